@@ -157,7 +157,7 @@ def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | Non
         error = (what, "The same command asks again.")
         return replace(result, state="failed", kind=EngineError.__name__, error=error, again=True)
     if heard is not None and heard.failed:
-        told = [*(one.reason for one in heard.failures), *map(str, heard.findings)]
+        told = [*heard.failures.values(), *map(str, heard.findings)]
         what = f"The track is written, but not all that was to be made is good: {next(iter(told), '')}"
         error = (what, "See render.json in the work folder.")
         return replace(result, state="failed", kind="SoundError", error=error)

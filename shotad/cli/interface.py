@@ -195,8 +195,8 @@ def render(
         )
     for text in (*done.warnings, *map(str, done.findings)):
         _warn(text)
-    for failure in done.failures:
-        _warn(f"{failure.wanted.path} was not made: {failure.reason}")
+    for target, reason in done.failures.items():
+        _warn(f"{target.path} was not made: {reason}")
     return done
 
 

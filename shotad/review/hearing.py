@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -49,15 +49,16 @@ from shotad.sound import (
     VOICES,
     WORDLESS,
     Course,
-    Excerpt,
     Fitting,
     Heard as Measured,
     Keeping,
     Loudness,
+    Part,
     Programme,
     Speaker,
     Spoken,
     Take,
+    excerpt,
     fit,
     foreseen_make_up,
     has_words,
@@ -97,8 +98,7 @@ class Heard:
     settled: bool = True
 
 
-Kind = Literal["mix", "voice", "programme"]
-KINDS: tuple[Kind, ...] = ("mix", "voice", "programme")
+KINDS: tuple[Part, ...] = ("mix", "voice", "programme")
 
 BEFORE = 2.0
 """Seconds that are heard before a line's first sound."""
@@ -178,7 +178,7 @@ class Hearing:
             if self._film is not None:
                 self._film.close()
 
-    def _made(self, track: Track, cue: Cue, kind: Kind) -> Heard:
+    def _made(self, track: Track, cue: Cue, kind: Part) -> Heard:
         programme, mix, duration = self._sound(track.film.duration), self._config.mix, track.film.duration
         speech, lines, warnings = self._speaking.speech(), tuple[Spoken, ...](), tuple[str, ...]()
         line: Interval | None = None
@@ -196,20 +196,16 @@ class Hearing:
         make_up = foreseen_make_up(own, known, speech, mix, duration)
         if kind == "voice":  # from its first to its last sound
             stretch = lines[0].interval
-            programme = replace(
-                programme, total=max(programme.total, round(stretch.end * programme.rate) + 1)
-            )
+            programme = replace(programme, total=max(programme.total, round(stretch.end * RATE) + 1))
         recipe = lay(programme, own, lines, speech, mix, self._loudness)
-        rate = programme.rate
-        first, end = round(stretch.start * rate), round(stretch.end * rate)
+        first, end = round(stretch.start * RATE), round(stretch.end * RATE)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
-        excerpt = Excerpt(replace(recipe, make_up=make_up), first, end, limit_of(own, mix))
-        samples = {"mix": excerpt.mixed, "voice": excerpt.alone, "programme": excerpt.film}[kind]()
-        path = keep_sound(self.folder, wav(samples, excerpt.rate))
+        samples = excerpt(replace(recipe, make_up=make_up), first, end, limit_of(own, mix), kind)
+        path = keep_sound(self.folder, wav(samples, RATE))
         warnings = (*self._silent, *warnings)
         if kind == "programme":
-            return Heard(path, first / rate, (end - first) / rate, None, warnings, settled)
+            return Heard(path, first / RATE, (end - first) / RATE, None, warnings, settled)
         if plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
         if not settled:
@@ -217,7 +213,7 @@ class Hearing:
         if mix.profile != "source" and kind == "mix":
             warnings += (f"The loudness of {mix.profile} is foreseen, not measured.",)
         heard = None if line is None else (line.start, line.end)
-        return Heard(path, first / rate, (end - first) / rate, heard, warnings, settled)
+        return Heard(path, first / RATE, (end - first) / RATE, heard, warnings, settled)
 
     def _sound(self, duration: float) -> Programme:
         """The film's sound; silence, with a warning, where the film is gone or has none."""
@@ -226,9 +222,9 @@ class Hearing:
                 why = f"{self._path.name} has no sound."
                 try:
                     self._film = open_film(self._path, reader=self._config.film.reader)
-                    self._programme = programme_of(self._film, self._config.film.audio_track, RATE)
+                    self._programme = programme_of(self._film, self._config.film.audio_track)
                 except FilmError as error:
-                    self._programme = no_programme(duration, RATE)
+                    self._programme = no_programme(duration)
                     why = why if self._path.is_dir() else error.what
                 if self._programme.track is None:
                     self._silent = (f"{why} Only the voice is heard.",)
@@ -262,13 +258,9 @@ class _InTurn:
     studio: Keeping
     turn: threading.Lock
 
-    @property
-    def voice(self) -> str:
-        return self.studio.voice
-
-    def say(self, text: str, speed: float = 1.0) -> Take:
+    def say(self, text: str) -> Take:
         with self.turn:
-            return self.studio.say(text, speed)
+            return self.studio.say(text)
 
 
 class Speaking:
@@ -342,7 +334,7 @@ class Speaking:
         return tuple(u.interval for u in heard)
 
     def placed(
-        self, track: Track, cue: Cue, kind: Kind, speech: tuple[Interval, ...]
+        self, track: Track, cue: Cue, kind: Part, speech: tuple[Interval, ...]
     ) -> tuple[Interval | None, tuple[Spoken, ...], tuple[str, ...]]:
         """When the voice is heard in the film (None: it is not), the lines that sound where ``kind`` is
         heard, and warnings. Raises VoiceError."""
@@ -459,7 +451,7 @@ class Listening:
         if found is not None:
             return found, True
         if programme.track is None:
-            count = max(0, int(programme.total / programme.rate * 10))
+            count = max(0, int(programme.total / RATE * 10))
             nothing = np.full(count, -np.inf, np.float32)
             silence = Measured(Loudness(None, 0.0, None, None, None), Course(nothing))
             return self._note(key, silence), True
@@ -550,4 +542,4 @@ class Listening:
 
 def measure_key(programme: Programme, fingerprint: str) -> str:
     """By which a measure is known: all that changes it."""
-    return key_of(FORMAT, fingerprint, programme.track, programme.rate, programme.layout, programme.total)
+    return key_of(FORMAT, fingerprint, programme.track, RATE, programme.layout, programme.total)

@@ -196,7 +196,7 @@ def render_film(
         "told": [*(line for one in done.made for line in one.told), *(done.sound.told if done.sound else ())],
         "findings": [finding_row(finding) for finding in done.findings],
         "warnings": list(done.warnings),
-        "failures": [{"name": one.wanted.path.name, "reason": one.reason} for one in done.failures],
+        "failures": [{"name": one.path.name, "reason": why} for one, why in done.failures.items()],
         "unspoken": [cue.id for cue in done.unspoken],
     }
 

@@ -30,14 +30,7 @@ WORD = re.compile(r"\w+(?:['’.]\w+)*['’]?", re.UNICODE)
 TITLES: frozenset[str] = (NAME_TITLES - {"doc"}) | frozenset(
     ("petty", "staff", "prime", "lead", "cousin", "milady", "principal", "director", "specialist")
 )
-ALONE = listed(
-    """
-    inspector detective sergeant captain lieutenant commissioner sheriff judge colonel major general mayor
-    governor president ambassador senator minister baron baroness count countess duke duchess king queen
-    prince princess doctor professor reverend bishop cardinal chief coach marshal commander admiral officer
-    deputy principal director abbess emperor constable corporal
-    """
-)
+ALONE = listed_in("titles_alone")
 """Titles that mean somebody without a name: ``the inspector``."""
 _SHORT = {
     "dr": "doctor", "capt": "captain", "sgt": "sergeant", "lt": "lieutenant", "lieut": "lieutenant",
@@ -186,23 +179,8 @@ def listed_as(name: str) -> str:
     return "he" if name in HIS_NAMES else "she" if name in HER_NAMES else ""
 
 
-HIS_NOUNS = listed(
-    """
-    man boy guy gentleman father dad daddy pa papa son brother husband uncle nephew grandfather grandpa
-    grandson boyfriend groom fiance bridegroom king prince duke count lord waiter actor policeman fireman
-    salesman businessman doorman postman mailman cameraman gunman henchman horseman bowman sportsman
-    fisherman cowboy monk friar priest patrolman lad fellow bloke chap dude wizard sorcerer butler
-    stepfather schoolboy bellboy barman hitman serviceman workman foreman swordsman archer
-    """
-)
-HER_NOUNS = listed(
-    """
-    woman girl lady mother mom mum mommy mummy mama ma daughter sister wife aunt auntie niece grandmother
-    grandma granddaughter girlfriend bride fiancee queen princess duchess countess baroness waitress actress
-    policewoman saleswoman businesswoman barmaid maid nun witch hostess stewardess widow schoolgirl nanny
-    stepmother brunette blonde redhead milady abbess salesgirl housewife midwife ballerina
-    """
-)
+HIS_NOUNS = listed_in("his_nouns")
+HER_NOUNS = listed_in("her_nouns")
 ANY_NOUNS = listed_in("nouns_of_people")
 PERSON_NOUNS = HIS_NOUNS | HER_NOUNS | ANY_NOUNS
 GENERIC_NOUNS = listed(
@@ -210,13 +188,9 @@ GENERIC_NOUNS = listed(
     "member one father mother son daughter brother sister wife husband"
 )
 """By these alone nobody is told apart: ``the man`` is not the cast's ``CIA Man``."""
-PLURAL_NOUNS = listed(
-    """
-    men women people children police others crowd crowds couple pair twins guests teenagers teens policemen
-    firemen businessmen gunmen henchmen horsemen cowboys ladies families family gang group team trio crew
-    audience parents soldiers wives thieves
-    """
-) | frozenset(f"{noun}s" for noun in PERSON_NOUNS if not noun.endswith(("man", "y", "child", "s", "thief")))
+PLURAL_NOUNS = listed_in("plural_nouns") | frozenset(
+    f"{noun}s" for noun in PERSON_NOUNS if not noun.endswith(("man", "y", "child", "s", "thief"))
+)
 """People, more than one: whom ``they`` may mean."""
 
 PEOPLE_NOUNS: frozenset[str] = PERSON_NOUNS | PLURAL_NOUNS

@@ -2,20 +2,17 @@
 
 Sources: W3C DAPT (Candidate Recommendation) with its registries, TTML2.
 
-Before it is spoken a track is written as ``preRecording``, with the lines as they stand in the script. With a
-`Recording` it is written ``asRecorded``: what the voice really said and when (`Cue.spoken`), for each line
-its sound, and the ducking of the programme. Lines that were not spoken are not in it, and import does not
-take a recording's shorter words for a person's edit.
-Lost: candidates, status and notes, provenance line by line.
+Before it is spoken a track is ``preRecording``, with the lines as they stand in the script. With a
+`Recording` it is ``asRecorded``: what the voice really said and when (`Cue.spoken`), with the sound of each
+line and the ducking of the programme. Lines that were not spoken are not in it, and import does not take a
+recording's shorter words for a person's edit. Lost: candidates, status and notes, provenance line by line.
 
-By the mixing graph of DAPT (Audio Mixing: programme → Gain of the Script Event → mixed with the Audio
-Recording → Gain of the Text) the programme is ducked by the gain of the event's ``div``, so that the
-``animate`` elements stand there, and the recording within the event's text is not lowered with it. W3C's own
-example (``examples/intro-script-with-gain.xml``: 1 to 0.39 in 0.3 s, back at the end) puts them into a ``p``
-whose ``span`` holds the sound, which does the same.
+By DAPT's mixing graph the gain of an event's ``div`` ducks the programme, so the ``animate`` elements stand
+there, and the recording within the text is not lowered with it. (W3C's own example,
+``intro-script-with-gain.xml``, has them in a ``p`` whose ``span`` holds the sound, which does the same.)
 
-An event lasts as long as its ducking, since gains hold only while it is active; the ``span`` inside it has
-the times of the spoken line. Where the programme stays down between two lines, one event ends as the next
+An event lasts as long as its ducking, since gains hold only while it is active; the ``span`` inside has the
+times of the spoken line. Where the programme stays down between two lines, one event ends as the next
 begins: two at a time would let the programme through twice.
 """
 
@@ -23,12 +20,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import PurePosixPath
 from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
 
 from shotad.core import GainPoint, Interval
 from shotad.script.cue import (
@@ -36,7 +35,6 @@ from shotad.script.cue import (
     CueKind,
     EditField,
     LineState,
-    Voiced,
     clean_text,
     line_stamp,
     milliseconds,
@@ -167,8 +165,7 @@ def write_dapt(track: Track, recording: Recording | None = None) -> str:
         body = "".join(_event(cue, track) for cue in track.heard)
         sound, kind = "", "preRecording"
     else:
-        events = recorded_events(track, recording.gains)
-        body = "".join(_recorded(event, track, recording) for event in events)
+        body = "".join(_recorded_events(track, recording))
         sound, kind = f'\n    xmlns:tta="{TTA}"', "asRecorded"
     return (
         _ROOT
@@ -200,30 +197,12 @@ def _metadata(track: Track, *, recorded: bool) -> str:
 
 
 def _event(cue: Cue, track: Track) -> str:
-    begin, end = timecode(cue.interval.start), timecode(cue.interval.end)
+    times = _span(milliseconds(cue.interval.start), milliseconds(cue.interval.end))
     stamp = line_stamp(cue.interval, cue.text)
     return (
-        f'    <div xml:id="{cue.id}" begin="{begin}" end="{end}"{_nature(cue, track)}'
+        f'    <div xml:id="{cue.id}" {times}{_nature(cue, track)}'
         f' shotad:stamp="{stamp}"{_review(cue)}>\n'
         f'      <p xml:space="preserve">{_broken(cue.text)}</p>\n    </div>\n'
-    )
-
-
-def _recorded(event: Event, track: Track, recording: Recording) -> str:
-    times = f'begin="{timecode(event.begin / 1000)}" end="{timecode(event.end / 1000)}"'
-    start, stop = (timecode((second - event.begin) / 1000) for second in (event.start, event.stop))
-    stamp = line_stamp(Interval(event.start / 1000, event.stop / 1000), event.voiced.text)
-    clip = [timecode(millisecond / 1000) for millisecond in (event.start, event.stop)]
-    kind = _TYPES.get(PurePosixPath(recording.source).suffix.lower().lstrip("."), "audio/wave")
-    # The programme's gain where the event begins.
-    level = _factor(level_at(recording.gains, event.begin / 1000))
-    gain = f' tta:gain="{level}"' if level != "1" else ""
-    return (
-        f'    <div xml:id="{event.cue.id}" {times}{_nature(event.cue, track)} shotad:stamp="{stamp}"'
-        f"{_review(event.cue)}{gain}>\n{animations(event, recording.gains)}"
-        f'      <p xml:space="preserve"><span begin="{start}" end="{stop}">'
-        f'<audio src={quoteattr(recording.source)} type="{kind}" clipBegin="{clip[0]}" clipEnd="{clip[1]}"/>'
-        f"{_broken(event.voiced.text)}</span></p>\n    </div>\n"
     )
 
 
@@ -279,26 +258,15 @@ class Recording:
             raise ValueError("gain points must ascend")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A recorded line with the time for which it holds the programme down, in whole milliseconds."""
-
-    cue: Cue
-    voiced: Voiced
-    begin: int
-    end: int
-    start: int
-    stop: int
-    """``begin`` to ``end`` is the event's, ``start`` to ``stop`` that of its words."""
-
-
-def recorded_events(track: Track, gains: Sequence[GainPoint]) -> tuple[Event, ...]:
+def _recorded_events(track: Track, recording: Recording) -> Iterator[str]:
     """The lines of the track that have been spoken as they are now, in order, each with its ducking.
 
     Lines that no voice has spoken, or that were changed since, are not in a recording.
     """
+    gains = recording.gains
+    # All times in whole milliseconds.
     spoken = [
-        (cue, voiced, milliseconds(voiced.interval.start), milliseconds(voiced.interval.end))
+        (cue, voiced.text, milliseconds(voiced.interval.start), milliseconds(voiced.interval.end))
         for cue in track.heard
         if (voiced := cue.spoken) is not None and voiced.interval is not None
     ]
@@ -310,22 +278,38 @@ def recorded_events(track: Track, gains: Sequence[GainPoint]) -> tuple[Event, ..
         around = [low for low, high in ducked if low <= start <= high]
         begins.append(min(start, max(before, around[0])) if around else start)
         before = max(before, stop, start + 1)
-    events: list[Event] = []
-    for at, (cue, voiced, start, stop) in enumerate(spoken):
+    kind = _TYPES.get(PurePosixPath(recording.source).suffix.lower().lstrip("."), "audio/wave")
+    for (cue, text, start, stop), begin, limit in zip(spoken, begins, [*begins[1:], math.inf], strict=True):
+        # The event is from ``begin`` to ``end``, its words from ``start`` to ``last``.
         last = max(stop, start + 1)
         around = [high for low, high in ducked if low <= last <= high]
-        limit = begins[at + 1] if at + 1 < len(begins) else math.inf
         end = max(last, int(min(around[-1], limit))) if around else last
-        events.append(Event(cue, voiced, begins[at], end, start, last))
-    return tuple(events)
+        inside = _span(start - begin, last - begin)
+        clip = _span(start, last).replace("begin", "clipBegin").replace("end", "clipEnd")
+        stamp = line_stamp(Interval(start / 1000, last / 1000), text)
+        # The programme's gain where the event begins.
+        level = _factor(level_at(gains, begin / 1000))
+        gain = f' tta:gain="{level}"' if level != "1" else ""
+        yield (
+            f'    <div xml:id="{cue.id}" {_span(begin, end)}{_nature(cue, track)} shotad:stamp="{stamp}"'
+            f"{_review(cue)}{gain}>\n{_animations(begin, end, gains)}"
+            f'      <p xml:space="preserve"><span {inside}>'
+            f'<audio src={quoteattr(recording.source)} type="{kind}" {clip}/>'
+            f"{_broken(text)}</span></p>\n    </div>\n"
+        )
 
 
-def animations(event: Event, gains: Sequence[GainPoint]) -> str:
+def _span(begin: int, end: int) -> str:
+    """Milliseconds as attributes."""
+    return f'begin="{timecode(begin / 1000)}" end="{timecode(end / 1000)}"'
+
+
+def _animations(first: int, last: int, gains: Sequence[GainPoint]) -> str:
     """The ``animate`` elements of an event's ``div``: every bend of the programme's gain while it lasts."""
     lines: list[str] = []
-    ends = [(at, level_at(gains, at / 1000)) for at in (event.begin, event.end)]
+    ends = [(at, level_at(gains, at / 1000)) for at in (first, last)]
     points = ((milliseconds(point.seconds), point.decibels) for point in gains)
-    within = [point for point in points if event.begin <= point[0] <= event.end]
+    within = [point for point in points if first <= point[0] <= last]
     base = _factor(ends[0][1])
     for (begin, low), (end, high) in pairwise([ends[0], *within, ends[1]]):
         # Factors at even times that follow a line in dB: ``0, -9 → 1, 0.772, 0.596, 0.46, 0.355``.
@@ -333,27 +317,20 @@ def animations(event: Event, gains: Sequence[GainPoint]) -> str:
         values = [_factor(low + (high - low) * i / steps) for i in range(steps + 1)]
         if len(set(values)) == 1:
             continue
-        times = f'begin="{timecode((begin - event.begin) / 1000)}"'
         if begin == end:
-            lines.append(f'      <set {times} tta:gain="{values[-1]}"/>\n')
+            at = timecode((begin - first) / 1000)
+            lines.append(f'      <set begin="{at}" tta:gain="{values[-1]}"/>\n')
             continue
         freeze = "" if values[-1] == base else ' fill="freeze"'
-        times += f' end="{timecode((end - event.begin) / 1000)}"'
+        times = _span(begin - first, end - first)
         lines.append(f'      <animate {times} tta:gain="{";".join(values)}"{freeze}/>\n')
     return "".join(lines)
 
 
 def level_at(gains: Sequence[GainPoint], second: float) -> float:
     """dB of the programme at a second; 0 without points."""
-    if not gains:
-        return 0.0
-    if second <= gains[0].seconds:
-        return gains[0].decibels
-    for one, two in pairwise(gains):
-        if one.seconds <= second < two.seconds:
-            share = (second - one.seconds) / (two.seconds - one.seconds)
-            return one.decibels + share * (two.decibels - one.decibels)
-    return gains[-1].decibels
+    points = gains or (GainPoint(0.0, 0.0),)
+    return float(np.interp(second, [p.seconds for p in points], [p.decibels for p in points]))
 
 
 def _ducked(gains: Sequence[GainPoint], duration: int) -> list[tuple[int, int]]:

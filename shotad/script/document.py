@@ -3,11 +3,10 @@
 Made to be read by ear as well (Microsoft's accessibility rules, WCAG 2.2 for documents): a title property
 and a language for the whole text, real headings, one plain table without merged cells whose first row is
 marked as heads and repeated on every page, a name and a description of the table, 12 points, no colour that
-says anything, no text boxes. What is machine-made is said before the script begins.
+says anything. What is machine-made is said before the script begins.
 
-Read are the tables of any Word document, ours or another describer's, from the XML by lxml, without
-python-docx: what Word shows with all changes accepted counts, whether they are tracked or not. Lost: kind,
-candidates, provenance.
+Read are the tables of any Word document, from the XML by lxml: what Word shows with all changes accepted
+counts. Lost: kind, candidates, provenance.
 
 Office documents are zip files of XML parts. One that somebody sends may be a bomb (kilobytes that unpack to
 gigabytes) or name entities that read other files: what is over the limits here, or declares anything, is
@@ -21,7 +20,7 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -239,16 +238,9 @@ def read_docx(data: bytes, name: str) -> Script:
         # Its own rows that are not deleted.
         own = (row for row in table.iter(f"{_W}tr") if next(row.iterancestors(f"{_W}tbl"), None) is table)
         rows = (_cells(row) for row in own if row.find(f"{_W}trPr/{_W}del") is None)
-        where = f"{name}, table {number}"
-        heads = column_names(next(rows, []))
-        if not {"start", "end", "text"} <= set(heads):
-            continue
-        cues = cues or []
-        for at, row in enumerate(rows, 2):
-            if at > MOST_ROWS:
-                raise ScriptError(f"{where}, has over {MOST_ROWS} rows.", "Is it a script?")
-            cue = line_of(dict(zip(heads, row, strict=False)), f"{where}, row {at}")
-            cues += [cue] if cue is not None else []
+        found = lines_of(rows, f"{name}, table {number}")
+        if found is not None:
+            cues = [*(cues or []), *found]
     if cues is None:
         what = f"{name} has no table with the heads In, Out and Line."
         raise ScriptError(what, "Give the table a first row with these heads.")
@@ -258,23 +250,31 @@ def read_docx(data: bytes, name: str) -> Script:
     return Script(tuple(cues), tracks[0] if tracks else None, stamps)
 
 
-def column_names(heads: Sequence[str]) -> list[str]:
-    """What each column holds by its head; empty where it is nothing that we read."""
-    return [_NAMES.get(" ".join(head.lower().replace(":", " ").split()), "") for head in heads]
+def lines_of(
+    rows: Iterator[list[str]], where: str, stamps: dict[str, str] | None = None
+) -> list[ScriptCue] | None:
+    """The lines of a table, whose first row are heads; None where these name no start, end and text.
 
-
-def line_of(cells: Mapping[str, str], where: str) -> ScriptCue | None:
-    """A row as a line, None where it is empty; a status such as dropped empties the text.
-
-    Raises ScriptError with ``where`` for a time that is none.
+    A status such as dropped empties the text. Stamps go into ``stamps`` by id. Raises ScriptError with
+    ``where`` and the row for a time that is none, and for too many rows.
     """
-    text = clean_text(cells.get("text", ""))
-    start, end = (clean_text(cells.get(key, "")) for key in ("start", "end"))
-    if not (text or start or end):
+    heads = [_NAMES.get(" ".join(head.lower().replace(":", " ").split()), "") for head in next(rows, [])]
+    if not {"start", "end", "text"} <= set(heads):
         return None
-    interval = parse_interval(start, end, where)
-    heard = cells.get("status", "").strip().lower() not in UNHEARD
-    return ScriptCue(cells.get("id", "").strip() or None, interval, text if heard else "")
+    cues = []
+    for number, row in enumerate(rows, 2):
+        if number > MOST_ROWS:
+            raise ScriptError(f"{where}, has over {MOST_ROWS} rows.", "Is it a script?")
+        cells = dict(zip(heads, row, strict=False))
+        text, start, end = (clean_text(cells.get(key, "")) for key in ("text", "start", "end"))
+        key = cells.get("id", "").strip()
+        if text or start or end:
+            interval = parse_interval(start, end, f"{where}, row {number}")
+            heard = cells.get("status", "").strip().lower() not in UNHEARD
+            cues.append(ScriptCue(key or None, interval, text if heard else ""))
+        if stamps is not None and key and cells.get("stamp"):
+            stamps[key] = cells["stamp"]
+    return cues
 
 
 def _cells(row: etree._Element) -> list[str]:

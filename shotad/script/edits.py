@@ -1,20 +1,19 @@
 """Who owns a line: what a person changed outlives every later run, and comes back with an edited script.
 
-A machine never writes over a person: an edited line stays as it is, and what the machine now says is
-kept beside it (`Edit.machine`, `Cue.candidates`). A line that was described again because a person wanted
-it so is the person's choice in the same way (`redone`), though a machine's words. How edits are found is
-said in `shotad.script.track`.
+A machine never writes over a person: an edited line stays, and what the machine now says is kept beside it
+(`Edit.machine`, `Cue.candidates`). A line described again because a person wanted it is the person's choice
+in the same way (`redone`). How edits are found is said in `shotad.script.track`.
 
 A script that a person edited elsewhere comes back by `import_script`. Each line is merged three ways: as it
 was written into the script (known by its stamp), as the script has it now, and as the track has it now. A
-line untouched in the script changes nothing; a line changed in the script and not in the track becomes an
-edit; one that other hands changed in the track since is a conflict, refused with both texts. Formats without
-stamps (SubRip, files of other programs, stamps lost in an editor) fall back to careful guesses, said at each
-step.
+line untouched in the script changes nothing; one changed in the script and not in the track becomes an edit;
+one that other hands changed in the track since is a conflict, refused with both texts. Without stamps
+(SubRip, files of other programs) careful guesses must do, said at each step.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -138,18 +137,13 @@ def respeak(track: Track, slots: Mapping[str, Interval], seconds_per_word: float
     The end stays within the line's slot (``slots`` by id; without one, within the line's own time) and
     before the next line that is heard. A line that somebody accepted stays as they read it.
     """
-    following: list[float | None] = []
-    later: list[Cue] = []
-    for cue in reversed(track.cues):
-        while later and later[-1].interval.start <= cue.interval.start:
-            later.pop()
-        following.append(later[-1].interval.start if later else None)
-        if cue.heard:
-            later.append(cue)
-    cues = zip(track.cues, reversed(following), strict=True)
-    return replace(
-        track, cues=tuple(respoken(cue, slots, seconds_per_word, until=until) for cue, until in cues)
+    starts = [cue.interval.start for cue in track.heard]
+    following = (bisect_right(starts, cue.interval.start) for cue in track.cues)
+    cues = (
+        respoken(cue, slots, seconds_per_word, until=starts[at] if at < len(starts) else None)
+        for cue, at in zip(track.cues, following, strict=True)
     )
+    return replace(track, cues=tuple(cues))
 
 
 def respoken(

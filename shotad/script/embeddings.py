@@ -1,11 +1,9 @@
 """Sentences as vectors, and words in their sentence as vectors, by models by name or from a folder.
 
-Only safetensors are loaded, and no code that comes with a model is run: a model that brings some
-(gte-Qwen2-7B-instruct) runs with the library's own class, which knows ``is_causal`` of its config.
-
-That model, the action score's, looks both ways and takes the vector of an end token that its own code puts
-after each text. Attention both ways is the library's. The end token is left to us: the library's Qwen2
-tokenizer passes over ``add_eos_token`` (transformers 5.23), and the vector would be that of a full stop.
+Only safetensors are loaded, and no code that comes with a model is run: a model that brings some runs with
+the library's own class. For the action score's, gte-Qwen2-7B-instruct, that class knows the attention both
+ways (``is_causal``), but its tokenizer passes over ``add_eos_token`` (transformers 5.23): the end token,
+whose vector is taken, is put after each text here.
 
 Words are what a layer of an encoder (BERT, RoBERTa …) makes of each token. Texts of the same number of tokens
 are encoded together, so that nothing is padded.

@@ -239,14 +239,7 @@ def lemma(form: str) -> str:
     return LEMMAS.get(form, form)
 
 
-_MOSTLY = listed(
-    """
-    back beam blast blow board bolt bow brush call charge check cover cry cut drink drop duck edge elbow
-    eye face finger fire flash flip guard hand head kick knee laugh leave light line load look mouth pack
-    paint part paw pin plant pocket point punch ring rock row scream shout show sign smoke snap spot stare
-    step strap strike tear tie tip trail turn watch wave wheel work zip
-    """
-)
+_MOSTLY = listed_in("mostly_nouns")
 _TOO = listed_in("nouns_like_verbs")
 MOSTLY_NOUNS = frozenset(map(third, _MOSTLY))
 """Forms in -s that are nouns wherever no object follows: ``his hands``, ``the old man's looks``.
@@ -259,29 +252,14 @@ NOUNS_TOO = (MOSTLY_NOUNS | frozenset(map(third, _TOO))) - {"eyes"}
 Wide, since after a comma or an "and" nothing else tells them apart. Eyes are a noun, but rarely one thing
 among others: ``rolls her eyes and turns``.
 """
-MASSES = listed(
-    """
-    applause ash beer blood bone box cash cheer coffee confetti cover crew dance darkness dawn day death
-    debris dress drink dusk dust evening fabric fight film fire fish flesh foam fog food frost glass grass
-    hail hair help ice ivy laughter life light love metal milk mist morning moss mud music nature night oil
-    paint paper plaster play post rain rest rope rubble sand silk skin sleep sleet smoke snow speed steam
-    sweat tape tea thunder time traffic trash water wear wind wine wood work
-    """
-)
+MASSES = listed_in("masses")
 """Nouns that need no article: ``bread, smoke and fire``, ``Rain falls``."""
 NO_ARTICLE: frozenset[str] = MASSES | INDEFINITE | {"much", "more"}
 """What begins a sentence without an article and is no name."""
 PLURALS: frozenset[str] = listed(
     "men women children people police feet teeth mice geese fish sheep others both crowds soldiers"
 )
-NOUNS_IN_ING: frozenset[str] = listed(
-    """
-    anything bedding being bring building ceiling clothing dining during earring evening everything fling
-    housing king lightning lining living morning nothing pudding railing ring sewing sibling sing sling
-    something spring sterling stocking string swimming swing thing viking wedding wing briefing offering
-    parking
-    """
-)
+NOUNS_IN_ING: frozenset[str] = listed_in("nouns_in_ing")
 """Words that look like participles and are nouns, or verbs without an ending, nearly always."""
 PERHAPS_NOUNS_IN_ING: frozenset[str] = listed(
     "beginning clearing crossing drawing ending gathering landing meeting opening painting setting"
@@ -289,15 +267,7 @@ PERHAPS_NOUNS_IN_ING: frozenset[str] = listed(
 """Nouns where nothing or a preposition follows: ``a large painting of a ship``."""
 
 COLOURS = listed("black white red green blue yellow brown grey gray pink purple golden")
-ADJECTIVES = COLOURS | listed(
-    """
-    armed bald bare bearded big blonde bloody bright broken clean dead deep different dirty double dry dusty
-    early empty enormous entire fat fellow female few first full giant hard heavy high hot huge injured
-    large last late left little local long low lower main male many massive muddy narrow nearby new next old
-    other own rear right rough round rusty same second several sharp short single slim small smooth soft
-    tall thick thin third tiny upper various warm wet whole wide wooden wounded young
-    """
-)
+ADJECTIVES = COLOURS | listed_in("adjectives")
 ADJECTIVE_ENDINGS = re.compile(r"(?:ous|ful|less|ish|ive|[a-z]-[a-z]+ed|ic)$")
 BEFORE_A_NOUN = PREPOSITIONS | DETERMINERS | ADJECTIVES | listed("and or others more")
 """After one of these stands no verb."""
@@ -325,57 +295,17 @@ RESULTS = listed("causing revealing allowing making letting forcing sending leav
 """Participles that may be said of the whole clause before them; they stay with it."""
 SEEING = forms(listed("see watch hear let make help feel"))
 """An infinitive without "to" may follow: ``They watch him run``."""
-NEEDS_PLACE = listed(
-    """
-    aim allow attach balance bang bring bury carry cast catch chuck cover cradle dip direct drag drape draw
-    drive drop dump fasten fend fill fix fling flick force get give guide hand hang have help hold hurl jab
-    keep knock lash launch lay lead lean leave lift line load lob lock lower make mount move offer pass pat
-    perch pin place plant plunge point poke pour press prop pull push put raise ram replace rest reveal
-    roll rub run send set share shove show sink slam slide slip smash splash spray spread stab steer
-    stick strap stuff surround swing take tap throw thrust tie tip toss trap tuck turn urge use wedge wrap
-    """
-)
+NEEDS_PLACE = listed_in("needs_place")
 """Verbs whose object goes somewhere: what stands after it is part of what is done."""
-PUTS_SOMEWHERE = NEEDS_PLACE | listed(
-    """
-    back bat blast bounce bundle clap coax connect crack crowd dangle dunk ease edge escort haul herd
-    hitch hoist hook hustle impale inject insert jam jerk jolt link lodge lug lull lure nestle nudge pack
-    peel pile plaster plop plug position propel rake rip scoop scrape screw shift shovel sling smear
-    spatter spill spin spit splatter sprinkle squirt stack station sweep thread touch train trundle tug
-    unload usher vomit waft wheel whip whisk wind wrench yank zip
-    """
-)
+PUTS_SOMEWHERE = NEEDS_PLACE | listed_in("puts_somewhere")
 """The same, with verbs whose base form is a noun as well: ``a hook``, ``the back``."""
-WHOLE_WITH_ITSELF = listed(
-    """
-    admire amuse bare behead brace calm clean compose console drown dry enjoy examine excuse fan free hang
-    hide hurt hug introduce kill pinch poison scratch shave shield shoot steady stop strangle stretch
-    undress warm wash
-    """
-)
+WHOLE_WITH_ITSELF = listed_in("whole_with_itself")
 """Verbs that are whole with ``himself``; ``plugs itself | into the wall`` is not."""
-NEEDS_DEED = listed(
-    """
-    allow appear ask attempt be beckon begin bring cause come continue direct fail force gesture get go
-    happen have help hurry invite lead leave make manage motion need offer order prepare pretend put
-    refuse rush seem send set signal start struggle take tell threaten try urge use wait want
-    """
-)
+NEEDS_DEED = listed_in("needs_deed")
 """Verbs that are not whole without "to" and a deed."""
 _NEEDS_MORE = listed(
     "be become begin bring continue do get give hand have keep lay let make place put remain seem send set "
     "start try use wear"
 )
-NOT_LAST = (
-    UNFINISHED
-    | forms(_NEEDS_MORE)
-    | listed(
-        """
-        about all among another atop attention be been before beneath beside between behind both during each
-        either even every he's hold if it's just leave like looking near nor not only she's sight so than
-        that then these this those three too toward towards turning two until upon very via way when where
-        which who whose without against more being
-        """
-    )
-)
+NOT_LAST = UNFINISHED | forms(_NEEDS_MORE) | listed_in("never_last")
 """No sentence ends in one of these: something is missing after it."""

@@ -7,8 +7,7 @@ in it. Slots and shots that the user gives are read here too, from any script.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from itertools import pairwise
@@ -24,22 +23,45 @@ from shotad.script.track import Track, to_json
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A script format: its name, the ending of our files (``film.ad.vtt``), a writer and a reader.
+    """A script format: its name, the ending of our files (``film.ad.vtt``), and the ``module`` that has its
+    writer and its reader of text.
 
-    ``is_text`` is False where a file is no UTF-8 text (DOCX, XLSX).
+    ``reader`` is a module whose reader takes bytes in its place. ``rate`` are the frames a second of one that
+    counts in frames, where they are named.
     """
 
     name: str
     ending: str
-    encode: Callable[[Track], bytes]
-    read: Callable[[bytes, str], Script]
-    is_text: bool = True
+    module: str
+    reader: str = ""
+    rate: Fraction | None = None
+
+    def encode(self, track: Track) -> bytes:
+        """The script as it stands in a file."""
+        written: str | bytes = _load(self.module, f"write_{self.name}")(track, **self._frames)
+        return written.encode("utf-8") if isinstance(written, str) else written
 
     def write(self, track: Track) -> str:
-        """The script as text. Raises ScriptError for a format that is none, see `encode`."""
-        if not self.is_text:
-            raise ScriptError(f"A script in {self.name} is no text.", "Write its bytes to a file.")
+        """The script as text, for formats that are (DOCX and XLSX are not)."""
         return self.encode(track).decode("utf-8")
+
+    def read(self, data: bytes, file_name: str) -> Script:
+        """What a file of that name holds. Raises ScriptError with file and line."""
+        given: bytes | str = data
+        if not self.reader:
+            try:
+                given = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+            except UnicodeDecodeError as error:
+                line = data[: error.start].count(b"\n") + 1
+                what = f"{file_name}, line {line}: the text is not UTF-8."
+                raise ScriptError(what, "Save it as UTF-8.") from None
+        read = _load(self.reader or self.module, f"read_{self.name}")
+        script: Script = read(given, file_name, **self._frames)
+        return script
+
+    @property
+    def _frames(self) -> dict[str, Fraction]:
+        return {} if self.rate is None else {"frame_rate": self.rate}
 
 
 def script_format(name: str) -> Format:
@@ -60,24 +82,28 @@ def script_format(name: str) -> Format:
     except (ValueError, ZeroDivisionError):
         what = f"{name!r} names no frames a second from 1 to 100."
         raise ScriptError(what, "Write frazier@24 or frazier@30000/1001.") from None
-    return _format("frazier", EXCHANGE["frazier"].ending, "sheet", frames)
+    return replace(ALL_FORMATS[plain], rate=frames)
 
 
-def read_cues(path: Path, name: str | None = None) -> tuple[ScriptCue, ...]:
-    """The lines of any script file; the format is found by ending and content unless ``name`` gives it.
-
-    Raises ScriptError with file and line.
-    """
-    return read_script(path, name).cues
+def read_cues(path: Path) -> tuple[ScriptCue, ...]:
+    """The lines of any script file. Raises ScriptError with file and line."""
+    return read_script(path).cues
 
 
 def read_script(path: Path, name: str | None = None) -> Script:
-    """As `read_cues`, with the stamp of the track that the file was written from, if it has one."""
+    """What a script file holds; the format is found by ending and content unless ``name`` gives it.
+
+    Raises ScriptError with file and line.
+    """
+    data = _bytes_of(path)
+    return script_format(name or detect_format(path.name, data)).read(data, path.name)
+
+
+def _bytes_of(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise ScriptError(f"The script {path} cannot be read: {error.strerror or error}.") from None
-    return script_format(name or detect_format(path.name, data)).read(data, path.name)
 
 
 def detect_format(file_name: str, data: bytes) -> str:
@@ -101,10 +127,7 @@ def detect_format(file_name: str, data: bytes) -> str:
 
 def check_script(path: Path) -> tuple[Violation, ...]:
     """What makes a script unusable: broken syntax, broken clauses in DAPT, times out of order (T6)."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ScriptError(f"The script {path} cannot be read: {error}.") from None
+    data = _bytes_of(path)
     name = detect_format(path.name, data)
     if name in SIGNALS:
         found: tuple[Violation, ...] = _load("signalling", f"check_{name}")(data)
@@ -125,39 +148,14 @@ def _load(module: str, name: str) -> Any:
     return getattr(import_module(f"shotad.script.{module}"), name)
 
 
-def _format(
-    name: str, ending: str, module: str, *rate: Fraction, reader: str = "", is_text: bool = True
-) -> Format:
-    """A format whose module writes it and reads text; ``reader`` is one that reads bytes in its place.
-    ``rate`` are the frames a second of one that counts in frames."""
-
-    def encode(track: Track) -> bytes:
-        written: str | bytes = _load(module, f"write_{name}")(track, *rate)
-        return written.encode("utf-8") if isinstance(written, str) else written
-
-    def read(data: bytes, file_name: str) -> Script:
-        given: bytes | str = data
-        if not reader:
-            try:
-                given = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-            except UnicodeDecodeError as error:
-                line = data[: error.start].count(b"\n") + 1
-                what = f"{file_name}, line {line}: the text is not UTF-8."
-                raise ScriptError(what, "Save it as UTF-8.") from None
-        script: Script = _load(reader or module, f"read_{name}")(given, file_name, *rate)
-        return script
-
-    return Format(name, ending, encode, read, is_text)
-
-
 FORMATS = {
     form.name: form
     for form in (
-        _format("vtt", "ad.vtt", "subtitle_formats"),
-        _format("srt", "ad.srt", "subtitle_formats"),
-        _format("dapt", "ad.dapt.xml", "dapt", reader="dapt_reader"),
-        _format("csv", "ad.csv", "sheet"),
-        _format("json", "ad.json", "sheet"),
+        Format("vtt", "ad.vtt", "subtitle_formats"),
+        Format("srt", "ad.srt", "subtitle_formats"),
+        Format("dapt", "ad.dapt.xml", "dapt", reader="dapt_reader"),
+        Format("csv", "ad.csv", "sheet"),
+        Format("json", "ad.json", "sheet"),
     )
 }
 """What a track is written in unless other formats are named: they lose nothing that is heard."""
@@ -165,16 +163,16 @@ FORMATS = {
 EXCHANGE = {
     form.name: form
     for form in (
-        _format("frazier", "ad.frazier.csv", "sheet"),
-        _format("reaper", "ad.reaper.csv", "sheet"),
-        _format("docx", "ad.docx", "document", reader="document", is_text=False),
-        _format("xlsx", "ad.xlsx", "workbook", reader="workbook", is_text=False),
+        Format("frazier", "ad.frazier.csv", "sheet"),
+        Format("reaper", "ad.reaper.csv", "sheet"),
+        Format("docx", "ad.docx", "document", reader="document"),
+        Format("xlsx", "ad.xlsx", "workbook", reader="workbook"),
     )
 }
 """What describers send each other; each says in its module what it loses."""
 
 SIGNALS = {
-    name: _format(name, ending, "signalling", reader="signalling")
+    name: Format(name, ending, "signalling", reader="signalling")
     for name, ending in (("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"))
 }
 """What tells players of description; written only."""

@@ -19,7 +19,16 @@ from typing import Generic, TypeVar
 from shotad.core import STARTERS, Interval, LintSettings, TextFact, Utterance, at_hand, is_english
 from shotad.script.cast_members import listed_as
 from shotad.script.cue import count_words
-from shotad.script.english_words import BASES, FUNCTION_WORDS, NO_ARTICLE, OWNED, THIRD, listed, pasts
+from shotad.script.english_words import (
+    BASES,
+    FUNCTION_WORDS,
+    NO_ARTICLE,
+    OWNED,
+    THIRD,
+    listed,
+    listed_in,
+    pasts,
+)
 from shotad.script.guidelines import Material, TrackLine
 from shotad.script.line_mentions import Mention, NameToken, book_of, mentions, tokens_of
 from shotad.script.names import people_named
@@ -205,13 +214,7 @@ _ASIDE = ("relcl", "acl", "ccomp", "pcomp", "xcomp", "csubj", "parataxis")
 """Clauses that say which, or what somebody says: neither is what happens now."""
 _BY_THE_WAY = (*_ASIDE, "advcl")
 """The same, with clauses that say when and why: what was counts in the main clause only."""
-_CLEARLY_PAST = listed(
-    """
-    was were did went came saw took ran began gave knew threw drew rose wore wrote spoke shook drove broke
-    grew flew rode swam sang sank woke fell ate drank rang sprang shrank stole froze chose tore swore bore
-    forgot hid bit blew became
-    """
-)
+_CLEARLY_PAST = listed_in("past_forms")
 """Past forms that no participle has."""
 _NOT_PAST = listed("re 'd ' s got")
 """Leftovers of cut words, and what is as often ``has got``."""
@@ -431,14 +434,5 @@ _ANY = frozenset(("he", "she", "they"))
 _AS = {"he": frozenset(("he", "they")), "she": frozenset(("she", "they")), "": _ANY}
 _PLURAL = re.compile(r"\w\w[^sui\W]s$")
 _NO_NAMES = FUNCTION_WORDS | STARTERS | NO_ARTICLE | {"it", "text"}
-_ANIMALS = listed(
-    """
-    animal beast creature thing pet cat kitten dog puppy hound horse pony stallion mare bull cow calf ox goat
-    sheep lamb ram pig boar piglet donkey mule camel elephant giraffe lion lioness tiger leopard panther bear
-    cub wolf fox rabbit bunny hare squirrel chinchilla mouse rat hamster monkey ape gorilla chimp chimpanzee
-    deer stag fish shark whale dolphin seal octopus frog toad snake lizard crocodile turtle tortoise dragon
-    dinosaur raptor bird owl eagle hawk crow raven parrot penguin duck duckling goose swan hen chicken rooster
-    spider bee fly butterfly ant bug doll puppet toy
-    """
-)
+_ANIMALS = listed_in("animals")
 _NUMBERS = frozenset(("two", "three", "four", "five", "six", "seven", "both", "several", "all", "others"))

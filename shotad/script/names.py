@@ -3,10 +3,10 @@
 `names_in` reads the names in use from lines and from the user's note. `people_named` tells names of people
 from those of places, makes and titles by what stands around them; rather one too few than one too many.
 
-`cast_mentions` finds the cast as `shotad.script.line_mentions` does, so that a part of a longer name that is
-somebody else's (``Mary Smith`` where the cast has ``Celia Smith``) or something else's (``Smith Street``) is
-not taken for it. Text in quotation marks, which is read from the screen, is not looked at; names that may not
-be said yet are found there too, unless it is told to be read, and in small letters. Pure logic.
+`cast_mentions` finds the cast as `shotad.script.line_mentions` does, so that a part of somebody else's longer
+name (``Mary Smith`` where the cast has ``Celia Smith``) or of a thing's (``Smith Street``) is not taken for
+it. Text in quotation marks is not looked at; names that may not be said yet are found there too, unless
+it is read from the screen, and in small letters.
 """
 
 from __future__ import annotations
@@ -152,15 +152,7 @@ _PLACED = listed(
 _BEING = listed("is are back arrive arrives appear appears stay stays stop stops meet meets live lives works")
 """Before ``at`` and a place."""
 
-_BODY = listed(
-    """
-    face hand hands eyes eye arm arms head hair shoulder shoulders back chest lips mouth neck leg legs
-    foot feet finger fingers fist jaw cheek cheeks brow forehead knee knees throat wrist gaze smile
-    expression body side lap ear ears nose chin waist stomach skin heart grip shirt jacket coat hat
-    glasses wife husband mother father son daughter brother sister friend room house car desk gun phone
-    bed men
-    """
-)
+_BODY = listed_in("what_people_have")
 """What people have; ``London's`` is followed by other things."""
 
 _THINGS = listed_in("nouns_of_names")

@@ -1,22 +1,20 @@
 """How long a line takes to say in different languages, measured in English words.
 
-Budgets are counted in words because English AD is planned so: 16 words fit into 6 seconds. In other languages
-words are longer or shorter, and some are written without blanks. So a line's length is estimated from its
-letters, and told in the unit that budgets have: the English words that take as long.
+Budgets are counted in words because English AD is planned so: 16 words fit into 6 seconds. Elsewhere words
+are longer or shorter, and some scripts have no blanks. So length is estimated from letters, and told in the
+English words that take as long.
 
-Rates are those at which people of 17 languages read the same texts aloud: Trauzettel-Klosinski and Dietz,
-Standardized Assessment of Reading Performance: The New International Reading Speed Texts IReST,
-Investigative Ophthalmology & Visual Science 53 (2012). Only their proportion to English counts, for AD is
-spoken slower. Other languages have the rate of a near one, or (Korean, Thai, Vietnamese) are estimated from
-their syllables in a second: Coupé, Oh, Dediu and Pellegrino, Different languages, similar encoding
-efficiency, Science Advances 5 (2019).
+Rates are those at which people of 17 languages read the same texts aloud (Trauzettel-Klosinski and Dietz, The
+New International Reading Speed Texts IReST, Investigative Ophthalmology & Visual Science 53, 2012). Only
+their proportion to English counts, for AD is spoken slower. Other languages have the rate of a near one, or
+(Korean, Thai, Vietnamese) are estimated from their syllables in a second (Coupé, Oh, Dediu and Pellegrino,
+Different languages, similar encoding efficiency, Science Advances 5, 2019).
 
-Words a minute (`tempo`) are told of passages, with words of all lengths and the breaths between sentences. In
-a single line neither evens out: five short words without a pause are 211 words a minute at a pace of 165. So
-letters are counted and told as words of the usual length (4.3 letters; of other languages as English words
-that take as long), and a breath is counted with each line: of AD in the cinema it lasts 0.19 seconds
-(Jankowska, Ziółko, Igras-Cybulska and Psiuk, Reading rate in filmic audio description, Rivista Internazionale
-di Tecnica della Traduzione 19, 2017).
+Words a minute (`tempo`) are told of passages, where long and short words and breaths even out. In a single
+line they do not: five short words are 211 words a minute at a pace of 165. So letters are told as words of
+the usual length (4.3 letters in English), and a breath is counted with each line: of AD in the cinema it
+lasts 0.19 seconds (Jankowska, Ziółko, Igras-Cybulska and Psiuk, Reading rate in filmic audio description,
+Rivista Internazionale di Tecnica della Traduzione 19, 2017).
 """
 
 from __future__ import annotations
@@ -40,16 +38,21 @@ class Rate:
 
 ENGLISH = Rate(228, 987)
 
-_MEASURED: Mapping[str, Rate] = {
+_RATES: Mapping[str, Rate] = {
+    "en": ENGLISH,
+    # Measured
     "ar": Rate(138, 612), "de": Rate(179, 920), "es": Rate(218, 1025), "fi": Rate(161, 1078),
     "fr": Rate(195, 998), "he": Rate(187, 833), "it": Rate(188, 950), "ja": Rate(0, 357),
     "nl": Rate(202, 978), "pl": Rate(166, 916), "pt": Rate(181, 913), "ru": Rate(184, 986),
     "sl": Rate(180, 885), "sv": Rate(199, 917), "tr": Rate(166, 1054), "zh": Rate(0, 255),
-}  # fmt: skip
-
-_BY_SYLLABLES: Mapping[str, Rate] = {
+    # By syllables
     "ko": Rate(120, 345), "th": Rate(0, 565), "lo": Rate(0, 565), "vi": Rate(263, 870),
+    # Hindi and others whose vowels are marks on the letters, which are no letters themselves, and the same
+    # without blanks: about 370 syllables a minute, the mean of the 17 languages
+    "hi": Rate(160, 425), "km": Rate(0, 425),
 }  # fmt: skip
+_OTHER = Rate(184, 950)
+"""The means of those languages that are written with blanks and vowels."""
 
 _LIKE: Mapping[str, str] = {
     "yue": "zh", "cmn": "zh", "fa": "ar", "ps": "ar", "ur": "ar", "sd": "ar", "ug": "ar", "yi": "he",
@@ -58,18 +61,10 @@ _LIKE: Mapping[str, str] = {
     "rm": "it", "co": "it", "sc": "it", "hr": "sl", "bs": "sl", "sr": "sl", "mk": "ru", "bg": "ru",
     "uk": "ru", "be": "ru", "cs": "pl", "sk": "pl", "hsb": "pl", "dsb": "pl", "et": "fi", "hu": "fi",
     "se": "fi", "az": "tr", "tk": "tr", "uz": "tr", "kk": "tr", "ky": "tr", "tt": "tr",
+    "mr": "hi", "ne": "hi", "sa": "hi", "bn": "hi", "as": "hi", "pa": "hi", "gu": "hi", "or": "hi",
+    "ta": "hi", "te": "hi", "kn": "hi", "ml": "hi", "si": "hi", "mai": "hi", "bho": "hi", "kok": "hi",
+    "my": "km", "bo": "km", "dz": "km",
 }  # fmt: skip
-
-_MARKED = Rate(160, 425)
-"""Scripts whose vowels are marks on the letters, which are no letters themselves: about 370 syllables a
-minute, the mean of the 17 languages."""
-_MARKED_SCRIPTS = frozenset(
-    ("hi", "mr", "ne", "sa", "bn", "as", "pa", "gu", "or", "ta", "te", "kn", "ml", "si", "mai", "bho", "kok")
-)
-_WITHOUT_BLANKS = Rate(0, 425)
-_OF_SUCH_SCRIPTS = frozenset(("km", "my", "bo", "dz"))
-_OTHER = Rate(184, 950)
-"""The means of those languages that are written with blanks and vowels."""
 
 _LETTERS_OF_A_DIGIT = 4
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
@@ -124,14 +119,7 @@ def budget_in(language: str, words: int) -> Budget:
 def rate_of(language: str) -> Rate:
     """The rate of a language by its tag, or of one like it."""
     code = language.lower().replace("_", "-").split("-")[0]
-    if code == "en":
-        return ENGLISH
-    code = _LIKE.get(code, code)
-    if (found := _MEASURED.get(code) or _BY_SYLLABLES.get(code)) is not None:
-        return found
-    if code in _OF_SUCH_SCRIPTS:
-        return _WITHOUT_BLANKS
-    return _MARKED if code in _MARKED_SCRIPTS else _OTHER
+    return _RATES.get(_LIKE.get(code, code), _OTHER)
 
 
 BREATH = 0.2

@@ -1,13 +1,12 @@
 """Describers' guidelines as checks: T1 to T7 on times, L1 to L5, L13 and L14 on words, L9 on repetition.
 
-Pure functions. The numbers are those of the guidelines and stand in `Limits`; the words are English and
-used for English lines only. Text in quotation marks, which is read from the screen, is exempt from L1 to
-L4, L13 and the phrases of L5.
+The numbers are those of the guidelines and stand in `Limits`; the words are English and used for English
+lines only. Text in quotation marks, which is read from the screen, is exempt from L1 to L4, L13 and the
+phrases of L5.
 
-Word lists are read from word files, as patterns over text without its quotations. The form of the files
-stands in ``configs/words/README.md``. Gathered from describers' guidelines and from what models write. Every
-list was run over human AD; entries that hit it were narrowed or made warnings. A user's files add to the
-lists of the program.
+Word lists are patterns read from word files, whose form stands in ``configs/words/README.md``; a user's files
+add to those of the program. Every list was run over human AD; entries that hit it were narrowed or made
+warnings.
 """
 
 from __future__ import annotations

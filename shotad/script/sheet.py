@@ -1,27 +1,22 @@
-"""The script as a table: CSV for spreadsheets (RFC 4180), and JSON.
+"""The script as a table: CSV for spreadsheets (RFC 4180), JSON, and the CSV of programs in which describers
+write and record.
 
 CSV loses candidates and provenance line by line. JSON is the track file itself and loses nothing.
 
-Here too: CSV of programs in which describers write and record.
+Frazier's maker publishes no description of its file. This is the layout that the describAIbe project of
+Fachhochschule Südwestfalen writes (fhswf/descraibe, ``backend/pipeline/export.py``, 2026): semicolons, heads
+``Position;Start;End;Text``, times ``HH:MM:SS.FF`` with frames at 25 a second, a text on one line, UTF-8
+without a byte order mark. Two older states of theirs are read too (a comma before the frames;
+``Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription``). Ids stand in ``Position`` as in SubRip: ``s00083120`` is
+100083120; where a program renumbers, import finds lines by their times. Lost: what lies between two frames,
+kind, status, notes, and the statement that a machine made the script, which Frazier would read out.
 
-The maker of Frazier publishes no description of the file. This is the layout that the describAIbe project of
-Fachhochschule Südwestfalen writes for it (fhswf/descraibe, ``backend/pipeline/export.py``, 2026): semicolons,
-the heads ``Position;Start;End;Text``, times ``HH:MM:SS.FF`` with frames at 25 a second, a line's text on one
-line, UTF-8 without a byte order mark. Two older states of theirs are read as well (a comma before the frames;
-``Slot;Startzeit;Endzeit;Dauer_s;Audiodeskription``). Lost: what lies between two frames, kind, status, notes,
-and the statement that the script is made by machine, for there is no place for it that Frazier would not read
-out. Ids stand in ``Position`` as in SubRip: ``s00083120`` is 100083120. A program that renumbers loses
-them, and import then finds lines by their times.
-
-Reaper: heads ``#,Name,Start,End,Length``; a region is ``R1`` with start, end and length, a marker ``M1`` with
-a start; UTF-8 without a byte order mark. Times are those of Reaper's ruler. We write minutes and seconds
-(``1:02.500``, ``1:00:02.500``): set the ruler so before importing. Measures and beats, or frames, do not say
-how many seconds they are, and are refused. Sources: what este.audio, utaupy (``reaper.py``) and Avolites
-Titan's manual say of the file, and a dozen programs that write it; they agree. Each line is a region with the
-text as its name and the id in brackets behind it, since Reaper gives new numbers at will. A marker at
-the very start says that the script is made by machine. Lost: kind, status and notes; and how each line was
-written, so that import cannot tell a change here from a later one in the track as well as from WebVTT or
-DAPT.
+Reaper: heads ``#,Name,Start,End,Length``; a region ``R1`` has start, end and length, a marker ``M1`` a start;
+UTF-8 without a byte order mark; times are those of Reaper's ruler, which must be minutes and seconds
+(``1:02.500``) and is refused in measures or frames. Sources: este.audio, utaupy (``reaper.py``), Avolites
+Titan's manual and a dozen programs that write it agree. Each line is a region named by its text with the id
+in brackets behind it, for Reaper renumbers at will; a marker at the start says that a machine made the
+script. Lost: kind, status, notes, and how each line was written, so that import tells changes less well.
 """
 
 from __future__ import annotations

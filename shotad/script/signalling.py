@@ -2,19 +2,17 @@
 
 Players choose by these words alone, and without them description is a track that nobody finds.
 
-HLS (RFC 8216, 4.3.4.1, and its second edition, draft-pantos-hls-rfc8216bis): an AUDIO rendition carries the
-characteristic ``public.accessibility.describes-video``, and is AUTOSELECT, so that a device set to prefer
-description takes it (Apple's HLS authoring specification; AWS and Azure write the same). The second edition
-adds ``public.machine-generated`` for any rendition that a program made. For SUBTITLES it names no
-characteristic of description, and Apple defines describes-video as audible: a text rendition of descriptions
-is therefore marked by its name only, and never selected by itself.
+HLS (RFC 8216, 4.3.4.1, and draft-pantos-hls-rfc8216bis): an AUDIO rendition has the characteristic
+``public.accessibility.describes-video`` and is AUTOSELECT, so that a device set to prefer description takes
+it (Apple's HLS authoring specification, AWS, Azure); ``public.machine-generated`` marks what a program made.
+No characteristic says description of SUBTITLES (Apple defines describes-video as audible): a text of
+descriptions is marked by its name only, and never selected by itself.
 
-DASH (ISO/IEC 23009-1; DVB-DASH, ETSI TS 103 285, 6.1.2; DASH-IF; Dolby's AC-4 and DD+ delivery kits): the
-Accessibility descriptors ``description`` of the role scheme and ``1`` (for the visually impaired) of
-TV-Anytime's AudioPurposeCS, both, since players know one or the other. The Role says how it is heard:
-``alternate`` takes the place of the programme's sound (broadcast mix), ``commentary`` is mixed into it by
-the receiver. A text of descriptions has the Role ``description``, which the role scheme has for both sound
-and text.
+DASH (ISO/IEC 23009-1; DVB-DASH, ETSI TS 103 285, 6.1.2; DASH-IF; Dolby's delivery kits): the Accessibility
+descriptors ``description`` of the role scheme and ``1`` (visually impaired) of TV-Anytime's AudioPurposeCS,
+both, since players know one or the other. The Role says how it is heard: ``alternate`` takes the place of
+the programme's sound, ``commentary`` is mixed into it by the receiver. A text of descriptions has the Role
+``description``.
 """
 
 from __future__ import annotations

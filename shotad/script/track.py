@@ -3,9 +3,8 @@
 ``track.json`` finds out by itself what a person changed in it. Each line carries a stamp: short names of its
 times, text and status as the program wrote them, and the choice among its candidates. A line that no longer
 fits its stamp was edited, one without a stamp was added; the head lists the lines written: one that is listed
-and absent was deleted. A stamp also survives a search-and-replace over the whole file, which a stored copy of
-the text would not. People edit the file, so it is read strictly (`Fields`): every value is checked, every
-error says file, place and value.
+and absent was deleted. Unlike a stored copy of the text, a stamp survives a search-and-replace over the file.
+People edit it, so it is read strictly (`Fields`): every error says file, place and value.
 
 People call a line by an id, a time, or the number that SRT gives it (`find_lines`).
 """

@@ -207,13 +207,13 @@ def script_places(folder: Path, name: str) -> tuple[Path, ...]:
     return tuple(path for _, path in _places(folder, name))
 
 
-def edited_scripts(folder: Path, name: str, but: Path | None = None) -> tuple[tuple[Format, Path], ...]:
-    """The scripts beside the track that are not as they were written, all ``but`` one."""
-    return _edited(_places(folder, name), _written(folder, WRITTEN), but)
+def edited_scripts(folder: Path, name: str) -> tuple[tuple[Format, Path], ...]:
+    """The scripts beside the track that are not as they were written."""
+    return _edited(_places(folder, name), _written(folder, WRITTEN))
 
 
 def _edited(
-    places: Iterable[tuple[Format, Path]], written: Mapping[str, Sequence[str]], but: Path | None
+    places: Iterable[tuple[Format, Path]], written: Mapping[str, Sequence[str]], but: Path | None = None
 ) -> tuple[tuple[Format, Path], ...]:
     return tuple(
         (form, path)

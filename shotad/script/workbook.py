@@ -21,12 +21,10 @@ from shotad.core import ScriptError
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp, timecode
 from shotad.script.document import (
     HEADS,
-    MOST_ROWS,
     about,
     cells_of,
     checked_package,
-    column_names,
-    line_of,
+    lines_of,
     missing_extra,
     sealed,
 )
@@ -115,15 +113,9 @@ def _script(book: Workbook, name: str) -> Script:
     stamps: dict[str, str] = {}
     for title in book.sheetnames:
         rows = _rows(book, title, name)
-        heads = column_names(next(rows, []))
-        if cues is None and {"start", "end", "text"} <= set(heads):
-            cues = []
-            for number, row in enumerate(rows, 2):
-                cells = dict(zip(heads, row, strict=False))
-                cue = line_of(cells, f"{name}, sheet {title}, row {number}")
-                cues += [cue] if cue is not None else []
-                if cells.get("id") and cells.get("stamp"):
-                    stamps[cells["id"].strip()] = cells["stamp"]
+        found = lines_of(rows, f"{name}, sheet {title}", stamps) if cues is None else None
+        if found is not None:
+            cues = found
         elif title == ABOUT:
             stamp = next((row[1] for row in rows if len(row) > 1 and row[0] == "Track"), None)
     if cues is None:
@@ -139,8 +131,6 @@ def _rows(book: Workbook, title: str, name: str) -> Iterator[list[str]]:
     sheet.reset_dimensions()
     try:
         for number, row in enumerate(sheet.iter_rows(max_col=_WIDEST), 1):
-            if number > MOST_ROWS:
-                raise ScriptError(f"{name}, sheet {title}, has over {MOST_ROWS} rows.", "Is it a script?")
             failed = next((cell for cell in row if cell.data_type == "e"), None)
             if failed is not None:
                 where = f"{name}, sheet {title}, row {number}"

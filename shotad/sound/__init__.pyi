@@ -12,6 +12,7 @@ from .kinds import (
 from .levels import (
     HOLD as HOLD,
     Heard as Heard,
+    limit_of as limit_of,
 )
 from .loudness import (
     Course as Course,
@@ -21,10 +22,10 @@ from .making import (
     RECORD as RECORD,
 )
 from .mix import (
-    Excerpt as Excerpt,
+    Part as Part,
+    excerpt as excerpt,
     foreseen_make_up as foreseen_make_up,
     lay as lay,
-    limit_of as limit_of,
     loudness_of as loudness_of,
     nearby as nearby,
     sampled as sampled,

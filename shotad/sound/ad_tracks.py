@@ -27,24 +27,17 @@ if TYPE_CHECKING:
 class AdSound:
     """The sound of the AD track: ``blocks`` follow each other without gap from film second 0.
 
-    ``layout`` is ffmpeg's name of the channels (``stereo``, ``5.1(side)``), ``rate`` samples a second,
-    ``language`` a BCP 47 tag. Blocks are taken one by one, while the film is written.
+    ``layout`` is ffmpeg's name of the channels (``stereo``, ``5.1(side)``), ``rate`` samples a second. Blocks
+    are taken one by one, while the film is written.
     """
 
     blocks: Iterable[SoundBlock]
     layout: str
     rate: int
-    language: str
-    title: str
 
 
-@dataclass(frozen=True, slots=True)
-class AdText:
-    """A text track of descriptions: when (film seconds, ascending, none over another) and what."""
-
-    cues: Sequence[tuple[Interval, str]]
-    language: str
-    title: str
+AdText = Sequence[tuple[Interval, str]]
+"""A text track of descriptions: when (film seconds, ascending, none over another) and what."""
 
 
 ENCODERS = {"opus": "libopus", "mp3": "libmp3lame", "vorbis": "libvorbis"}
@@ -280,7 +273,7 @@ def text_packets(stream: Any, text: AdText, codec: str) -> Iterator[Packet[Any]]
     """The descriptions as packets on film time, ascending."""
     from av import Packet
 
-    for interval, words in text.cues:
+    for interval, words in text:
         start, end = round(interval.start * 1000), round(interval.end * 1000)
         packet = Packet(coded_text(words, codec))
         packet.stream = stream

@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import FilmError, Interval
-from shotad.film import Film, exact_start, find_media, is_cover, last_second, legible, packets_of
+from shotad.core import FilmError
+from shotad.film import Film, exact_start, find_media, is_cover, last_second, packets_of
 from shotad.script import Finding, Level
-from shotad.sound.ad_tracks import AdSound, AdText, coded_text
+from shotad.sound.ad_tracks import AdText, coded_text
 from shotad.sound.containers import (
     Container,
     Kept,
@@ -20,10 +20,12 @@ from shotad.sound.containers import (
     container_for,
     plan_tracks,
     same_language,
+    told_of,
     track_name,
+    track_title,
 )
 from shotad.sound.loudness import DecodedMeter
-from shotad.sound.mux_film import Payload, Written
+from shotad.sound.mux_film import Assembly, Payload
 
 RULE = "A2"
 
@@ -32,153 +34,139 @@ TOLERANCE = 0.002
 
 
 def check_film(
-    target: Path,
-    film: Film,
-    written: Written,
-    sound: AdSound | None,
-    text: AdText | None,
-    *,
-    default: bool = False,
-    meter: DecodedMeter | None = None,
+    target: Path, film: Film, written: Assembly, meter: DecodedMeter | None = None
 ) -> tuple[Finding, ...]:
     """What is wrong with a described film, by rule A2; nothing where it is as it should be.
 
     The film's own tracks must be there with the same codec, packets and payload, as far from each other in
     time as they were; the AD's with language, title, marks and words; the whole as long as the film, within
     one frame of sound. What a container cannot hold is no finding (`write_film` has warned of it).
-    ``written`` is what `write_film` gave back, ``sound`` and ``text`` what it was given (the blocks of sound
-    are not looked at), ``default``: players start with the AD. ``meter`` hears the AD's sound on the way.
+    ``written`` is what `write_film` gave back. ``meter`` hears the AD's sound on the way.
     """
     try:
-        return tuple(_Check(target, film, written, sound, text, default, meter).findings())
+        return tuple(_findings(target, film, written, meter))
     except FilmError as error:
         return (_error(f"{target.name} cannot be read back: {error.what}"),)
 
 
-class _Check:
-    def __init__(
-        self,
-        target: Path,
-        film: Film,
-        written: Written,
-        sound: AdSound | None,
-        text: AdText | None,
-        default: bool,
-        meter: DecodedMeter | None,
-    ) -> None:
-        self._target, self._film, self._written, self._meter = target, film, written, meter
-        self._sound, self._text, self._default = sound, text, default
-        self._container: Container = container_for(target)
-
-    def findings(self) -> Iterator[Finding]:
-        media = self._film.media
-        if media is None:
+def _findings(path: Path, film: Film, written: Assembly, meter: DecodedMeter | None) -> Iterator[Finding]:
+    assert film.media is not None, "numbered frames have no tracks"
+    container, language = container_for(path), written.language
+    with film.media.open() as source, find_media(path).open() as target:
+        kept, _ = plan_tracks(source, container, written.replaced)
+        copies, own, missing = _paired(kept, list(target.streams))
+        if missing:
+            yield _error(f"{missing} of the film's tracks are missing.")
             return
-        with media.open() as source, find_media(self._target).open() as target:
-            kept, _ = plan_tracks(source, self._container, self._written.replaced)
-            copies, own, missing = _paired(kept, list(target.streams))
-            if missing:
-                yield _error(f"{missing} of the film's tracks are missing.")
-                return
-            voice = next((s for s in own if s.type == "audio"), None)
-            text = next((s for s in own if s.type == "subtitle"), None)
-            yield from self._marks(voice, text, target)
-            read = read_tracks(
-                target,
-                exact_start(target),
-                texts=[text.index] if text is not None else [],
-                meters={voice.index: self._meter} if voice is not None and self._meter is not None else {},
-            )
-            yield from self._copies(copies, read)
-            moves = self._moves(copies, read)
-            # Pictures and sounds must begin as far from each other as in the film.
-            late = max(moves, default=0.0)
-            apart = late - min(moves, default=0.0)
-            if apart > TOLERANCE:
-                yield _error(f"the film's tracks have moved against each other by {1000 * apart:.0f} ms.")
-            if late > LATE:
-                yield Finding(
-                    RULE, Level.WARNING, f"the film begins {late:.3f} s later than in its own file."
-                )
-            yield from self._length(read, target, voice)
-            if text is not None and self._text is not None:
-                first = min(moves, default=0.0)
-                yield from _words(read[text.index].texts, codec_of(text), self._text.cues, first)
-
-    def _marks(self, voice: Any, text: Any, target: Any) -> Iterator[Finding]:
-        container = self._container
-        if self._sound is not None and voice is None:
-            yield _error("the track of audio description is missing.")
-        elif self._sound is not None:
-            track = track_of(voice)
-            yield from self._told(track, self._sound, "the AD track")
-            if container.flagged and "visual_impaired" not in track.marks:
-                yield _error("the AD track is not marked for people who do not see.")
-            starts = self._default or not self._film.info.audio
-            if container.muxer != "mpegts" and ("default" in track.marks) != starts:
-                wrong = "does not start by itself" if starts else "starts by itself, and should not"
-                yield _error(f"the AD track {wrong}.")
-        if self._text is not None and container.text is not None:
-            if text is None:
-                yield _error("the text track of descriptions is missing.")
-            else:
-                yield from self._told(track_of(text), self._text, "the text track")
-                if container.flagged_text and "descriptions" not in track_of(text).marks:
-                    yield _error("the text track is not marked as descriptions.")
+        voice = next((s for s in own if s.type == "audio"), None)
+        words = next((s for s in own if s.type == "subtitle"), None)
+        if written.sound is not None:
+            starts = written.settings.default_track or not film.info.audio
+            yield from _voice_marks(voice, language, container, starts)
+        if written.text is not None and container.text is not None:
+            yield from _text_marks(words, language, container)
         if container.muxer != "mpegts":
-            started = [s for s in target.streams.audio if "default" in track_of(s).marks]
+            started = [s for s in target.streams.audio if _marked(s, "default")]
             if target.streams.audio and len(started) != 1:
                 yield _error(f"players start with one sound, and {len(started)} are marked for it.")
+        read = read_tracks(
+            target,
+            exact_start(target),
+            texts=[words.index] if words is not None else [],
+            meters={voice.index: meter} if voice is not None and meter is not None else {},
+        )
+        yield from _copied(copies, read, written, container)
+        moves = list(_moves(copies, read, written))
+        # Pictures and sounds must begin as far from each other as in the film.
+        early, late = min(moves, default=0.0), max(moves, default=0.0)
+        if late - early > TOLERANCE:
+            yield _error(
+                f"the film's tracks have moved against each other by {1000 * (late - early):.0f} ms."
+            )
+        if late > LATE:
+            yield Finding(RULE, Level.WARNING, f"the film begins {late:.3f} s later than in its own file.")
+        yield from _length(read, film, target, voice)
+        if words is not None and written.text is not None:
+            yield from _words(read[words.index].texts, codec_of(words), written.text, early)
 
-    def _told(self, track: Track, given: AdSound | AdText, what: str) -> Iterator[Finding]:
-        if not same_language(track.language, given.language):
-            yield _error(f"{what} is in {track.language or 'no language'}, not {given.language}.")
-        if self._container.titled and given.title and track.title != given.title:
-            yield _error(f"{what} is called {track.title!r}, not {given.title!r}.")
 
-    def _copies(self, copies: Sequence[_Pair], read: dict[int, Read]) -> Iterator[Finding]:
-        origin = self._written.copied
-        for kept, copy in copies:
-            name = track_name(kept.stream)
-            if _family(codec_of(copy)) != _family(kept.codec):
-                yield _error(f"{name} of the film has become {codec_of(copy)}.")
-            elif kept.stream.index in origin:
-                was, now = origin[kept.stream.index], read[copy.index].payload
-                if was.packets != now.packets:
-                    yield _error(f"{name} has {now.packets} packets, in the film {was.packets}.")
-                elif was.digest != now.digest:
-                    yield _error(f"{name} is not what it is in the film: its packets differ.")
-            if kept.stream.type in ("audio", "subtitle"):
-                # A copied sound or subtitle must be in its language and have its title.
-                old, new = track_of(kept.stream), track_of(copy)
-                named = kept.stream.type == "audio" or self._container.named_subtitles
-                if named and not same_language(old.language, new.language):
-                    yield _error(f"{name} of the film is now in {new.language or 'no language'}.")
-                if self._container.titled and old.title != new.title:
-                    yield _error(f"{name} of the film is now called {new.title!r}.")
+def _voice_marks(voice: Any, language: str, container: Container, starts: bool) -> Iterator[Finding]:
+    if voice is None:
+        yield _error("the track of audio description is missing.")
+        return
+    yield from _told(voice, language, track_title(language), "the AD track", container)
+    if container.flagged and not _marked(voice, "visual_impaired"):
+        yield _error("the AD track is not marked for people who do not see.")
+    if container.muxer != "mpegts" and _marked(voice, "default") != starts:
+        wrong = "does not start by itself" if starts else "starts by itself, and should not"
+        yield _error(f"the AD track {wrong}.")
 
-    def _moves(self, copies: Sequence[_Pair], read: dict[int, Read]) -> list[float]:
-        """By how many seconds each picture and sound begins later than in the film."""
-        moves = []
-        for kept, copy in copies:
-            begin, was = read[copy.index].first, self._written.copied.get(kept.stream.index)
-            timed = kept.stream.type in ("video", "audio") and not is_cover(kept.stream)
-            if timed and begin is not None and was is not None and was.begin is not None:
-                moves.append(begin - was.begin)
-        return moves
 
-    def _length(self, read: dict[int, Read], target: Any, voice: Any) -> Iterator[Finding]:
-        ends = [read[s.index].end for s in target.streams if s.type in ("video", "audio") and not is_cover(s)]
-        frame = max((read[s.index].longest for s in target.streams.audio), default=0.0) or 0.025
-        media, info = self._film.media, self._film.info
-        want, have = info.duration, max(ends, default=0.0)
-        # Where the film's last packet ends: in MPEG-TS its sound may outlast what its container tells.
-        if abs(want - have) > frame + TOLERANCE and (
-            media is None or abs(last_second(media, info.start, near=want) - have) > frame + TOLERANCE
-        ):
-            yield _error(f"it lasts {have:.3f} s, the film {want:.3f} s.")
-        if voice is not None and abs(read[voice.index].end - want) > frame + TOLERANCE:
-            yield _error(f"the AD track ends at {read[voice.index].end:.3f} s, the film at {want:.3f} s.")
+def _text_marks(words: Any, language: str, container: Container) -> Iterator[Finding]:
+    if words is None:
+        yield _error("the text track of descriptions is missing.")
+        return
+    yield from _told(words, language, track_title(language, is_text=True), "the text track", container)
+    if container.flagged_text and not _marked(words, "descriptions"):
+        yield _error("the text track is not marked as descriptions.")
+
+
+def _told(stream: Any, language: str, title: str, what: str, container: Container) -> Iterator[Finding]:
+    said, called = language_and_title(stream)
+    if not same_language(said, language):
+        yield _error(f"{what} is in {said or 'no language'}, not {language}.")
+    if container.titled and called != title:
+        yield _error(f"{what} is called {called!r}, not {title!r}.")
+
+
+def _copied(
+    copies: Sequence[_Pair], read: Mapping[int, Read], written: Assembly, container: Container
+) -> Iterator[Finding]:
+    origin = written.copied
+    for kept, copy in copies:
+        name = track_name(kept.stream)
+        if _family(codec_of(copy)) != _family(kept.codec):
+            yield _error(f"{name} of the film has become {codec_of(copy)}.")
+        elif kept.stream.index in origin:
+            was, now = origin[kept.stream.index], read[copy.index].payload
+            if was.packets != now.packets:
+                yield _error(f"{name} has {now.packets} packets, in the film {was.packets}.")
+            elif was.digest != now.digest:
+                yield _error(f"{name} is not what it is in the film: its packets differ.")
+        if kept.stream.type in ("audio", "subtitle"):
+            # A copied sound or subtitle must be in its language and have its title.
+            (spoken, called), (language, title) = map(language_and_title, (kept.stream, copy))
+            named = kept.stream.type == "audio" or container.named_subtitles
+            if named and not same_language(spoken, language):
+                yield _error(f"{name} of the film is now in {language or 'no language'}.")
+            if container.titled and called != title:
+                yield _error(f"{name} of the film is now called {title!r}.")
+
+
+def _moves(copies: Sequence[_Pair], read: Mapping[int, Read], written: Assembly) -> Iterator[float]:
+    """By how many seconds each picture and sound begins later than in the film."""
+    for kept, copy in copies:
+        begin, was = read[copy.index].first, written.copied.get(kept.stream.index)
+        if _lasts(kept.stream) and begin is not None and was is not None and was.begin is not None:
+            yield begin - was.begin
+
+
+def _length(read: Mapping[int, Read], film: Film, target: Any, voice: Any) -> Iterator[Finding]:
+    frame = max((read[s.index].longest for s in target.streams.audio), default=0.0) or 0.025
+    want = film.info.duration
+    have = max((read[s.index].end for s in target.streams if _lasts(s)), default=0.0)
+    # Where the film's last packet ends: in MPEG-TS its sound may outlast what its container tells.
+    assert film.media is not None
+    off = abs(want - have) > frame + TOLERANCE
+    if off and abs(last_second(film.media, film.info.start, near=want) - have) > frame + TOLERANCE:
+        yield _error(f"it lasts {have:.3f} s, the film {want:.3f} s.")
+    if voice is not None and abs(read[voice.index].end - want) > frame + TOLERANCE:
+        yield _error(f"the AD track ends at {read[voice.index].end:.3f} s, the film at {want:.3f} s.")
+
+
+def _lasts(stream: Any) -> bool:
+    """Whether a track is picture or sound, and no cover."""
+    return stream.type in ("video", "audio") and not is_cover(stream)
 
 
 _Pair = tuple[Kept, Any]
@@ -220,7 +208,7 @@ def _family(codec: str) -> str:
 def _words(
     texts: Sequence[tuple[float, float, bytes]],
     codec: str,
-    cues: Sequence[tuple[Interval, str]],
+    cues: AdText,
     late: float,
 ) -> Iterator[Finding]:
     """``late``: seconds by which the whole film begins later in this container."""
@@ -236,15 +224,6 @@ def _words(
 
 def _error(message: str) -> Finding:
     return Finding(RULE, Level.ERROR, message)
-
-
-@dataclass(frozen=True, slots=True)
-class Track:
-    """A track as a file shows it. ``marks`` are ffmpeg's names of its dispositions."""
-
-    language: str
-    title: str
-    marks: tuple[str, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -296,13 +275,16 @@ def read_tracks(
     return read
 
 
-def track_of(stream: Any) -> Track:
-    """A track of an open file."""
+def language_and_title(stream: Any) -> tuple[str, str]:
+    """Those of a track of an open file, empty where it has none."""
+    told = told_of(stream)
+    language = told.get("language", "")
+    # In MP4 and MOV the title is the track's name.
+    return "" if language == "und" else language, told.get("title") or told.get("name") or ""
+
+
+def _marked(stream: Any, mark: str) -> bool:
+    """Whether a track has a disposition of ffmpeg's."""
     from av.stream import Disposition
 
-    tags = {key.lower(): value for key, value in legible(stream.metadata).items()}
-    marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
-    language = tags.get("language", "")
-    # In MP4 and MOV the title is the track's name.
-    title = tags.get("title") or tags.get("name") or ""
-    return Track("" if language == "und" else language, title, marks)
+    return bool(stream.disposition & Disposition[mark])

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import SoundError, UsageError, language_of, languages
+from shotad.core import SoundError, UsageError, language_of, languages, printable
 from shotad.film import TEXT_CODECS, is_cover, legible
 from shotad.script import listed
 
@@ -245,7 +245,7 @@ def plan_tracks(
         track = "" if stream.index in without else _planned(stream, container)
         if isinstance(track, Kept):
             kept.append(track)
-            language = legible(stream.metadata).get("language", "und")
+            language = told_of(stream).get("language", "und")
             if track.how == "converted" and codec_of(stream) in ("ass", "ssa"):
                 warnings.append(
                     f"{track_name(stream)} becomes {track.codec}: its words stay, most of its looks do not."
@@ -301,9 +301,14 @@ def codec_of(stream: Any) -> str:
     return str(name or "unknown")
 
 
+def told_of(stream: Any) -> dict[str, str]:
+    """What a track says of itself, by keys in small letters."""
+    return {key.lower(): value for key, value in legible(stream.metadata).items()}
+
+
 def track_name(stream: Any) -> str:
     """A track for people: ``subtitle track 4 (eng, 'Signs', ass)``."""
-    told = legible(stream.metadata)
+    told = told_of(stream)
     words = [told.get("language"), told.get("title"), codec_of(stream)]
     if stream.type == "video" and is_cover(stream):
         return f"cover picture {stream.index} ({codec_of(stream)})"
@@ -373,6 +378,7 @@ def film_tags(
     What is given under other keys goes into the comment as ``key: value``, so that it is not lost. ``name``
     is that of the film's file.
     """
+    name = printable(Path(name).stem)
     tags = {key: value for key, value in legible(source).items() if key.lower() not in _TECHNICAL}
     by_lower = {key.lower(): key for key in tags}
     for key, value in given.items():
@@ -404,6 +410,23 @@ def film_tags(
         # FFmpeg before 6 takes a track's title for that of a film that has none.
         kept.setdefault("title", name)
     return kept
+
+
+_TITLES = {
+    "cs": "Audiopopis", "da": "Synstolkning", "de": "Audiodeskription", "es": "Audiodescripción",
+    "fi": "Kuvailutulkkaus", "fr": "Audiodescription", "it": "Audiodescrizione", "ja": "音声解説",
+    "nl": "Audiodescriptie", "no": "Synstolking", "pl": "Audiodeskrypcja", "pt": "Audiodescrição",
+    "sv": "Syntolkning",
+}  # fmt: skip
+"""What the trade calls it where it has a word of its own."""
+
+
+def track_title(language: str, *, is_text: bool = False) -> str:
+    """What players show of the AD track; many find it by ``Audio Description`` or ``AD``: ``de →
+    Audiodeskription (AD)``."""
+    own = _TITLES.get(language.lower().split("-")[0])
+    title = f"{own} (AD)" if own else "Audio Description"
+    return f"{title} (text)" if is_text else title
 
 
 def own_tags(language: str, title: str, container: Container) -> dict[str, str]:

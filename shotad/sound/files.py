@@ -22,14 +22,14 @@ from shotad.core import SoundError, UsageError, language_of, replacing
 from shotad.film import SoundBlock
 from shotad.sound.ad_tracks import alike
 from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
-from shotad.sound.programme import channel_names, to_stereo
+from shotad.sound.programme import RATE, channel_names, to_stereo
 
 
 @dataclass(frozen=True, slots=True)
 class SoundKind:
     """How a kind of file is written: ffmpeg's muxer with its options, the coder, its format of samples.
 
-    ``rates`` are those that the coder knows, empty: all; ``most`` channels; ``bit_rate`` is for one channel.
+    ``bit_rate`` is for one channel, ``most`` how many channels it holds.
     """
 
     muxer: str
@@ -37,37 +37,19 @@ class SoundKind:
     pixels: str
     options: Mapping[str, str]
     bit_rate: int = 0
-    rates: tuple[int, ...] = ()
     most: int = 8
 
 
 # Else the number of the stream in the file is drawn by chance.
-_OPUS = SoundKind(
-    "ogg", "libopus", "flt", {"fflags": "+bitexact"}, 64_000, (8000, 12000, 16000, 24000, 48000)
-)
+_OPUS = SoundKind("ogg", "libopus", "flt", {"fflags": "+bitexact"}, 64_000)
 
 KINDS: Mapping[str, SoundKind] = {
     ".wav": SoundKind("wav", "pcm_s24le", "s32", {"rf64": "auto", "write_bext": "1"}),
     ".flac": SoundKind("flac", "flac", "s32", {}),
-    ".mp3": SoundKind(
-        "mp3",
-        "libmp3lame",
-        "fltp",
-        {"id3v2_version": "4", "write_xing": "1"},
-        96_000,
-        (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000),
-        2,
-    ),
+    ".mp3": SoundKind("mp3", "libmp3lame", "fltp", {"id3v2_version": "4", "write_xing": "1"}, 96_000, 2),
     ".opus": _OPUS,
     ".ogg": _OPUS,
-    ".m4a": SoundKind(
-        "ipod",
-        "aac",
-        "fltp",
-        {"movflags": "+faststart+use_metadata_tags"},
-        96_000,
-        (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000),
-    ),
+    ".m4a": SoundKind("ipod", "aac", "fltp", {"movflags": "+faststart+use_metadata_tags"}, 96_000),
 }
 """Kinds of file by ending."""
 
@@ -88,35 +70,31 @@ def write_sound(
     blocks: Iterable[SoundBlock],
     *,
     layout: str,
-    rate: int,
     tags: Mapping[str, str] = {},
     true_peak: float = DOWNMIXED_PEAK,
 ) -> Path:
-    """Write blocks that follow each other from second 0, ``float32[n]`` or ``float32[n, channels]``, to a
-    file.
+    """Write blocks that follow each other from second 0, ``float32[n]`` or ``float32[n, channels]``, `RATE`
+    samples a second, to a file.
 
     ``layout`` is ffmpeg's name, in whose order the channels stand. ``tags`` are title, language, comment and
     the like; what a format has no place for is left out. A kind that holds fewer channels gets a stereo
-    downmix (MP3) that stays under ``true_peak`` dBTP before it is coded, one that does not know the rate the
-    next higher one that it knows. The file appears when it is whole. Raises SoundError for an unknown
-    ending and where the coder refuses; WorkFolderError where it cannot be written.
+    downmix (MP3) that stays under ``true_peak`` dBTP before it is coded. The file appears when it is whole.
+    Raises SoundError for an unknown ending and where the coder refuses; WorkFolderError where it cannot be
+    written.
     """
     import av
 
     kind = kind_of(path)
     if len(channel_names(layout)) > kind.most:
-        blocks, layout = downmixed(blocks, layout, rate, true_peak), "stereo"
-    hint, layout = f"{layout} at {rate} Hz: try .wav or .flac.", alike(layout)
+        blocks, layout = downmixed(blocks, layout, true_peak), "stereo"
+    hint, layout = f"{layout} at {RATE} Hz: try .wav or .flac.", alike(layout)
     with (
         being_written(path, hint) as part,
         av.open(str(part), "w", format=kind.muxer, options=dict(kind.options)) as container,
     ):
-        known = rate
-        if kind.rates and rate not in kind.rates:
-            known = min((one for one in kind.rates if one > rate), default=max(kind.rates))
-        stream: Any = container.add_stream(kind.codec, rate=known, layout=layout)
+        stream: Any = container.add_stream(kind.codec, rate=RATE, layout=layout)
         stream.codec_context.format = kind.pixels
-        stream.codec_context.time_base = stream.time_base = Fraction(1, known)
+        stream.codec_context.time_base = stream.time_base = Fraction(1, RATE)
         if kind.bit_rate:
             stream.codec_context.bit_rate = kind.bit_rate * len(channel_names(layout))
         if kind.codec == "flac":
@@ -132,18 +110,18 @@ def write_sound(
             if len(block.samples):
                 woven = np.ascontiguousarray(block.samples, np.float32).reshape(1, -1)
                 frame = av.AudioFrame.from_ndarray(woven, format="flt", layout=layout)
-                frame.sample_rate, frame.pts, frame.time_base = rate, done, Fraction(1, rate)
+                frame.sample_rate, frame.pts, frame.time_base = RATE, done, Fraction(1, RATE)
                 done += len(block.samples)
                 container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     return path
 
 
-def downmixed(blocks: Iterable[SoundBlock], layout: str, rate: int, true_peak: float) -> Iterator[SoundBlock]:
+def downmixed(blocks: Iterable[SoundBlock], layout: str, true_peak: float) -> Iterator[SoundBlock]:
     """The sound in two channels, under ``true_peak`` dBTP: it may be louder than each of its channels."""
     matrix = to_stereo(channel_names(layout))
     mixed = (replace(block, samples=block.samples @ matrix) for block in blocks)
-    return limited(mixed, Limiter(true_peak, rate))
+    return limited(mixed, Limiter(true_peak))
 
 
 @contextmanager

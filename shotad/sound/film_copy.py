@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import AudioTrack, ExtendedSettings, NoProgress, Progress, SoundError, printable, reported
+from shotad.core import AudioTrack, ExtendedSettings, NoProgress, Progress, SoundError, reported
 from shotad.film import (
     TEXT_CODECS,
     TOLERANCE,
@@ -109,15 +109,14 @@ def write_copy(
                 blocks = sound_with_pauses(film, times.pauses, track.number, how.rate, layout)
                 stream = add_sound(out, how)
                 _dress(stream, source.streams.audio[track.number], container)
-                sound = AdSound(blocks, plain, how.rate, "", "")
+                sound = AdSound(blocks, plain, how.rate)
                 packets.append(sound_packets(stream, sound, how, length, container.hides))
         packets += _others(source, out, media, times, start, container, progress)
         # Fonts and the like, which Matroska alone carries.
         for kept in source.streams.attachments if container.attachments else ():
             kind_of_file = kept.mimetype or "application/octet-stream"
             out.add_attachment(kept.name or "attachment", kind_of_file, kept.data)
-        name = printable(film.info.name.rpartition(".")[0] or film.info.name)
-        out.metadata.update(film_tags(source.metadata, {}, container, name))
+        out.metadata.update(film_tags(source.metadata, {}, container, film.info.name))
         chapters: list[Any] = []
         for chapter in source.chapters() if container.chapters else ():
             base = chapter["time_base"] or MILLISECOND

@@ -19,8 +19,9 @@ same for that line.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from shotad.core import FitSettings, Interval
 from shotad.script import Answer, Shorten, Track, Wish, spoken_words
@@ -64,14 +65,13 @@ def fit(
     """Every line in its place, or why it has none.
 
     Each line is spoken once as it is; of shorter forms only those that come into question, for a voice may
-    cost money. Deterministic, whatever the order of ``lines``. ``shorten`` is asked only where
-    ``settings.ask`` is set. Raises VoiceError.
+    cost money. ``shorten`` is asked for lines without a place. Deterministic, whatever the order of
+    ``lines``. Raises VoiceError.
     """
     ordered = sorted(lines, key=lambda line: (line.start, line.id))
-    fitter = _Fitter(studio, settings)
-    fitter.add(ordered)
+    fitter = _Fitter(ordered, studio, settings)
     fitter.settle()
-    if settings.ask and shorten is not None:
+    if shorten is not None:
         for _ in range(ASKED):
             if not fitter.ask(shorten):
                 break
@@ -108,28 +108,25 @@ class _Case:
 class _Fitter:
     """The lines, forms and takes of one fitting."""
 
-    def __init__(self, studio: Studio, settings: FitSettings) -> None:
+    def __init__(self, lines: Sequence[LineToSpeak], studio: Studio, settings: FitSettings) -> None:
+        """The lines, in order, each spoken as it is."""
         self._studio, self._settings = studio, settings
         self._cases: list[_Case] = []
         self._between = math.ceil(BETWEEN * 1000 - 1e-6)
-
-    def add(self, lines: Sequence[LineToSpeak]) -> None:
-        """The lines, in order, each spoken as it is."""
-        self._speak_ahead([line.text for line in lines])
         for line in lines:
-            whole = whole_form(line, self._studio.say(line.text), self._settings)
-            first = math.ceil(earliest(line, self._settings) * 1000 - 1e-6)
-            last = max(math.floor(latest(line, self._settings) * 1000 + 1e-6), first)
+            whole = whole_form(line, studio.say(line.text), settings)
+            first = math.ceil(earliest(line, settings) * 1000 - 1e-6)
+            last = max(math.floor(latest(line, settings) * 1000 + 1e-6), first)
             window = Window(round(line.start * 1000), first, last, math.floor(line.room.end * 1000 + 1e-6))
             self._cases.append(_Case(line, window, [whole]))
+        self._windows = [case.window for case in self._cases]
         # Looks for shorter forms of lines that do not find place as they are, and of their neighbours.
-        windows = [case.window for case in self._cases]
         wholes = [case.whole for case in self._cases]
-        for start, end in companies(windows, wholes, self._between):
+        for start, end in companies(self._windows, wholes, self._between):
             lengths = [form.shortest for form in wholes[start:end]]
-            if earliest_starts(windows[start:end], lengths, self._between) is None:
+            if earliest_starts(self._windows[start:end], lengths, self._between) is None:
                 for case in self._cases[start:end]:
-                    case.forms += shorter_forms(case.line, case.whole, self._settings)
+                    case.forms += shorter_forms(case.line, case.whole, settings)
 
     def settle(self) -> None:
         """Chooses until all that was chosen has been spoken and still has its place.
@@ -137,12 +134,11 @@ class _Fitter:
         Of a line that is left out the shortest form is spoken, so that it is not left out on an estimate.
         """
         while True:
-            windows = [case.window for case in self._cases]
             options = [[(form.shortest, form.lost) for form in case.forms] for case in self._cases]
             dropping = [
                 (2 if case.line.id.startswith("h") else 1) * A_LINE + case.whole.words for case in self._cases
             ]
-            chosen = cheapest(windows, options, dropping, self._between)
+            chosen = cheapest(self._windows, options, dropping, self._between)
             new: list[tuple[_Case, int]] = []
             for case, place in zip(self._cases, chosen, strict=True):
                 case.chosen = place
@@ -151,7 +147,9 @@ class _Fitter:
                     new.append((case, number))
             if not new:
                 return
-            self._speak_ahead([case.forms[number].text for case, number in new])
+            # Several at once, where the studio can.
+            if (say_all := getattr(self._studio, "say_all", None)) is not None:
+                say_all([case.forms[number].text for case, number in new])
             for case, number in new:
                 form = case.forms[number]
                 case.forms[number] = spoken(form, self._studio.say(form.text), self._settings)
@@ -212,28 +210,20 @@ class _Fitter:
             if case.line.room.duration <= 2 * NO_ROOM:
                 reason = "people speak at its time or the film is over, and no free time is in reach"
             missing = (least.shortest - free) / 1000
-            left.append(Unspoken(case.line.id, case.line.text, reason, tuple(tried), missing))
+            left.append(Unspoken(case.line.id, reason, tuple(tried), missing))
         return Fitting(tuple(said), tuple(left))
-
-    def _speak_ahead(self, texts: Sequence[str]) -> None:
-        """Several at once, where the studio can: `Studio.say` then has them."""
-        if (say_all := getattr(self._studio, "say_all", None)) is not None:
-            say_all(texts)
 
     def _free(self, case: _Case) -> int:
         """Milliseconds that a line without a place could have, its neighbours being as they are."""
-        windows = [one.window for one in self._cases]
         lengths = [None if c.chosen is None else c.forms[c.chosen].shortest for c in self._cases]
         at = self._cases.index(case)
-        low, high = 0, case.window.end - case.window.earliest
-        while low < high:
-            middle = (low + high + 1) // 2
-            lengths[at] = middle
-            if earliest_starts(windows, lengths, self._between) is None:
-                high = middle - 1
-            else:
-                low = middle
-        return max(low, 0)
+
+        def is_too_long(length: int) -> bool:
+            lengths[at] = length
+            return earliest_starts(self._windows, lengths, self._between) is None
+
+        room = range(case.window.end - case.window.earliest + 1)
+        return max(bisect_left(room, True, key=is_too_long) - 1, 0)
 
 
 _NOTICED = 10
@@ -303,17 +293,12 @@ def neighbourhood(
 ) -> tuple[LineToSpeak, ...]:
     """A line with those that may press on it, heard ``before`` and ``after`` seconds beside it at most.
 
-    ``speech``, ``slots``, ``margin`` as for `lines_of`. Raises ValueError for one that is not heard.
+    ``speech``, ``slots``, ``margin`` as for `lines_of`; the line is one that is heard.
     """
-    heard = sorted(track.heard, key=lambda cue: (cue.interval.start, cue.id))
-    at = next((i for i, cue in enumerate(heard) if cue.id == line_id), None)
-    if at is None:
-        raise ValueError(f"{line_id} is no line that is heard")
-    near = heard[max(0, at - MOST) : at + MOST + 1]
-    lines = lines_of(replace(track, cues=tuple(near)), speech, slots, settings, margin=margin)
-    lines = tuple(sorted(lines, key=lambda line: (line.start, line.id)))
-    at = next(i for i, line in enumerate(lines) if line.id == line_id)
-    first, last = at, at
+    lines = lines_of(track, speech, slots, settings, margin=margin)
+    place = next(i for i, line in enumerate(lines) if line.id == line_id)
+    lines = lines[max(0, place - MOST) : place + MOST + 1]
+    first = last = at = min(place, MOST)
     while first > 0 and _together(lines[first - 1], lines[first], lines[at], settings, before):
         first -= 1
     while last + 1 < len(lines) and _together(lines[last], lines[last + 1], lines[at], settings, after):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,33 +17,30 @@ PACE = 165
 words a second."""
 
 
-class Recording(Protocol):
-    """Sound that is not held but read, or made, whenever it is asked for."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Stored:
+    """Sound that is not held but read, or made, whenever it is asked for.
 
-    @property
-    def size(self) -> int: ...
+    ``size`` is the number of its samples; two of one ``key`` are the same sound. ``read`` gives
+    ``float32[size]``, and raises VoiceError where they are gone.
+    """
 
-    @property
-    def key(self) -> str:
-        """By which its samples are known: two recordings of one key are the same sound."""
-
-    def read(self) -> Samples:
-        """All its samples, ``float32[size]``. Raises VoiceError where they are gone."""
+    size: int
+    key: str
+    read: Callable[[], Samples]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Take:
     """One line as a voice spoke it: ``float32[n]`` at ``rate`` samples a second, silence around it cut off.
 
-    ``sound`` are its samples, or a `Recording`: then it holds none, and each use of ``samples`` reads them
-    again, so thousands of takes may stand side by side; the rest is known without reading. ``text`` is the
-    line as the script has it, ``speed`` its pace, 1 being as AD is spoken.
+    ``sound`` are its samples, or `Stored`: then it holds none, and each use of ``samples`` reads them
+    again, so thousands of takes may stand side by side; the rest is known without reading. ``speed`` is its
+    pace, 1 being as AD is spoken.
     """
 
-    sound: Samples | Recording
+    sound: Samples | Stored
     rate: int
-    voice: str
-    text: str
     speed: float = 1.0
 
     def __post_init__(self) -> None:
@@ -74,8 +72,8 @@ class Take:
 class Studio(Protocol):
     """Where lines are spoken: whoever fits lines asks here, and a line spoken before is not spoken again."""
 
-    def say(self, text: str, speed: float = 1.0) -> Take:
-        """The take of a text at a pace, from what is kept or new. Raises VoiceError."""
+    def say(self, text: str) -> Take:
+        """The take of a text, from what is kept or new. Raises VoiceError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,6 @@ class Unspoken:
     """A line that found no place: why, what was tried, and how long its shortest form would have been."""
 
     id: str
-    text: str
     reason: str
     steps: tuple[str, ...] = ()
     missing: float = 0.0

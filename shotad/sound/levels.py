@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import GainPoint, Interval, MixSettings, Seconds
-from shotad.film import subtract
+from shotad.film import subtract, union
 from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
 
 
@@ -34,15 +33,14 @@ from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level
 class Profile:
     """``target`` is LUFS (LKFS is another word for it), None: as loud as the film. ``true_peak`` is dBTP.
 
-    ``dialogue``: what counts is the loudness while somebody speaks, film or describer, without the relative
-    gate; where that is less than ``least_dialogue`` of the film, ``otherwise`` is the target of the whole.
-    ``tolerance`` is how many LU a delivery may be off.
+    ``least_dialogue``: what counts is the loudness while somebody speaks, film or describer, without the
+    relative gate; where that is less than this share of the film, ``otherwise`` is the target of the whole
+    (0: the whole counts in any case). ``tolerance`` is how many LU a delivery may be off.
     """
 
     target: float | None
     true_peak: float
     tolerance: float
-    dialogue: bool = False
     least_dialogue: float = 0.0
     otherwise: float | None = None
 
@@ -57,7 +55,7 @@ PROFILES: dict[str, Profile] = {
     "atsc-a85": Profile(-24.0, -2.0, 2.0),
     # Netflix Sound Mix Specifications & Best Practices: dialogue-gated (BS.1770-1); with less than 15 %
     # dialogue the whole (BS.1770-3).
-    "netflix": Profile(-27.0, -2.0, 2.0, dialogue=True, least_dialogue=0.15, otherwise=-24.0),
+    "netflix": Profile(-27.0, -2.0, 2.0, least_dialogue=0.15, otherwise=-24.0),
     # AES TD1004 and TD1008: streams at -16 to -20 LUFS; -16 is also Apple's, and 2 LU under the -14 to which
     # YouTube and Spotify turn down what is louder.
     "web": Profile(-16.0, -1.0, 1.0),
@@ -152,14 +150,15 @@ def depth_for(voice: float, programme: float | None, settings: MixSettings) -> f
     return max(settings.duck, min(OVER - clear, DEEPEST))
 
 
-def peak_limit(programme: Loudness, profile: Profile, settings: MixSettings) -> float:
-    """dBTP: as set, else the profile's; where that keeps the film's level the film's own peaks stay, up to
-    0."""
+def limit_of(own: Heard, settings: MixSettings) -> float:
+    """dBTP that a mix stays under: as set, else the profile's; where that keeps the film's level the film's
+    own peaks stay, up to 0."""
+    profile, peak = PROFILES[settings.profile], own.loudness.true_peak
     if settings.true_peak is not None:
         return settings.true_peak
-    if profile.target is None and programme.true_peak is not None:
+    if profile.target is None and peak is not None:
         # The limiter keeps a little below its limit, and must leave the film alone.
-        return min(0.0, max(profile.true_peak, programme.true_peak + 0.2))
+        return min(0.0, max(profile.true_peak, peak + 0.2))
     return profile.true_peak
 
 
@@ -173,10 +172,7 @@ class Dialogue:
     @property
     def share(self) -> float:
         """Of the film's length."""
-        total, end = 0.0, 0.0
-        for interval in sorted(self.intervals):
-            total += max(0.0, interval.end - max(end, interval.start))
-            end = max(end, interval.end)
+        total = sum(one.duration for one in union(self.intervals))
         return total / self.duration if self.duration else 0.0
 
     def level(self, course: Course) -> float | None:
@@ -189,9 +185,9 @@ class Dialogue:
 
 def target_of(profile: Profile, dialogue: Dialogue) -> tuple[float | None, bool]:
     """The target in LUFS (None: the film's own), and whether it is meant of dialogue alone."""
-    if profile.dialogue and dialogue.share < profile.least_dialogue:
+    if dialogue.share < profile.least_dialogue:
         return profile.otherwise, False
-    return profile.target, profile.dialogue
+    return profile.target, profile.least_dialogue > 0
 
 
 def reached(course: Course, dialogue: Dialogue, of_dialogue: bool) -> float | None:
@@ -260,14 +256,12 @@ def envelope(
             if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
                 shapes += _within(gaps, between, min(deep, deeper), LEAST, LEAST)
     shapes.sort(key=lambda shape: shape.begin)
-    points = [point for group in _touching(shapes) for point in _lowest(group)]
-    later = [point for point in points if point.seconds >= 0]
-    if later and len(later) < len(points) and later[0].seconds > 0:
+    points = _lowest(shapes)
+    later = [point for point in points if point.seconds > 0]
+    if later and len(later) < len(points):
         # A ramp that would begin before second 0 is entered where it then stands.
-        early, first = points[len(points) - len(later) - 1], later[0]
-        share = -early.seconds / (first.seconds - early.seconds)
-        level = early.decibels + share * (first.decibels - early.decibels)
-        later.insert(0, GainPoint(0.0, level))
+        level = np.interp(0.0, [p.seconds for p in points], [p.decibels for p in points])
+        later.insert(0, GainPoint(0.0, float(level)))
     return tuple(later)
 
 
@@ -309,26 +303,13 @@ def _around(gaps: Sequence[Interval], line: Interval) -> Iterator[Interval]:
             yield gap
 
 
-def _touching(shapes: Sequence[_Trapezoid]) -> Iterator[list[_Trapezoid]]:
-    """Shapes, ascending by their begin, in groups between which the curve is at 0 dB."""
-    group: list[_Trapezoid] = []
-    end = -math.inf
-    for shape in shapes:
-        if group and shape.begin >= end:
-            yield group
-            group = []
-        group.append(shape)
-        end = max(end, shape.end) if len(group) > 1 else shape.end
-    if group:
-        yield group
-
-
-def _lowest(group: Sequence[_Trapezoid]) -> list[GainPoint]:
-    """The bends of the lowest of all shapes: at their own bends and where two of them cross."""
-    bends = np.unique([second for s in group for second in (s.begin, s.low, s.rise, s.end)])
+def _lowest(shapes: Sequence[_Trapezoid]) -> list[GainPoint]:
+    """The bends of the lowest of all shapes, which ascend by their begin: at their own bends and where two of
+    them cross."""
+    bends = np.unique([second for s in shapes for second in (s.begin, s.low, s.rise, s.end)])
     crossings: list[float] = []
-    for number, one in enumerate(group):
-        for other in itertools.islice(group, number + 1, None):
+    for number, one in enumerate(shapes):
+        for other in itertools.islice(shapes, number + 1, None):
             if other.begin >= one.end:
                 break
             near = bends[np.searchsorted(bends, other.begin) : np.searchsorted(bends, one.end, "right")]
@@ -337,7 +318,10 @@ def _lowest(group: Sequence[_Trapezoid]) -> list[GainPoint]:
                 share = apart[k] / (apart[k] - apart[k + 1])
                 crossings.append(near[k] + share * (near[k + 1] - near[k]))
     seconds = np.unique([*bends, *crossings])
-    decibels = np.min([shape.at(seconds) for shape in group], axis=0)
+    decibels = np.zeros(len(seconds))
+    for shape in shapes:
+        within = slice(*np.searchsorted(seconds, (shape.begin, shape.end)))
+        decibels[within] = np.minimum(decibels[within], shape.at(seconds[within]))
     points = [GainPoint(float(s), float(d) + 0.0) for s, d in zip(seconds, decibels, strict=True)]
     kept: list[GainPoint] = []
     for number, point in enumerate(points):

@@ -1,18 +1,16 @@
 """How loud sound is, by EBU R 128 (ITU-R BS.1770, EBU Tech 3341 and 3342), and its true peaks, measured and
 limited: all figures in one pass, in blocks.
 
-ffmpeg's ``ebur128`` filter measures. The true peak, how far from 0 sound goes between its samples too, by
-four times as many (BS.1770-4, annex 2), is our own, since the filter's costs five times all the rest: values
-in between are made only where one above what matters is possible, which in a film is seldom. What is in a
-finished file is measured on what players decode, for coders move peaks.
+ffmpeg's ``ebur128`` filter measures. The true peak (between samples too, by four times as many: BS.1770-4,
+annex 2) is our own, since the filter's costs five times all the rest: values in between are made only where
+one above what matters is possible. A finished file is measured as players decode it, for coders move peaks.
 
 The limiter shifts no sample and changes none where no peak is near: its gain in dB is the highest curve that
 nowhere lets a peak pass, falls by no more than `ATTACK` before it and comes back by no more than `RELEASE`
 after it.
 
-One channel is counted once, as in the centre: that is what the standard says and what others' meters show.
-Played over two loudspeakers at full level it is 3 dB louder. Surround channels count 1.5 dB more, bass
-effects (LFE) nothing.
+One channel is counted once, as in the centre, as the standard and others' meters do; over two loudspeakers
+at full level it is 3 dB louder. Surround channels count 1.5 dB more, bass effects (LFE) nothing.
 """
 
 from __future__ import annotations
@@ -29,6 +27,7 @@ import numpy.typing as npt
 
 from shotad.core import SoundError
 from shotad.film import Samples, SoundBlock
+from shotad.sound.programme import RATE
 
 if TYPE_CHECKING:
     from av import AudioResampler, Packet
@@ -45,25 +44,21 @@ _HOP = 32
 _PIECE = 1024
 
 
-def _kernel() -> Samples:
-    """``float32[TAPS, 3]``: a windowed sinc for 1/4, 1/2 and 3/4 of the way from sample to sample."""
+def _kernel() -> tuple[Samples, Samples]:
+    """``float32[TAPS, 3]``, a windowed sinc for 1/4, 1/2 and 3/4 of the way from sample to sample; and
+    ``float32[_HOP + TAPS - 1, 3 * _HOP]``, the same for so many samples at once, the middle ones of which are
+    multiplied in one go."""
     places = np.arange(TAPS)[:, None] - BEFORE - np.arange(1, _PHASES) / _PHASES
     window = np.i0(8.0 * np.sqrt(np.clip(1 - (2 * places / TAPS) ** 2, 0, 1))) / np.i0(8.0)
     taps = np.sinc(places) * window
-    return np.asarray(taps / taps.sum(axis=0), np.float32)
-
-
-def _matrix(kernel: Samples) -> Samples:
-    """``float32[_HOP + TAPS - 1, 3 * _HOP]``: the kernel for so many samples at once, the middle ones of
-    which are multiplied in one go."""
+    kernel = np.asarray(taps / taps.sum(axis=0), np.float32)
     matrix = np.zeros((_HOP + TAPS - 1, _HOP, _PHASES - 1), np.float32)
     for place in range(_HOP):
         matrix[place : place + TAPS, place] = kernel
-    return matrix.reshape(_HOP + TAPS - 1, -1)
+    return kernel, matrix.reshape(_HOP + TAPS - 1, -1)
 
 
-_KERNEL = _kernel()
-_MATRIX = _matrix(_KERNEL)
+_KERNEL, _MATRIX = _kernel()
 
 OVERSHOOT = float(np.abs(_KERNEL).sum(axis=0).max())
 """No value between samples is further from 0 than this times the furthest of them."""
@@ -150,21 +145,20 @@ def limited(blocks: Iterable[SoundBlock], limiter: Limiter) -> Iterator[SoundBlo
     for block in blocks:
         samples = limiter.push(block.samples)
         if len(samples):
-            yield SoundBlock(done / limiter.rate, samples)
+            yield SoundBlock(done / RATE, samples)
             done += len(samples)
     samples = limiter.flush()
     if len(samples):
-        yield SoundBlock(done / limiter.rate, samples)
+        yield SoundBlock(done / RATE, samples)
 
 
 class Limiter:
-    """Keeps samples that come bit by bit under ``true_peak`` dBTP."""
+    """Keeps samples that come bit by bit, `RATE` a second, under ``true_peak`` dBTP."""
 
-    def __init__(self, true_peak: float, rate: int) -> None:
-        self.rate = rate
+    def __init__(self, true_peak: float) -> None:
         self._limit = 10 ** ((true_peak - SAFE) / 20)
-        self._attack, self._release = ATTACK / rate, RELEASE / rate
-        self._ahead = round(AHEAD * rate) + AFTER
+        self._attack, self._release = ATTACK / RATE, RELEASE / RATE
+        self._ahead = round(AHEAD * RATE) + AFTER
         self._held: Samples = np.zeros((0, 1), np.float32)
         self._need = np.zeros(0)
         self._past: Samples = np.zeros((0, 1), np.float32)
@@ -281,14 +275,6 @@ class Course:
         return np.asarray(windows * STEP - WINDOW / 2, np.float64)
 
 
-def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
-    """The loudness of blocks that follow each other, ``float32[n]`` or ``float32[n, channels]``.
-
-    ``layout`` is ffmpeg's name, ``5.1(side)`` say; the channels stand in its order.
-    """
-    return Meter(layout, rate).heard(blocks)[0]
-
-
 def power(levels: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Levels in LUFS or dB as power: -10 → 0.1."""
     return np.asarray(10 ** (np.asarray(levels, np.float64) / 10), np.float64)
@@ -311,7 +297,7 @@ def gated(momentary: npt.ArrayLike) -> float | None:
 
 class Meter:
     """Measures what it is given, samples after samples, by ffmpeg's ``ebur128``, which gives figures for each
-    tenth of a second."""
+    tenth of a second. ``layout`` is ffmpeg's name, ``5.1(side)`` say; the channels stand in its order."""
 
     def __init__(self, layout: str, rate: int) -> None:
         from av.filter import Graph
@@ -332,7 +318,7 @@ class Meter:
         ).configure()
 
     def heard(self, blocks: Iterable[SoundBlock]) -> tuple[Loudness, Course]:
-        """All blocks of a sound, measured."""
+        """All blocks of a sound that follow each other, measured."""
         for block in blocks:
             self.add(block.samples)
         return self.result()

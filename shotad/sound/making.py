@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
@@ -17,7 +17,7 @@ from shotad import __version__
 from shotad.core import Interval, Progress, key_of, printable, reported, write_text
 from shotad.film import open_film
 from shotad.script import Track, finding_of, finding_row, to_json
-from shotad.sound.ad_tracks import AdSound, AdText, choose_coding
+from shotad.sound.ad_tracks import AdSound, choose_coding
 from shotad.sound.check_film import check_film
 from shotad.sound.containers import container_for
 from shotad.sound.files import kind_of, write_sound
@@ -36,14 +36,12 @@ from shotad.sound.mix import (
     prepare_mix,
 )
 from shotad.sound.mux_film import write_film
-from shotad.sound.outputs import OTHERWISE, Failure, Json, Kind, Made, OutputFile, Rendered, Sound
+from shotad.sound.outputs import OTHERWISE, Json, Kind, Made, OutputFile, Rendered, Sound
 from shotad.sound.pauses import TimeMap
+from shotad.sound.programme import RATE
 from shotad.sound.voicing import Materials
 
 MONO = "mono"
-
-TEXT_TITLE = "{} (text)"
-"""Title of the text track, by that of the track of sound."""
 
 ROUNDS = 4
 """Times that a file is written at most until its peaks and its loudness are what was asked for."""
@@ -104,9 +102,8 @@ class FileMaker:
         with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
             write_sound(
                 wanted.path,
-                counted(blocks, mix.rate, task),
+                counted(blocks, task),
                 layout=layout,
-                rate=mix.rate,
                 tags=tags_of(self.materials.track, self.materials.voice, wanted.kind),
                 true_peak=mix.true_peak,
             )
@@ -156,35 +153,29 @@ class FileMaker:
         text = None
         if wanted.kind is not Kind.FILM:
             spoken = [(line.interval, line.text) for line in scene.fitting.spoken]
-            texts = apart(spoken) if scene.voice else written_lines(track)
-            text = AdText(texts, track.language, TEXT_TITLE.format(track_title(track.language)))
+            text = apart(spoken) if scene.voice else written_lines(track)
         written = write_film(
             scene.film,
             wanted.path,
             sound=sound,
             text=text,
+            language=track.language,
             settings=config.container,
             metadata=tags_of(track, self.materials.voice, wanted.kind),
             progress=self.progress,
         )
-        meter, default = DecodedMeter(), config.container.default_track
-        findings = check_film(wanted.path, scene.film, written, sound, text, default=default, meter=meter)
-        found, made = meter.result(), Made(wanted, findings, written.warnings)
+        meter = DecodedMeter()
+        findings = check_film(wanted.path, scene.film, written, meter)
+        found, made = meter.result(), Made(wanted, findings, tuple(written.warnings))
         if mix is None or found is None:
             return made, None
         loudness, course = found
         return made, mix.heard(loudness, None if config.container.sound == "alone" else course)
 
     def _sound(self, mix: Mix) -> AdSound:
-        language = self.materials.track.language
-        alone = self.materials.config.container.sound == "alone"
-        return AdSound(
-            mix.alone() if alone else mix.mixed(),
-            MONO if alone else mix.layout,
-            mix.rate,
-            language,
-            track_title(language),
-        )
+        if self.materials.config.container.sound == "alone":
+            return AdSound(mix.alone(), MONO, RATE)
+        return AdSound(mix.mixed(), mix.layout, RATE)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
@@ -208,22 +199,6 @@ def apart(lines: Sequence[tuple[Interval, str]]) -> tuple[tuple[Interval, str], 
         if end > interval.start:
             kept.append((Interval(interval.start, end), text))
     return tuple(kept)
-
-
-_TITLES = {
-    "cs": "Audiopopis", "da": "Synstolkning", "de": "Audiodeskription", "es": "Audiodescripción",
-    "fi": "Kuvailutulkkaus", "fr": "Audiodescription", "it": "Audiodescrizione", "ja": "音声解説",
-    "nl": "Audiodescriptie", "no": "Synstolking", "pl": "Audiodeskrypcja", "pt": "Audiodescrição",
-    "sv": "Syntolkning",
-}  # fmt: skip
-"""What the trade calls it where it has a word of its own."""
-
-
-def track_title(language: str) -> str:
-    """What players show of the AD track; many find it by ``Audio Description`` or ``AD``: ``de →
-    Audiodeskription (AD)``."""
-    title = _TITLES.get(language.lower().split("-")[0])
-    return f"{title} (AD)" if title else "Audio Description"
 
 
 def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
@@ -308,8 +283,8 @@ class RenderRecord:
         self,
         wanted: Sequence[OutputFile],
         files: Sequence[Path],
-        failures: Sequence[Failure] = (),
-        notes: Sequence[str] = (),
+        failures: Mapping[OutputFile, str],
+        notes: Sequence[str],
     ) -> Rendered:
         """What the run came to; it is kept as ``render.json``."""
         materials, made = self._materials, []
@@ -340,7 +315,7 @@ class RenderRecord:
             warnings=tuple(dict.fromkeys((*notes, *(text for one in made for text in one.warnings)))),
             files=tuple(files),
             brought=dict(materials.brought),
-            failures=tuple(failures),
+            failures=failures,
         )
         self._write(done.as_json())
         return done

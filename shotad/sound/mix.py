@@ -2,17 +2,12 @@
 
 The programme is heard once; then the mix once, where it has a target. A settled mix holds no sound:
 programme and voice (takes at the mix's rate, at their level, in their places) are made block by block
-whenever asked for.
+whenever asked for. How it and its files came out is told in figures and in plain lines, and against rules A1
+(loudness and true peak of each file) and A3 (audible).
 
-How it and its files came out is told in figures and in plain lines, and against rules A1 (loudness and true
-peak of each file) and A3 (audible).
-
-An `Excerpt` is a part of a mix by itself, as it is in the whole: for hearing one line without rendering a
-film.
-Level and depth of a line follow from how loud the programme is as a whole and around the line, so the
-programme is listened to once (`whole`), and until that is done a stretch of it must do (`nearby`). A make-up
-gain, of which a render hears a trial of the whole mix, is foreseen from the programme's course and the times
-of the lines.
+An excerpt is a part of a mix as it is in the whole: for hearing one line without rendering a film. Levels
+follow from how loud the programme is as a whole and around the line; until it was listened to (`whole`), a
+stretch of it must do (`nearby`), and the make-up gain, of which a render hears a trial, is foreseen.
 """
 
 from __future__ import annotations
@@ -21,6 +16,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -37,7 +33,7 @@ from shotad.sound.levels import (
     Heard,
     depth_for,
     envelope,
-    peak_limit,
+    limit_of,
     reached,
     summed,
     target_of,
@@ -51,7 +47,6 @@ from shotad.sound.loudness import (
     Meter,
     gated,
     limited,
-    measure,
 )
 from shotad.sound.outputs import Sound
 from shotad.sound.programme import RATE, Gains, Programme, channel_names, programme_of, voice_gains
@@ -66,25 +61,50 @@ def prepare_mix(
     audio_track: int | None = None,
     progress: Progress | None = None,
 ) -> Mix:
-    """The mix of a film's sound with its lines; ``speech`` are the seconds in which the film is not lowered.
+    """The mix of a film's sound with its lines, with the make-up gain that brings it to its target.
 
-    ``audio_track`` None is the film's default track. Lines are about as loud as the programme as a whole, and
+    ``speech`` are the seconds in which the film is not lowered. ``audio_track`` None is the film's default
+    track. Lines are about as loud as the programme as a whole, and
     follow the scene (`Heard.voice_level`). Raises FilmError for a track that is not there.
     """
-    programme = programme_of(film, audio_track, RATE)
+    programme = programme_of(film, audio_track)
     progress, duration = progress or NoProgress(), film.info.duration
     with reported(progress, "Measuring the film's sound", duration, "s") as task:
-        own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), RATE, task)))
+        own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), task)))
     recipe = lay(programme, own, spoken, speech, settings)
     dialogue = Dialogue([*speech, *(take.line.interval for take in recipe.takes)], duration)
-    return _settle(recipe, own, dialogue, settings, progress)
+    limit = limit_of(own, settings)
+    target, of_dialogue = target_of(PROFILES[settings.profile], dialogue)
+    voice, said = Meter("mono", RATE).heard(recipe.alone())
+    if target is not None:
+        # Reckoned from how loud programme and voice are by themselves, then corrected by what is heard.
+        expected = reached(summed(own.course, recipe.gains, said), dialogue, of_dialogue)
+        recipe = replace(recipe, make_up=_gain(target, expected))
+        trial = limited(recipe.mixed(), Limiter(limit))
+        with reported(progress, "Measuring the mix", duration, "s") as task:
+            _, course = Meter(programme.layout, RATE).heard(counted(trial, task))
+        rest = _gain(target, reached(course, dialogue, of_dialogue))
+        recipe = replace(recipe, make_up=recipe.make_up + rest)
+    loud, lines = voice.louder(recipe.make_up), []
+    for take in recipe.takes:
+        at = take.line.interval
+        ducked = own.level_during(at, recipe.gains)
+        lines.append(LineLevel(take.line.id, at, take.level, take.around, ducked, take.depth))
+    report = MixReport(
+        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, tuple(lines)
+    )
+    return Mix(recipe, limit, report, dialogue)
 
 
-def counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:
+def _gain(target: float, level: float | None) -> float:
+    return 0.0 if level is None else target - level
+
+
+def counted(blocks: Iterable[SoundBlock], task: Task) -> Iterator[SoundBlock]:
     """The blocks, of which ``task`` counts the seconds."""
     for block in blocks:
         yield block
-        task.advance(len(block.samples) / rate)
+        task.advance(len(block.samples) / RATE)
 
 
 def loudness_of(take: Take) -> float | None:
@@ -92,7 +112,7 @@ def loudness_of(take: Take) -> float | None:
     samples = take.samples
     if take.seconds < LEAST:
         samples = np.tile(samples, int(np.ceil(LEAST / take.seconds)))
-    return measure([SoundBlock(0.0, samples)], "mono", take.rate).integrated
+    return Meter("mono", take.rate).heard([SoundBlock(0.0, samples)])[0].integrated
 
 
 def lay(
@@ -111,7 +131,7 @@ def lay(
     takes: list[PlacedTake] = []
     for said in sorted(spoken, key=lambda line: line.start):
         level, loud = own.voice_level(said.interval, settings), loudness(said.take)
-        take = place(said, RATE, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
+        take = place(said, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
         if take is not None:
             around = own.level_during(said.interval)
             depth = depth_for(level, around, settings)
@@ -119,39 +139,6 @@ def lay(
     gains = envelope([take.line.interval for take in takes], speech, [take.depth for take in takes])
     spread = voice_gains(channel_names(programme.layout), settings.channels)
     return Recipe(programme, gains, tuple(takes), spread)
-
-
-def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, progress: Progress) -> Mix:
-    """The mix with the make-up gain that brings it to its target.
-
-    The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
-    limited mix is heard to be.
-    """
-    profile, rate = PROFILES[settings.profile], RATE
-    limit = peak_limit(own.loudness, profile, settings)
-    target, of_dialogue = target_of(profile, dialogue)
-    voice, spoken = Meter("mono", rate).heard(recipe.alone())
-    if target is not None:
-        expected = reached(summed(own.course, recipe.gains, spoken), dialogue, of_dialogue)
-        recipe = replace(recipe, make_up=_gain(target, expected))
-        trial = limited(recipe.mixed(), Limiter(limit, rate))
-        with reported(progress, "Measuring the mix", dialogue.duration, "s") as task:
-            _, course = Meter(recipe.programme.layout, rate).heard(counted(trial, rate, task))
-        rest = _gain(target, reached(course, dialogue, of_dialogue))
-        recipe = replace(recipe, make_up=recipe.make_up + rest)
-    loud, lines = voice.louder(recipe.make_up), []
-    for take in recipe.takes:
-        at = take.line.interval
-        ducked = own.level_during(at, recipe.gains)
-        lines.append(LineLevel(take.line.id, at, take.level, take.around, ducked, take.depth))
-    report = MixReport(
-        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, tuple(lines)
-    )
-    return Mix(recipe, limit, report, dialogue)
-
-
-def _gain(target: float, level: float | None) -> float:
-    return 0.0 if level is None else target - level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,13 +154,13 @@ class Recipe:
 
     def mixed(self) -> Iterator[SoundBlock]:
         """Programme and voice, not yet limited: ``float32[n, channels]``."""
-        rate, playing = self.programme.rate, Playing(self.takes, self.programme.rate)
+        playing = Playing(self.takes)
         factor = np.float32(10 ** (self.make_up / 20))
         seconds = np.array([point.seconds for point in self.gains] or [0.0])
         lowered = np.array([point.decibels for point in self.gains] or [0.0])
         for block in self.programme.blocks():
-            first = round(block.seconds * rate)
-            decibels = np.interp((first + np.arange(len(block.samples))) / rate, seconds, lowered)
+            first = round(block.seconds * RATE)
+            decibels = np.interp((first + np.arange(len(block.samples))) / RATE, seconds, lowered)
             samples = block.samples
             if decibels.any():
                 samples = samples * np.asarray(10 ** (decibels / 20), np.float32)[:, None]
@@ -184,14 +171,13 @@ class Recipe:
 
     def alone(self) -> Iterator[SoundBlock]:
         """The voice, not yet limited: ``float32[n, 1]``."""
-        rate, total = self.programme.rate, self.programme.total
-        playing = Playing(self.takes, rate)
+        total, playing = self.programme.total, Playing(self.takes)
         factor = np.float32(10 ** (self.make_up / 20))
-        for first in range(self.programme.begin, total, rate):
-            end = min(first + rate, total)
+        for first in range(self.programme.begin, total, RATE):
+            end = min(first + RATE, total)
             voice = playing.between(first, end)
             samples = np.zeros(end - first, np.float32) if voice is None else voice * factor
-            yield SoundBlock(first / rate, samples[:, None])
+            yield SoundBlock(first / RATE, samples[:, None])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,12 +213,8 @@ class Mix:
         return self.recipe.programme.layout
 
     @property
-    def rate(self) -> int:
-        return self.recipe.programme.rate
-
-    @property
     def duration(self) -> float:
-        return self.recipe.programme.total / self.rate
+        return self.recipe.programme.total / RATE
 
     @property
     def gains(self) -> tuple[GainPoint, ...]:
@@ -240,12 +222,12 @@ class Mix:
         return self.recipe.gains
 
     def mixed(self) -> Iterator[SoundBlock]:
-        """``float32[n, channels]``, sample i of all at ``i / rate`` film seconds."""
-        return limited(self.recipe.mixed(), Limiter(self.true_peak, self.rate))
+        """``float32[n, channels]``, sample i of all at ``i / RATE`` film seconds."""
+        return limited(self.recipe.mixed(), Limiter(self.true_peak))
 
     def alone(self) -> Iterator[SoundBlock]:
         """``float32[n]``: the description alone, mono, as loud as in the mix; silence elsewhere."""
-        for block in limited(self.recipe.alone(), Limiter(self.true_peak, self.rate)):
+        for block in limited(self.recipe.alone(), Limiter(self.true_peak)):
             yield SoundBlock(block.seconds, block.samples[:, 0])
 
 
@@ -274,16 +256,16 @@ class PlacedTake:
     depth: float = 0.0
 
 
-def resampled(take: Take, rate: int) -> Samples:
-    """A take at another rate: ``float32[round(n * rate / take.rate)]``, sample 0 at the same moment."""
-    if take.rate == rate:
+def resampled(take: Take) -> Samples:
+    """A take at `RATE`: ``float32[round(n * RATE / take.rate)]``, sample 0 at the same moment."""
+    if take.rate == RATE:
         return take.samples
-    count = max(1, round(take.size * rate / take.rate))
+    count = max(1, round(take.size * RATE / take.rate))
     from av import AudioFrame, AudioResampler
 
     frame = AudioFrame.from_ndarray(np.ascontiguousarray(take.samples)[None], format="flt", layout="mono")
     frame.sample_rate = take.rate
-    resampler = AudioResampler(format="flt", layout="mono", rate=rate)
+    resampler = AudioResampler(format="flt", layout="mono", rate=RATE)
     parts = [out.to_ndarray()[0] for given in (frame, None) for out in resampler.resample(given)]
     samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
     whole = np.zeros(count, np.float32)
@@ -295,18 +277,18 @@ class Playing:
     """All takes of a mix as one long mono sound that is never whole in memory: asked for one stretch after
     the other."""
 
-    def __init__(self, takes: Sequence[PlacedTake], rate: int) -> None:
-        self._coming, self._rate = sorted(takes, key=lambda take: take.first, reverse=True), rate
+    def __init__(self, takes: Sequence[PlacedTake]) -> None:
+        self._coming = sorted(takes, key=lambda take: take.first, reverse=True)
         self._sounding: list[tuple[PlacedTake, Samples]] = []
 
     def between(self, first: int, end: int) -> Samples | None:
         """Samples ``[first, end)``; None: nothing is said. No stretch begins before the last one ended."""
         while self._coming and self._coming[-1].first < end:
             take = self._coming.pop()
-            samples = resampled(take.line.take, self._rate) * np.float32(take.gain)
+            samples = resampled(take.line.take) * np.float32(take.gain)
             samples = samples[: take.end - take.first]
             for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
-                count = min(round(seconds * self._rate), len(samples) // 2)
+                count = min(round(seconds * RATE), len(samples) // 2)
                 edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
             self._sounding.append((take, samples))
         self._sounding = [pair for pair in self._sounding if pair[0].end > first]
@@ -320,10 +302,10 @@ class Playing:
         return mixed
 
 
-def place(line: Spoken, rate: int, total: int, gain: float) -> PlacedTake | None:
+def place(line: Spoken, total: int, gain: float) -> PlacedTake | None:
     """A line where it is heard; cut where the film begins or ends, None where it lies outside."""
-    first = round(line.start * rate)
-    end = first + max(1, round(line.take.size * rate / line.take.rate))
+    first = round(line.start * RATE)
+    end = first + max(1, round(line.take.size * RATE / line.take.rate))
     return PlacedTake(line, first, min(end, total), gain) if max(first, 0) < min(end, total) else None
 
 
@@ -472,7 +454,7 @@ PAUSES = -0.55
 def whole(programme: Programme, pause: Callable[[float], None] = lambda _: None) -> Heard:
     """All of a programme, listened to. ``pause`` is called after each second of it with where it stands, and
     may wait, or raise to end it."""
-    meter = Meter(programme.layout, programme.rate)
+    meter = Meter(programme.layout, RATE)
     for block in programme.blocks():
         meter.add(block.samples)
         pause(block.seconds)
@@ -485,18 +467,18 @@ def nearby(programme: Programme, around: Interval) -> Heard:
     Its figures stand at the same tenths of a second as those of the whole.
     """
     start = max(0.0, np.floor(around.start - AROUND))
-    first, end = round(start * programme.rate), round((around.end + AROUND) * programme.rate)
+    first, end = round(start * RATE), round((around.end + AROUND) * RATE)
     part = programme.part(first, end)
-    return Heard(*Meter(part.layout, part.rate).heard(part.blocks()), start)
+    return Heard(*Meter(part.layout, RATE).heard(part.blocks()), start)
 
 
 def sampled(programme: Programme) -> Loudness:
     """About how loud a whole programme is, by stretches evenly over it."""
-    size, parts, peaks = round(SAMPLE * programme.rate), [], []
+    size, parts, peaks = round(SAMPLE * RATE), [], []
     for number in range(SAMPLES):
         first = max(0, round((number + 0.5) * programme.total / SAMPLES) - size // 2)
         part = programme.part(first, first + size)
-        loudness, course = Meter(part.layout, part.rate).heard(part.blocks())
+        loudness, course = Meter(part.layout, RATE).heard(part.blocks())
         # The first windows are not full.
         parts.append(course.momentary[3:])
         peaks += [] if loudness.true_peak is None else [loudness.true_peak]
@@ -534,58 +516,26 @@ def foreseen_make_up(
     return 0.0 if expected is None else target - expected
 
 
-def limit_of(own: Heard, settings: MixSettings) -> float:
-    """dBTP that the mix stays under."""
-    return peak_limit(own.loudness, PROFILES[settings.profile], settings)
+Part = Literal["mix", "voice", "programme"]
+"""The mix; the voice alone, as loud and in the channels as there; the programme as it is in the film."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Excerpt:
-    """Samples ``[first, end)`` of the mix of a ``recipe``; ``true_peak`` in dBTP is what it does not pass."""
-
-    recipe: Recipe
-    first: int
-    end: int
-    true_peak: float
-
-    @property
-    def rate(self) -> int:
-        return self.recipe.programme.rate
-
-    def mixed(self) -> Samples:
-        """Programme and voice, ``float32[n, channels]``: of the film's channels, or two where it has more."""
-        return self._heard(self.recipe)
-
-    def alone(self) -> Samples:
-        """The voice alone, as loud and in the channels as in the mix."""
-        recipe = self.recipe
-        silence = replace(recipe.programme, film=None, track=None, seeker=None)
-        return self._heard(replace(recipe, programme=silence, gains=()))
-
-    def film(self) -> Samples:
-        """The programme alone, as it is in the film."""
-        blocks = self._part(self.recipe.programme).blocks()
-        return self._cut(blocks)
-
-    def _heard(self, recipe: Recipe) -> Samples:
-        part = replace(recipe, programme=self._part(recipe.programme))
-        return self._cut(limited(part.mixed(), Limiter(self.true_peak, self.rate)))
-
-    @property
-    def _begin(self) -> int:
-        """Number of the sample from which on it is mixed; a whole second, so that blocks are as in the
-        whole."""
-        return max(0, (self.first - round(LEAD * self.rate)) // self.rate * self.rate)
-
-    def _part(self, programme: Programme) -> Programme:
-        return programme.part(self._begin, self.end + round(TAIL * self.rate))
-
-    def _cut(self, blocks: Iterable[SoundBlock]) -> Samples:
-        """As players of two channels have it, by the downmix of sound files."""
-        layout = self.recipe.programme.layout
-        if len(channel_names(layout)) > 2:
-            blocks = downmixed(blocks, layout, self.rate, DOWNMIXED_PEAK)
-        parts = [block.samples for block in blocks]
-        lead, count = self.first - self._begin, self.end - self.first
-        sound = np.concatenate(parts)[lead : lead + count] if parts else np.zeros((0, 2), np.float32)
-        return np.pad(sound, ((0, count - len(sound)), (0, 0)))
+def excerpt(recipe: Recipe, first: int, end: int, true_peak: float, part: Part = "mix") -> Samples:
+    """Samples ``[first, end)`` of a mix, ``float32[n, channels]``: of the film's channels, or two where it
+    has more, by the downmix of sound files. ``true_peak`` in dBTP is what mix and voice do not pass."""
+    programme = recipe.programme
+    # From a whole second on, so that blocks are as in the whole.
+    begin = max(0, (first - round(LEAD * RATE)) // RATE * RATE)
+    if part == "voice":
+        programme = replace(programme, film=None, track=None, seeker=None)
+    programme = programme.part(begin, end + round(TAIL * RATE))
+    blocks = programme.blocks()
+    if part != "programme":
+        gains = recipe.gains if part == "mix" else ()
+        mixed = replace(recipe, programme=programme, gains=gains).mixed()
+        blocks = limited(mixed, Limiter(true_peak))
+    if programme.channels > 2:
+        blocks = downmixed(blocks, programme.layout, DOWNMIXED_PEAK)
+    parts = [block.samples for block in blocks]
+    sound = np.concatenate(parts)[first - begin : end - begin] if parts else np.zeros((0, 2), np.float32)
+    return np.pad(sound, ((0, end - first - len(sound)), (0, 0)))

@@ -3,11 +3,10 @@
 `write_film` reads like the story: what becomes of AD that the film has already, which tracks are written,
 their packets in the order of time, and the marks for players once the file is closed.
 
-Copied packets are put on film time, woven together by it, and named by their payload. Each gets a decoding
-time that a muxer takes. A copy of a track in another container has the same name, for a container's way of
-packing a coded picture is no part of it: H.264 and its like stand in MP4 and Matroska behind their lengths
-and in MPEG-TS behind start codes, with parameter sets and delimiters among them that the others keep in a
-header; AAC has a header of its own there for each frame (ADTS).
+Copied packets are put on film time and named by their payload. A copy of a track in another container has
+the same name, for a container's way of packing a coded picture is no part of it: H.264 and its like stand in
+MP4 and Matroska behind their lengths and in MPEG-TS behind start codes, with parameter sets and delimiters
+that the others keep in a header; AAC has a header of its own there for each frame (ADTS).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import hashlib
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,10 +27,9 @@ from shotad.core import (
     Progress,
     SoundError,
     Task,
-    printable,
     reported,
 )
-from shotad.film import Film, exact, is_cover, legible, packets_of
+from shotad.film import Film, exact, is_cover, packets_of
 from shotad.sound.ad_tracks import (
     AdSound,
     AdText,
@@ -59,9 +57,11 @@ from shotad.sound.containers import (
     own_tags,
     plan_tracks,
     same_language,
+    told_of,
     track_language,
     track_name,
     track_tags,
+    track_title,
 )
 from shotad.sound.files import being_written
 from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
@@ -70,33 +70,19 @@ if TYPE_CHECKING:
     from av import Packet
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A described film that was written whole.
-
-    ``warnings`` are sentences for the user: what the container cannot hold. ``copied`` are the film's
-    tracks by their numbers there, over all tracks from 0, ``codec`` that of the AD's sound (empty: there is
-    none), ``replaced`` the numbers of the film's tracks that the AD took the place of.
-    """
-
-    path: Path
-    warnings: tuple[str, ...] = ()
-    copied: Mapping[int, Payload] = field(default_factory=dict)
-    codec: str = ""
-    replaced: tuple[int, ...] = ()
-
-
 def write_film(
     film: Film,
     target: Path,
     *,
     sound: AdSound | None,
     text: AdText | None,
+    language: str,
     settings: ContainerSettings,
     metadata: Mapping[str, str],
     progress: Progress | None = None,
-) -> Written:
-    """Write ``film`` to ``target`` with the AD as a track of sound, of text, or both.
+) -> Assembly:
+    """Write ``film`` to ``target`` with the AD as a track of sound, of text, or both; what came of it.
+    ``language`` is that of the AD, a BCP 47 tag.
 
     The container is that of the target's ending. The film's tracks are copied, never re-encoded; times count
     from its start, so a film whose own clock starts late starts at zero. ``metadata`` is the file's own, over
@@ -109,7 +95,7 @@ def write_film(
     import av
 
     with film.media.open() as source:
-        assembly = Assembly(film, target, source, sound, text, settings)
+        assembly = Assembly(film, target, source, sound, text, language, settings)
         container = assembly.container
         options = {**dict(container.options), "fflags": "+bitexact"}
         hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
@@ -118,13 +104,16 @@ def write_film(
             with av.open(place, "w", format=container.muxer, container_options=options) as output:
                 assembly.write(output, metadata, progress or NoProgress())
             assembly.finish(part)
-    codec = assembly.coding.codec if assembly.coding is not None else ""
-    copied = {index: way.payload for index, way in assembly.ways.items() if way.converter is None}
-    return Written(target, tuple(assembly.warnings), copied, codec, assembly.replaced)
+    return assembly
 
 
 def existing_description(
-    source: Any, info: FilmInfo, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
+    source: Any,
+    info: FilmInfo,
+    sound: AdSound | None,
+    text: AdText | None,
+    language: str,
+    settings: ContainerSettings,
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """What becomes of the AD in an open film, by `ContainerSettings.existing`: the numbers of the tracks that
     the new AD takes the place of, and sentences for the user.
@@ -136,20 +125,19 @@ def existing_description(
     """
     from av.stream import Disposition
 
-    # The film's tracks of AD of the kinds that are made again, each with the new one's language.
-    found: list[tuple[Any, str]] = []
+    # The film's tracks of AD of the kinds that are made again.
+    found: list[Any] = []
     if sound is not None:
         for track in info.audio:
             stream = source.streams.audio[track.number]
             if (track.descriptive or _made_here(stream)) and track != info.default_audio:
-                found.append((stream, sound.language))
+                found.append(stream)
     if text is not None:
         texts = source.streams.subtitles
-        told = (s for s in texts if s.disposition & Disposition.descriptions or _made_here(s))
-        found += [(stream, text.language) for stream in told]
+        found += [s for s in texts if s.disposition & Disposition.descriptions or _made_here(s)]
     replaced, warnings = [], []
-    for stream, language in found:
-        own, said = _made_here(stream), legible(stream.metadata).get("language", "")
+    for stream in found:
+        own, said = _made_here(stream), told_of(stream).get("language", "")
         name = f"{track_name(stream)} of the film is audio description already"
         where = " (made with shotad)" if own else ""
         matches = said in ("", "und") or same_language(said, language)
@@ -163,12 +151,12 @@ def existing_description(
 
 
 def _made_here(stream: Any) -> bool:
-    tags = {key.lower(): value for key, value in stream.metadata.items()}
-    return bool(tags.get("comment") == MADE_HERE)
+    return told_of(stream).get("comment") == MADE_HERE
 
 
 class Assembly:
-    """A described film in the making. ``source`` is the film, open; ``warnings`` are for the user.
+    """A described film in the making. ``source`` is the film, open; ``warnings`` are sentences for the user,
+    ``coding`` is that of the AD's sound (None: there is none).
 
     Made alone it costs a moment, so that nobody waits for voice and mix to be told that the film cannot be
     put into ``target``: blocks of ``sound`` and cues of ``text`` are not looked at before `write`.
@@ -181,15 +169,17 @@ class Assembly:
         source: Any,
         sound: AdSound | None,
         text: AdText | None,
+        language: str,
         settings: ContainerSettings,
     ) -> None:
         """Raises SoundError for what the container cannot hold."""
         assert film.media is not None, "numbered frames have no tracks to copy"
         self._media, self._info, self._source = film.media, film.info, source
         self._output: Any = None
-        self._sound, self._text, self._settings = sound, text, settings
+        self.path = target
+        self.sound, self.text, self.language, self.settings = sound, text, language, settings
         self.container = container = container_for(target)
-        self.replaced, notes = existing_description(source, film.info, sound, text, settings)
+        self.replaced, notes = existing_description(source, film.info, sound, text, language, settings)
         """Numbers of the film's tracks that the AD takes the place of."""
         self._kept, warnings = plan_tracks(source, container, self.replaced)
         self.warnings = [*notes, *warnings]
@@ -210,20 +200,18 @@ class Assembly:
         """Everything that stands before the first packet (tracks, metadata, chapters), then all packets, with
         the AD's own between them where their time comes."""
         self._output, info, container = output, self._info, self.container
-        described = self._sound is not None and (self._settings.default_track or not info.audio)
+        described = self.sound is not None and (self.settings.default_track or not info.audio)
         # Of the film's sounds players start with one at most, with none where they start with the AD.
         listened, sounds = info.default_audio, self._source.streams.audio
         chosen = None if described or listened is None else sounds[listened.number].index
         defaults = {stream.index: stream.index == chosen for stream in sounds}
         for kept in self._kept:
             self._add_copied(kept, defaults)
-        if self._sound is not None and self.coding is not None:
-            self._add_sound(self._sound, self.coding, described)
-        if self._text is not None:
-            self._add_text(self._text)
-        name = printable(info.name.rpartition(".")[0] or info.name)
-        tags = film_tags(self._source.metadata, metadata, container, name)
-        output.metadata.update(tags)
+        if self.sound is not None and self.coding is not None:
+            self._add_sound(self.sound, self.coding, described)
+        if self.text is not None:
+            self._add_text(self.text)
+        output.metadata.update(film_tags(self._source.metadata, metadata, container, info.name))
         chapters = []
         for chapter in self._source.chapters() if container.chapters else ():
             shift = round(info.start / chapter["time_base"])
@@ -239,26 +227,20 @@ class Assembly:
 
     def finish(self, path: Path) -> None:
         """What is left to do once the file is closed."""
-        container, sound = self.container, self._sound
+        container = self.container
         if self._boxes:
             mark_tracks(path, self._boxes)
-        if container.muxer == "mpegts" and sound is not None:
-            language = track_language(sound.language, container)
-            mark_programme(path, language, self._settings.sound == "mix", container is M2TS)
+        if container.muxer == "mpegts" and self.sound is not None:
+            language = track_language(self.language, container)
+            mark_programme(path, language, self.settings.sound == "mix", container is M2TS)
+
+    @property
+    def copied(self) -> dict[int, Payload]:
+        """What was copied of the film's tracks, by their numbers there."""
+        return {index: way.payload for index, way in self.ways.items() if way.converter is None}
 
     def _film_packets(self) -> Iterator[Packet[Any]]:
         """The film's packets as they are written: on film time, belonging to their new tracks."""
-        for packet in self._read():
-            way = self.ways[packet.stream.index]
-            if unheard(packet.stream, packet, self._info.start, way.hidden):
-                continue
-            for ready in way.clock.take(packet):
-                yield from way.send(ready)
-        for way in self.ways.values():
-            for ready in way.clock.rest():
-                yield from way.send(ready)
-
-    def _read(self) -> Iterator[Packet[Any]]:
         from av.error import FFmpegError
         from av.stream import Discard
 
@@ -268,10 +250,17 @@ class Assembly:
         packets = packets_of(self._source, *[self._source.streams[index] for index in self.ways])
         try:
             for packet in packets:
-                if packet.pts is not None or packet.dts is not None or packet.size:
-                    yield packet
+                way = self.ways[packet.stream.index]
+                is_empty = packet.pts is None and packet.dts is None and not packet.size
+                if is_empty or unheard(packet, self._info.start, way.hidden):
+                    continue
+                for ready in way.clock.take(packet):
+                    yield from way.send(ready)
         except (FFmpegError, OSError) as error:
             self.warnings.append(f"The film cannot be read to its end: {error.strerror or error}.")
+        for way in self.ways.values():
+            for ready in way.clock.rest():
+                yield from way.send(ready)
 
     def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
         from av.stream import Disposition
@@ -284,7 +273,7 @@ class Assembly:
                 picture = next((bytes(packet) for packet in packets if packet.size), None)
             if picture is not None:
                 mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
-                told = {key.lower(): value for key, value in legible(source.metadata).items()}
+                told = told_of(source)
                 name = told.get("filename", f"cover.{ending}")
                 self._output.add_attachment(name, told.get("mimetype", mime), picture)
             return
@@ -317,7 +306,7 @@ class Assembly:
     ) -> None:
         """Remember what a track says of itself in boxes, and make room for it. Covers have no ``trak``."""
         if self.container.boxes:
-            tags = {key.lower(): value for key, value in stream.metadata.items()}
+            tags = told_of(stream)
             title = tags.get("title", "")
             boxes = TrackBoxes(
                 title, describes, role, shown, tags.get("language", ""), tags.get("comment", "")
@@ -336,11 +325,11 @@ class Assembly:
         if taken := [other.id for other in self._output.streams if other.id]:
             stream.id = max(taken) + 1
         stream.disposition = Disposition.visual_impaired | Disposition.descriptions
-        if self._settings.sound != "mix":
+        if self.settings.sound != "mix":
             stream.disposition = stream.disposition | Disposition.dependent
         if described:
             stream.disposition = stream.disposition | Disposition.default
-        stream.metadata.update(own_tags(sound.language, sound.title or "Audio Description", container))
+        stream.metadata.update(own_tags(self.language, track_title(self.language), container))
         self._reserve(stream, describes=True, role=container is MOV)
         seconds = self._info.duration
         self._own.append(sound_packets(stream, sound, coding, seconds, container.hides))
@@ -358,7 +347,8 @@ class Assembly:
             return
         stream = add_text(self._output, container.text)
         stream.disposition = Disposition.descriptions
-        stream.metadata.update(own_tags(text.language, text.title or "Descriptions", container))
+        title = track_title(self.language, is_text=True)
+        stream.metadata.update(own_tags(self.language, title, container))
         self._reserve(stream, role=container is MOV, shown=False)
         self._own.append(text_packets(stream, text, container.text))
         if not container.flagged_text:
@@ -477,14 +467,14 @@ class Clock:
         return packet
 
 
-def unheard(stream: Any, packet: Packet[Any], start: Fraction, hidden: bool) -> bool:
+def unheard(packet: Packet[Any], start: Fraction, hidden: bool) -> bool:
     """Whether a packet is one of sound that ends before the film starts and could only be heard by mistake.
 
     MP4 and MOV hide what coders need before the first sample, and what was cut away, by a list of edits.
     ``hidden``: the new container does so too. Elsewhere such packets would put all else later by their length
     (an AAC coder's 1024 or 2112 samples), so they are left out there; no player lets them be heard.
     """
-    if hidden or stream.type != "audio" or packet.pts is None or not packet.time_base:
+    if hidden or packet.stream.type != "audio" or packet.pts is None or not packet.time_base:
         return False
     base, end = packet.time_base, packet.pts + (packet.duration or 0)
     return end * base.numerator * start.denominator <= start.numerator * base.denominator

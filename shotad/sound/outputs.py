@@ -47,13 +47,8 @@ MEANINGS = {
     Kind.MIX: "the film's sound with the description mixed in",
 }
 
-_STEMS = {
-    Kind.FILM: "described",
-    Kind.BOTH: "described",
-    Kind.TEXT: "descriptions",
-    Kind.AD: "ad",
-    Kind.MIX: "mix",
-}
+_STEMS = {Kind.FILM: "described", Kind.BOTH: "described", Kind.TEXT: "descriptions"}
+"""What a file's name says of its kind, where that is not the kind's own word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,24 +109,17 @@ def wanted_files(
         return (OutputFile(kind, out),)
     stem = f"{stem_of(film)}{tag and '.'}{tag}"
     own = Path(film).suffix.lower().lstrip(".")
-    found: list[OutputFile] = []
+    found: dict[Path, OutputFile] = {}
     for kind, ending in asked:
         otherwise = (own if own in FILMS else OTHERWISE) if kind.is_film else "wav"
-        found.append(OutputFile(kind, (out or folder) / f"{stem}.{_STEMS[kind]}.{ending or otherwise}"))
-    return checked_apart(found)
-
-
-def checked_apart(wanted: Sequence[OutputFile]) -> tuple[OutputFile, ...]:
-    """The same, if no two have one name."""
-    kinds: dict[Path, Kind] = {}
-    for one in wanted:
-        if one.path in kinds:
+        path = (out or folder) / f"{stem}.{_STEMS.get(kind, kind)}.{ending or otherwise}"
+        if path in found:
             raise UsageError(
-                f"{one.kind} and {kinds[one.path]} would both be written to {one.path}.",
+                f"{kind} and {found[path].kind} would both be written to {path}.",
                 "Give them different endings, or make one of them.",
             )
-        kinds[one.path] = one.kind
-    return tuple(wanted)
+        found[path] = OutputFile(kind, path)
+    return tuple(found.values())
 
 
 LISTED = 10
@@ -169,14 +157,6 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A file that could not be made, and why."""
-
-    wanted: OutputFile
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Sound:
     """How the mix came out: plain lines for people, its measures, what is wrong with it (A3)."""
 
@@ -201,7 +181,7 @@ class Rendered:
     """A rendered track. ``anew`` counts takes that the voice spoke in this run, ``kept`` those it had spoken.
 
     ``brought`` counts lines that people changed in scripts beside the track, by file; ``files`` are side
-    files.
+    files. ``failures`` are files that could not be made, with the reason.
     """
 
     track: Track
@@ -215,7 +195,7 @@ class Rendered:
     warnings: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     brought: Mapping[str, int] = field(default_factory=dict)
-    failures: tuple[Failure, ...] = ()
+    failures: Mapping[OutputFile, str] = field(default_factory=dict)
 
     @property
     def spoken(self) -> tuple[Cue, ...]:
@@ -280,8 +260,8 @@ class Rendered:
                 for one in self.made
             ],
             "failures": [
-                {"kind": one.wanted.kind.value, "path": str(one.wanted.path), "reason": one.reason}
-                for one in self.failures
+                {"kind": wanted.kind.value, "path": str(wanted.path), "reason": reason}
+                for wanted, reason in self.failures.items()
             ],
             "files": [str(path) for path in self.files],
         }
@@ -323,7 +303,8 @@ def summary(rendered: Rendered) -> str:
         state = "" if one.fresh else " (unchanged)"
         lines.append(f"  {one.wanted.path}: {MEANINGS[one.wanted.kind]}{state}")
     lines += [f"  {path}" for path in rendered.files]
-    return "\n".join([*lines, *(f"Not made: {one.wanted.path}: {one.reason}" for one in rendered.failures)])
+    lines += [f"Not made: {wanted.path}: {reason}" for wanted, reason in rendered.failures.items()]
+    return "\n".join(lines)
 
 
 def _listed(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:

@@ -25,11 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound.kinds import Take
-from shotad.sound.takes import cleaned, need_words
 from shotad.sound.voice_engines import (
     ALL,
-    EVERYTHING,
+    RawSound,
     Reading,
     Speaker,
     VoiceInfo,
@@ -59,7 +57,8 @@ _GET = 'pip install "shotad[voice]".'
 class HibariVoice(Speaker):
     """The voice ``hibari:heart``. May be used by several threads; they take turns."""
 
-    reads = EVERYTHING - {Reading.UNITS}
+    languages = _LANGUAGES
+    reads = Reading.NUMBERS
     """Of units it knows only those of several letters."""
 
     def __init__(self) -> None:
@@ -95,14 +94,9 @@ class HibariVoice(Speaker):
             raise VoiceError(what, who_speaks(language))
         return cls()
 
-    def speaks(self, language: str) -> bool:
-        return speaks_one(_LANGUAGES, language)
-
-    def speak(self, text: str, speed: float = 1.0) -> Take:
+    def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 24000 samples a second. Raises VoiceError."""
-        need_words(text, self.name)
         setting = min(max(speed * _PACE, _RANGE[0]), _RANGE[1])
-        pace = setting / _PACE
         # It reads [word](/sounds/) as an order how to say a word; a line means what stands there.
         plain = text.translate({ord("["): " ", ord("]"): " "})
         with self._lock:
@@ -110,7 +104,7 @@ class HibariVoice(Speaker):
                 samples = self._made(plain, speed=setting, seed=_SEED)
             except (RuntimeError, ValueError, KeyError, IndexError, TypeError) as error:
                 raise VoiceError(f"The voice {self.name} cannot say {text!r}: {error}.") from None
-        return Take(cleaned(samples, int(self._made.sample_rate), self.name), 24000, self.name, text, pace)
+        return samples, int(self._made.sample_rate), setting / _PACE
 
 
 def installed_version() -> str | None:
@@ -146,7 +140,7 @@ _VOWELS = re.compile(r"[aeiouyäöüåæøáàâéèêëíìîïóòôõúùûý
 class FakeVoice(Speaker):
     """See the module. ``fake:deep`` and any other name sound different from ``fake``."""
 
-    reads = EVERYTHING
+    reads = Reading.UNITS
 
     def __init__(self, which: str = "", rate: int = RATE) -> None:
         """``rate`` in samples a second."""
@@ -165,13 +159,8 @@ class FakeVoice(Speaker):
     def named(cls, which: str, language: str, settings: VoiceSettings) -> FakeVoice:
         return cls(which)
 
-    def speaks(self, language: str) -> bool:
-        """It does, whatever it is."""
-        return True
-
-    def speak(self, text: str, speed: float = 1.0) -> Take:
-        """Noise as long as the text would take. Raises VoiceError for a text without a word."""
-        need_words(text, self.name)
+    def _sound(self, text: str, speed: float) -> RawSound:
+        """Noise as long as the text would take."""
         self.calls.append((text, speed))
         parts: list[npt.NDArray[np.float64]] = [np.zeros(0)]
         for word in text.split():
@@ -189,8 +178,7 @@ class FakeVoice(Speaker):
         spectrum[(hertz < _BAND[0]) | (hertz > _BAND[1])] = 0
         noise = np.fft.irfft(spectrum, gain.size)
         found: npt.NDArray[np.float64] = noise * (_LOUDNESS / max(float(noise.std()), 1e-9))
-        samples = cleaned(found * gain, self.rate, self.name)
-        return Take(samples, self.rate, self.name, text, speed)
+        return found * gain, self.rate, speed
 
     def _samples(self, seconds: float) -> int:
         return round(seconds * self.rate)

@@ -1,18 +1,14 @@
 """Extended AD: where the film stands still, for which lines, and how much it matters that each is heard.
 
-Pure but for the voice.
+`TimeMap` leads from seconds of the film to those of the copy that pauses; side files tell players of the
+pauses. ``pauses.json`` says all that is known. `pauses_vtt` is for players that pause the original film by
+themselves and play the spoken lines beside it: a WebVTT track of ``kind="metadata"`` on the film's own time,
+whose cues are JSON, ``{"pause": 2.5, "line": "s00012300", "starts": 11.9}``: when a cue comes up, pause for
+so many seconds; the line's own sound begins at film second ``starts``.
 
-From seconds of the film to those of the copy that pauses leads `TimeMap`; side files tell players of the
-pauses.
-
-`pauses.json` says all that is known. `pauses_vtt` is for players that pause the original film
-by themselves and play the spoken lines beside it: a WebVTT track of ``kind="metadata"`` on the film's own
-time, whose cues are JSON on one line, ``{"pause": 2.5, "line": "s00012300", "starts": 11.9}``: when a cue
-comes up, pause for so many seconds; the line's own sound begins at film second ``starts``.
-
-Able Player knows no such file: its metadata tracks know only ``pause`` without an end. It takes extended AD
-as a second film, named by ``data-desc-src`` beside the original (the described copy serves there), or pauses
-for each cue of a descriptions track that it reads aloud itself (``data-desc-pause-default="true"``).
+Able Player reads no such file. It takes extended AD as a second film, named by ``data-desc-src`` beside the
+original (the described copy serves there), or pauses for each cue of a descriptions track that it reads
+aloud itself (``data-desc-pause-default="true"``).
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ from typing import Any
 from shotad.core import ExtendedSettings, FilmInfo, FitSettings, Interval, Shot, VoiceError
 from shotad.film import subtract
 from shotad.script import count_words, split_sentences, spoken_words, timecode
-from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take, Unspoken
+from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
 from shotad.sound.placing import BETWEEN, earliest
 
 SHARE = 0.1
@@ -61,28 +57,19 @@ class _Wish:
     """
 
     line: LineToSpeak
-    before: Unspoken
     worth: Worth
+    text: str
     take: Take
     steps: tuple[str, ...]
-    squeezed: bool = False
+    squeezed: bool
 
 
 _Place = tuple[_Wish, float, Pause]
 """A line with a pause, its first second, and the pause."""
 
 
-def plan_pauses(
-    lines: Sequence[LineToSpeak],
-    fitting: Fitting,
-    studio: Studio,
-    shots: Sequence[Shot],
-    settings: ExtendedSettings,
-    fit: FitSettings,
-    duration: float,
-    speech: Sequence[Interval] | None = None,
-) -> Fitting:
-    """Give pauses to lines for which there was too little time, those first that matter most (`worth`).
+class PausePlanner:
+    """Gives pauses to lines for which there was too little time, those first that matter most (`worth`).
 
     Such a line is said whole again, as the script has it, at the voice's own pace. It begins as early as the
     free time of its gap allows (at most `FitSettings.earlier` before its cue), and the film stands still at
@@ -96,88 +83,84 @@ def plan_pauses(
 
     ``lines`` are all lines of the track, ``duration`` is the film's in seconds. ``speech`` are the seconds in
     which somebody speaks: a line whose room is no more than a place in a conversation is said between two
-    utterances near it, whole in the pause. Without ``speech`` such lines get none.
+    utterances near it, whole in the pause.
     """
-    if not settings.on or settings.most == 0:
-        return fitting
-    planner = _Planner(lines, fitting, shots, settings, fit, duration, speech)
-    refused: list[Unspoken] = []
-    for line, lost, value in planner.candidates():
-        try:
-            reason = planner.admit(line, lost, value, studio)
-        except VoiceError as error:
-            reason = error.what
-        if reason and lost.id not in planner.shortened:
-            refused.append(replace(lost, reason=f"{lost.reason}; no pause: {reason}"))
-    reasons = {line.id: line for line in refused}
-    waited_for = {wish.line.id for wish, _, _ in planner.places}
-    unspoken = tuple(reasons.get(one.id, one) for one in fitting.unspoken if one.id not in waited_for)
-    spoken = [line for line in fitting.spoken if line.id not in waited_for]
-    for wish, start, pause in planner.places:
-        take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
-        steps = (*wish.before.steps, *wish.steps, waited)
-        spoken.append(Spoken(wish.line.id, take.text, start, take, steps, pause.length))
-    said = tuple(sorted(spoken, key=lambda said: said.start))
-    return Fitting(said, unspoken, tuple(pause for _, _, pause in planner.places))
-
-
-class _Planner:
-    """The pauses accepted so far, and what the next would mean for them."""
 
     def __init__(
         self,
         lines: Sequence[LineToSpeak],
         fitting: Fitting,
+        studio: Studio,
         shots: Sequence[Shot],
         settings: ExtendedSettings,
         fit: FitSettings,
         duration: float,
-        speech: Sequence[Interval] | None,
+        speech: Sequence[Interval],
     ) -> None:
         self._lines = sorted(lines, key=lambda line: (line.start, line.id))
-        self._fitting, self._shots, self._settings, self._fit = fitting, shots, settings, fit
-        self._duration = duration
-        self._gaps = () if speech is None else subtract(Interval(0.0, duration), speech)
+        self._fitting, self._studio, self._shots = fitting, studio, shots
+        self._settings, self._fit, self._duration = settings, fit, duration
+        self._gaps = subtract(Interval(0.0, duration), speech)
         self._cuts = [shot.interval.start for shot in shots[1:]]
         self._spoken = {line.id: line for line in fitting.spoken}
         whole = {line.id: line for line in lines}
-        self.shortened = {
-            said.id: Unspoken(said.id, line.text, "")
+        # Lines that are heard, but not with all of their words.
+        self._shortened = {
+            said.id
             for said in fitting.spoken
             if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
         }
-        """Lines that are heard, but not with all of their words."""
-        self.places: tuple[_Place, ...] = ()
+        self._places: tuple[_Place, ...] = ()
 
-    def candidates(self) -> list[tuple[LineToSpeak, Unspoken, Worth]]:
+    def fitting(self) -> Fitting:
+        """All lines, with the pauses."""
+        if not self._settings.on or self._settings.most == 0:
+            return self._fitting
+        left = {line.id: line for line in self._fitting.unspoken}
+        for line, value in self._candidates():
+            try:
+                reason = self._admit(line, value)
+            except VoiceError as error:
+                reason = error.what
+            if reason and (lost := left.get(line.id)) is not None:
+                left[line.id] = replace(lost, reason=f"{lost.reason}; no pause: {reason}")
+        waited_for = {wish.line.id for wish, _, _ in self._places}
+        spoken = [line for line in self._fitting.spoken if line.id not in waited_for]
+        for wish, start, pause in self._places:
+            take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
+            before = left.pop(wish.line.id, None)
+            steps = (*(before.steps if before is not None else ()), *wish.steps, waited)
+            spoken.append(Spoken(wish.line.id, wish.text, start, take, steps, pause.length))
+        said = tuple(sorted(spoken, key=lambda said: said.start))
+        return Fitting(said, tuple(left.values()), tuple(pause for _, _, pause in self._places))
+
+    def _candidates(self) -> list[tuple[LineToSpeak, Worth]]:
         """Lines for which time was missing: people's first, then those that matter most, then in the film's
         order."""
-        lost = {line.id: line for line in self._fitting.unspoken if line.missing > 0}
-        names = (
-            names_of([line.text for line in self._lines], self._lines[0].language) if lost else frozenset()
-        )
+        lost = {line.id for line in self._fitting.unspoken if line.missing > 0}
+        texts = [line.text for line in self._lines]
+        names = names_of(texts, self._lines[0].language) if lost else frozenset[str]()
         found = []
         last, told = 0.0, list[str]()
         for line in self._lines:
-            if line.id in lost:
+            spoken = self._spoken.get(line.id)
+            if line.id in lost or line.id in self._shortened:
                 value = worth(line.text, line.start, last, names, told, self._shots)
-                found.append((line, lost[line.id], value))
-            elif (spoken := self._spoken.get(line.id)) is not None:
-                if line.id in self.shortened:
-                    value = worth(line.text, line.start, last, names, told, self._shots)
+                if spoken is not None:
                     # What is lost: of half the words half the points.
-                    lost_share = 1 - _words(spoken.text, line) / max(1, _words(line.text, line))
-                    reasons = (*value.reasons, f"{lost_share:.0%} of it not heard")
-                    found.append((line, self.shortened[line.id], Worth(value.points * lost_share, reasons)))
+                    share = 1 - _words(spoken.text, line) / max(1, _words(line.text, line))
+                    value = Worth(value.points * share, (*value.reasons, f"{share:.0%} of it not heard"))
+                found.append((line, value))
+            if spoken is not None:
                 last, told = spoken.interval.end, [*told, spoken.text]
-        return sorted(found, key=lambda item: (not item[0].by_person, -item[2].points))
+        return sorted(found, key=lambda item: (not item[0].by_person, -item[1].points))
 
-    def admit(self, line: LineToSpeak, lost: Unspoken, value: Worth, studio: Studio) -> str:
+    def _admit(self, line: LineToSpeak, value: Worth) -> str:
         """Take a line in if the limits allow it; else the reason why not."""
         most, longest = self._settings.most, self._settings.longest
         if not line.by_person and value.points < LEAST:
             return f"it matters too little ({value})"
-        if not line.by_person and len(self.places) >= most:
+        if not line.by_person and len(self._places) >= most:
             return f"the film has {most} already, for lines that matter more ({value})"
         squeezed = line.room.duration < ROOM
         if squeezed:
@@ -191,14 +174,14 @@ class _Planner:
             if distance > NEAR or gap.duration < ROOM:
                 return "somebody speaks there, and stops nowhere near"
             line = replace(line, room=gap)
-        heard = _words(self._spoken[line.id].text, line) if line.id in self.shortened else 0
+        heard = _words(self._spoken[line.id].text, line) if line.id in self._shortened else 0
         # The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``.
         sentences = split_sentences(line.text, line.language)
         shorter = (" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))
         for text in (text for text in (line.text, *shorter) if _words(text, line) > heard):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
-            wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
-            places = self._arranged((*(wish for wish, _, _ in self.places), wish))
+            wish = _Wish(line, value, text, self._studio.say(text), steps, squeezed)
+            places = self._arranged((*(wish for wish, _, _ in self._places), wish))
             lengths = (pause.length for one, _, pause in places if not one.line.by_person)
             if line.by_person or max(lengths, default=0.0) <= longest:
                 break
@@ -209,7 +192,7 @@ class _Planner:
             return (
                 f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
             )
-        self.places = places
+        self._places = places
         return ""
 
     def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:

@@ -1,10 +1,10 @@
 """Where lines may stand and in which forms they may be said, and the best choice of both. Pure.
 
 Lines never stand where somebody speaks. Those of one gap are solved together and exactly, in whole
-milliseconds. Each line has a `Window`; lines keep their order and `between` milliseconds of breath. A choice
-of forms is possible if every line, put as early as it can be, still stands in its window, for an earlier
-line never hinders a later one. So the cheapest choice is found by going through the lines once and keeping,
-for each moment at which the lines so far can end, the cheapest way there.
+milliseconds, each within its `Window`, in their order and ``between`` milliseconds apart. A choice of forms
+is possible if every line, put as early as it can be, still stands in its window, for an earlier line never
+hinders a later one. So the cheapest choice is found by going through the lines once and keeping, for each
+moment at which the lines so far can end, the cheapest way there.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NO_ROOM = 0.001
 
 def lines_of(
     track: Track,
-    speech: Sequence[Interval] | None,
+    speech: Sequence[Interval],
     slots: Mapping[str, Interval],
     settings: FitSettings,
     *,
@@ -56,10 +56,9 @@ def lines_of(
 ) -> tuple[LineToSpeak, ...]:
     """Every line of the track that is heard, in order, with the time that it may use.
 
-    ``speech`` are the seconds in which somebody speaks; None where that is not known: then each line keeps to
-    the slot that it was given (``slots`` by id), or to its own time where it has none. ``margin`` is kept
-    from speech at both sides, `CLEAR` more before it. A line is wanted where the track has it, but
-    not trusted to be free there: a person may have put it over speech (rule T1), and then
+    ``speech`` are the seconds in which somebody speaks; ``margin`` is kept from it at both sides, `CLEAR`
+    more before it. ``slots`` are those that lines were given, by id. A line is wanted where the track has it,
+    but not trusted to be free there: a person may have put it over speech (rule T1), and then
 
     - its room is free time within `settings.earlier` before and `settings.later` after its start: the nearest
       that is long enough for it, else one that holds half of it or two seconds;
@@ -68,7 +67,7 @@ def lines_of(
     """
     # The film less its speech; nothing in its first `EARLIEST` seconds, for players miss it there.
     duration = track.film.duration
-    taken = [Interval(one.start - margin - CLEAR, one.end + margin) for one in speech or ()]
+    taken = [Interval(one.start - margin - CLEAR, one.end + margin) for one in speech]
     free = subtract(Interval(min(EARLIEST, duration / 2), duration), taken)
     return tuple(
         LineToSpeak(
@@ -82,7 +81,7 @@ def lines_of(
             by_person=cue.edited is not None,
         )
         for cue in track.heard
-        for room, slot in [_room(cue, None if speech is None else free, slots, settings)]
+        for room, slot in [_room(cue, free, slots, settings)]
     )
 
 
@@ -103,13 +102,11 @@ def _in_sight(cue: Cue) -> float:
 
 
 def _room(
-    cue: Cue, free: Sequence[Interval] | None, slots: Mapping[str, Interval], settings: FitSettings
+    cue: Cue, free: Sequence[Interval], slots: Mapping[str, Interval], settings: FitSettings
 ) -> tuple[Interval, Interval]:
     planned = slots.get(cue.slot_id or "", cue.interval)
     # A person who moved a line out of its slot did not mean the slot.
     own = planned if planned.contains(cue.interval.start) else cue.interval
-    if free is None:
-        return own, own
     # The best of the rooms in reach, None where there is none
     start, need = cue.interval.start, cue.interval.duration / settings.fastest
     first = max(start - settings.earlier, min(start, _in_sight(cue)))
@@ -337,36 +334,20 @@ def nearest_starts(windows: Sequence[Window], lengths: Sequence[int], between: i
         low[at] = max(low[at], low[at - 1])
     for at in reversed(range(len(high) - 1)):
         high[at] = min(high[at], high[at + 1])
-    blocks: list[_Block] = []
-    for at, (window, offset) in enumerate(zip(windows, offsets, strict=True)):
+    wanted = [window.wanted - offset for window, offset in zip(windows, offsets, strict=True)]
+    before = [0, *accumulate(wanted)]
+
+    def best(first: int, end: int) -> int:
+        """The place of the lines ``[first, end)`` as one: their mean, within the bounds of them all."""
+        mean = (2 * (before[end] - before[first]) + end - first) // (2 * (end - first))
+        return min(max(mean, low[end - 1]), high[first])
+
+    blocks: list[tuple[int, int]] = []
+    for at, window in enumerate(windows):
         if low[at] > high[at]:
             raise ValueError(f"line {at} of {len(windows)} cannot be placed: {window}, lengths {lengths}")
-        block = _Block(window.wanted - offset, 1, low[at], high[at])
-        while blocks and blocks[-1].best >= block.best:
-            block = blocks.pop().joined(block)
+        block = (at, at + 1)
+        while blocks and best(*blocks[-1]) >= best(*block):
+            block = (blocks.pop()[0], at + 1)
         blocks.append(block)
-    places = [block.best for block in blocks for _ in range(block.members)]
-    return [place + offset for place, offset in zip(places, offsets, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Lines that move as one: the sum of their wanted places, how many they are, and their bounds."""
-
-    wanted: int
-    members: int
-    low: int
-    high: int
-
-    @property
-    def best(self) -> int:
-        mean = (2 * self.wanted + self.members) // (2 * self.members)
-        return min(max(mean, self.low), self.high)
-
-    def joined(self, other: _Block) -> _Block:
-        return _Block(
-            self.wanted + other.wanted,
-            self.members + other.members,
-            max(self.low, other.low),
-            min(self.high, other.high),
-        )
+    return [best(first, end) + offsets[at] for first, end in blocks for at in range(first, end)]

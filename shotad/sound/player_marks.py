@@ -2,19 +2,17 @@
 written.
 
 To MP4 and MOV they write a track's title as ``name``, which few players read, no roles of tracks to MOV,
-nothing of what Apple's players know audio description by, and they switch on the first text track of a file,
-so that players show it unasked. So a title is given to them with as many bytes behind it as the other boxes
-need (`TrackBoxes.title_with_room`), and those bytes become the boxes: no box changes its size or place.
+nothing of what Apple's players know audio description by, and they switch on the first text track, so that
+players show it unasked. So a title is given to them with as many bytes behind it as the other boxes need
+(`TrackBoxes.title_with_room`), and those bytes become the boxes: no box changes its size or place.
 
 In MPEG-TS they mark the language as that of a commentary for people who do not see (ISO/IEC 13818-1,
-``ISO_639_language_descriptor``). By that alone a receiver may take the track for the describer's voice
-without the film and play it over the film's own sound. Whether the film is in it is said by DVB's
-``supplementary_audio_descriptor`` (ETSI EN 300 468), which they do not write. The table that holds it, the
-PMT, is followed by filler in its packet, so nothing changes its size or place.
+``ISO_639_language_descriptor``), by which a receiver may play the track over the film's own sound. Whether
+the film is in it is said by DVB's ``supplementary_audio_descriptor`` (ETSI EN 300 468), which they do not
+write. The table that holds it, the PMT, is followed by filler in its packet, so nothing moves.
 
 Sources: ISO/IEC 14496-12 (``udta``, ``kind``, ``tkhd``, ``mdhd``), Apple's QuickTime File Format (``tagc``,
-tagged media characteristics; ``©nam`` and ``©cmt``, user data text). 3GPP's ``titl`` is read neither by
-ffmpeg's libraries nor by MediaInfo.
+tagged media characteristics; ``©nam`` and ``©cmt``, user data text).
 """
 
 from __future__ import annotations

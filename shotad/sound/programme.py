@@ -15,7 +15,7 @@ import numpy.typing as npt
 from shotad.film import Film, Layout, SoundBlock, SoundSeeker, choose_track, sound_blocks
 
 RATE = 48000
-"""Samples a second of what is written: the rate of film sound."""
+"""Samples a second of all that is mixed and written: the rate of film sound."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,13 +23,12 @@ class Programme:
     """One audio track of a film, to be read any number of times.
 
     ``track`` is its number, None: the film has no sound; ``layout`` is ffmpeg's name; ``total`` the number of
-    samples of the whole film at ``rate``. A part (`part`) begins with sample number ``begin`` and ends before
+    samples of the whole film. A part (`part`) begins with sample number ``begin`` and ends before
     ``total``. ``film`` is None where it is gone, and its sound with it.
     """
 
     film: Film | None
     track: int | None
-    rate: int
     layout: str
     total: int
     read_as: Layout = "native"
@@ -51,42 +50,42 @@ class Programme:
         if self.begin and self.seeker and self.begin < self.total:
             sound = self.seeker.between(self.begin, self.total)
         elif not self.begin and self.track is not None and self.film is not None:
-            for block in sound_blocks(self.film, self.track, self.rate, self.read_as):
+            for block in sound_blocks(self.film, self.track, RATE, self.read_as):
                 samples = block.samples[: self.total - done]
                 if len(samples) == 0:
                     return
-                yield SoundBlock(done / self.rate, samples)
+                yield SoundBlock(done / RATE, samples)
                 done += len(samples)
-        for first in range(done, self.total, self.rate):
-            end = min(first + self.rate, self.total)
+        for first in range(done, self.total, RATE):
+            end = min(first + RATE, self.total)
             if sound is None:
                 samples = np.zeros((end - first, self.channels), np.float32)
             else:
                 samples = sound[first - self.begin : end - self.begin]
-            yield SoundBlock(first / self.rate, samples)
+            yield SoundBlock(first / RATE, samples)
 
 
-def programme_of(film: Film, audio_track: int | None, rate: int) -> Programme:
+def programme_of(film: Film, audio_track: int | None) -> Programme:
     """The sound of a film; without any, or with channels that nobody knows, it is stereo.
 
     Raises FilmError for a track that is not there.
     """
-    track, total = choose_track(film.info, audio_track), round(film.info.duration * rate)
+    track, total = choose_track(film.info, audio_track), round(film.info.duration * RATE)
     if track is None or film.media is None:
-        return Programme(film, None, rate, "stereo", total)
+        return Programme(film, None, "stereo", total)
     # What the container says of the channels need not be what comes out of the decoder.
-    first = next(itertools.islice(sound_blocks(film, track.number, rate, "native"), 1), None)
+    first = next(itertools.islice(sound_blocks(film, track.number, RATE, "native"), 1), None)
     if first is None:
-        return Programme(film, None, rate, "stereo", total)
+        return Programme(film, None, "stereo", total)
     layout = layout_name(track.layout, first.samples.shape[1])
     read_as: Layout = "stereo" if layout is None else "native"
-    seeker = SoundSeeker(film, track.number, rate, read_as)
-    return Programme(film, track.number, rate, layout or "stereo", total, read_as, seeker=seeker)
+    seeker = SoundSeeker(film, track.number, RATE, read_as)
+    return Programme(film, track.number, layout or "stereo", total, read_as, seeker=seeker)
 
 
-def no_programme(duration: float, rate: int) -> Programme:
+def no_programme(duration: float) -> Programme:
     """Silence as long as a film that is gone: stereo."""
-    return Programme(None, None, rate, "stereo", round(duration * rate))
+    return Programme(None, None, "stereo", round(duration * RATE))
 
 
 Gains = npt.NDArray[np.float32]

@@ -133,9 +133,7 @@ def _straight(text: str) -> str:
     return " ".join(text.replace("’", "'").split())
 
 
-def said(
-    text: str, language: str, lexicon: Lexicon = NOTHING, reads: frozenset[Reading] = frozenset()
-) -> str:
+def said(text: str, language: str, lexicon: Lexicon = NOTHING, reads: Reading = Reading.WORDS) -> str:
     """The text as it is sent to a voice that turns ``reads`` into words by itself.
 
     Words of the lexicon are settled first, and no other rule touches their sayings.
@@ -210,7 +208,7 @@ _SHORT = 3
 """Letters up to which a single word in capitals is taken for initials (SUV, TJ), if it is not known."""
 
 
-def capitals_said(text: str, words: Words, reads: frozenset[Reading]) -> str:
+def capitals_said(text: str, words: Words, reads: Reading) -> str:
     """``SINTEL → Sintel``, ``TEARS OF STEEL → Tears Of Steel``, ``FBI → F.B.I.`` (as it is, for a voice that
     reads capitals by their letters)."""
     # Scripts without capitals (Arabic, Chinese) never shout; _LETTER knows small letters of Latin-1 alone.
@@ -231,7 +229,7 @@ def capitals_said(text: str, words: Words, reads: frozenset[Reading]) -> str:
             if len(pieces) > 2 and pieces[-2] in "'’" and len(pieces[-1]) <= 2:
                 said[-1] = pieces[-1].lower()
             word = "".join(said)
-        elif Reading.LETTERS not in reads:
+        elif reads is Reading.WORDS:
             # ``FBI → F.B.I.``, ``CIA's → C.I.A.'s``; before a full stop without a second one.
             letters, mark, rest = re.match(r"([^'’-]+)(['’-]?)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]
             word = ".".join(letters) + ("" if text[at : at + 1] == "." else ".") + mark + rest.lower()

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from functools import cache
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from shotad.core import ConfigError, read_yaml, saying_text
+from shotad.core import read_yaml, saying_text
 from shotad.sound.voice_engines import Reading, plain_language
 
 _YEAR = re.compile(r"(?<![\w.,:/#-])(1[1-9]\d\d|20\d\d)(?![\w,:/%]\d|\w|[.,]\d)")
@@ -26,7 +26,7 @@ _PHONE = re.compile(r"(?<![\w.-])(?:\d{3}-)?\d{3}-\d{4}(?![\w-])")
 _ZEROS = re.compile(r"(?<![\w.,:/-])0\d+(?![\w,:/-]|\.\d)")
 
 
-def quantities_said(text: str, words: Words, language: str, reads: frozenset[Reading]) -> str:
+def quantities_said(text: str, words: Words, language: str, reads: Reading) -> str:
     """All quantities that the voice does not read by itself, in words.
 
     Of a language that has no words here all is left to the voice.
@@ -34,11 +34,9 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
     if not words.signs:
         return text
     english = plain_language(language) == "en"
-    if Reading.TIMES not in reads:
-        text = _times_said(text, words, language)
-    if Reading.MONEY not in reads:
-        text = _money_said(text, words)
-    if Reading.UNITS not in reads:
+    if reads is Reading.WORDS:
+        text = _money_said(_times_said(text, words, language), words)
+    if reads is not Reading.UNITS:
         found = rf"(?<![\w.,])({_number(words)})([\s-]?)({any_of(words.units)})(?![\w²³/]|\.\w)"
 
         def with_unit(match: re.Match[str]) -> str:
@@ -52,7 +50,7 @@ def quantities_said(text: str, words: Words, language: str, reads: frozenset[Rea
     number = _number(words)
     found = rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)"
     text = re.sub(found, lambda m: f"{m[1]} {words.range} {m[2]}", text)
-    if Reading.NUMBERS in reads:
+    if reads is not Reading.WORDS:
         return text
     if english:
         text = _english_said(text, words)
@@ -305,17 +303,11 @@ class Words(_Table):
 
 @cache
 def words_of(language: str) -> Words:
-    """The words of a language, none where there is no file. Raises ConfigError for one that is wrong."""
+    """The words of a language, none where there is no file."""
     name = plain_language(language)
     text = saying_text(name)
-    if text is None:
-        return Words()
-    try:
-        # All as text: to YAML, NO and ON are truths, and 12:30 is a number.
-        table = read_yaml(text, yaml.BaseLoader)
-        return Words.model_validate(table)
-    except (yaml.YAMLError, ValidationError, AttributeError) as error:
-        raise ConfigError(f"The words of {name!r} cannot be read: {error}.") from None
+    # All as text: to YAML, NO and ON are truths, and 12:30 is a number.
+    return Words() if text is None else Words.model_validate(read_yaml(text, yaml.BaseLoader))
 
 
 FIRST_MARK = 0xE000

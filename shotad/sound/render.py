@@ -30,12 +30,12 @@ from shotad.core import (
 )
 from shotad.film import Film, choose_track, open_film
 from shotad.script import TRACK, Recording, Shorten, load_track, outdated_note, write_dapt
-from shotad.sound.ad_tracks import AdSound, AdText
+from shotad.sound.ad_tracks import AdSound
 from shotad.sound.files import kind_of
-from shotad.sound.making import MONO, TEXT_TITLE, FileMaker, RenderRecord, track_title
+from shotad.sound.making import MONO, FileMaker, RenderRecord
 from shotad.sound.mix import heard
 from shotad.sound.mux_film import Assembly
-from shotad.sound.outputs import OTHERWISE, Failure, Kind, OutputFile, Rendered, checked_apart
+from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
@@ -82,8 +82,6 @@ def run_render(
         for line in notice(voice):
             progress.note(line)
     writer = shorten(folder, config, progress)
-    fit = config.fit.model_copy(update={"ask": writer is not None})
-    config, wanted = config.model_copy(update={"fit": fit}), checked_apart(wanted)
     materials = gather(film, folder, config, file)
     check_wanted(film, wanted, config, materials.track.language)
     _check_lines(materials)
@@ -92,7 +90,7 @@ def run_render(
         if not materials.fitting.pauses:
             check_containers(film, wanted, config, materials.track.language)
     record = RenderRecord(materials, force=force)
-    materials.keep(materials.track)
+    materials.keep()
     if materials.voice and not materials.fitting.spoken:
         raise SoundError(
             f"None of the {len(materials.fitting.unspoken)} lines of {materials.file} found a place.",
@@ -102,15 +100,15 @@ def run_render(
     with ExitStack() as stack:
         maker = FileMaker(materials, progress, stack, next(films, OTHERWISE))
         # Make what is not there already. The first error is raised where nothing could be made.
-        failures: list[Failure] = []
+        failures: dict[OutputFile, str] = {}
         for one in (one for one in wanted if not record.has(one)):
             try:
                 record.add(maker.make(one))
             except (SoundError, FilmError, WorkFolderError) as error:
-                failures.append(Failure(one, str(error)))
+                failures[one] = str(error)
                 if len(failures) == len(wanted):
                     raise
-        made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
+        made = [one for one in wanted if one not in failures]
         if materials.voice and record.sound is None:
             record.sound = heard(maker.report())
         sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))
@@ -246,9 +244,8 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
     if any(one.kind.is_heard for one in wanted):
         # What the track of sound will be, less its sound.
         alone = config.container.sound == "alone"
-        layout = programme_of(film, config.film.audio_track, RATE).layout
-        sound = AdSound((), MONO if alone else layout, RATE, language, track_title(language))
-    text = AdText((), language, TEXT_TITLE.format(track_title(language)))
+        layout = programme_of(film, config.film.audio_track).layout
+        sound = AdSound((), MONO if alone else layout, RATE)
     for one in wanted:
         if one.kind.is_film:
             if film.media is None:
@@ -256,9 +253,9 @@ def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, l
                     f"{film.info.name} is a series of pictures, and no film can be made of it.",
                     "The sound can: --make ad or --make mix.",
                 )
-            target, own = _nearest(one.path) / one.path.name, None if one.kind is Kind.FILM else text
+            own, text = sound if one.kind.is_heard else None, None if one.kind is Kind.FILM else ()
             with film.media.open() as source:
-                Assembly(film, target, source, sound if one.kind.is_heard else None, own, config.container)
+                Assembly(film, one.path, source, own, text, language, config.container)
 
 
 def _nearest(path: Path) -> Path:

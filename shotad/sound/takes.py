@@ -1,14 +1,11 @@
-"""A take's samples: cleaned from what a voice gives, spoken faster with the pitch kept, kept as FLAC of
-16 bits; and the studio (`Keeping`), by which lines are spoken once, kept in the work folder, and not spoken
-again.
+"""A take's samples: spoken faster with the pitch kept, kept as FLAC of 16 bits; and the studio (`Keeping`),
+by which lines are spoken once, kept in the work folder, and not spoken again.
 
-Faster is waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993, `An overlap-add technique based
-on waveform similarity`): the sound is laid out again in windows that overlap by half, each taken from near
-its place where it goes on most like what stands there already, so that the periods of the voice meet.
-
-Chosen over a voice's own speed, which costs another call and whose lengths cannot be foretold (the embedded
-voice, asked for 1.15, came out 0.03 to 0.5 s too long); over ffmpeg's atempo, which is as clear but 7 ms
-short to 16 ms long and gives nothing for very short sound; over a library that is as good: one more to have.
+Faster is waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993): the sound is laid out again in
+windows that overlap by half, each taken from near its place where it goes on most like what stands there
+already, so that the periods of the voice meet. A voice's own speed costs another call and its length cannot
+be foretold (the embedded voice, asked for 1.15, came out 0.03 to 0.5 s too long); ffmpeg's atempo is as
+clear, but 7 ms short to 16 ms long, and gives nothing for very short sound.
 """
 
 from __future__ import annotations
@@ -19,10 +16,8 @@ import threading
 import wave
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,97 +34,9 @@ from shotad.core import (
     write_bytes,
 )
 from shotad.film import Samples
-from shotad.sound.kinds import Take
+from shotad.sound.kinds import Stored, Take
 from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
 from shotad.sound.voice_engines import Speaker
-
-_FRAME = 0.005
-"""Seconds over which loudness is measured to find where sound begins."""
-_QUIET = -55.0
-"""dB under the loudest 5 ms; nothing below it is heard. Measured on lines that begin and end in f, h, th or
-s: these come in at -52 dB with the embedded voice and at -53 with piper, whose noises in silence reach -56;
-espeak-ng's at -35, with no silence around."""
-_OVER_FLOOR = 6.0
-"""dB that sound stands over a voice's own noise."""
-_LOWEST = -45.0
-"""dB under the loudest; noise as loud as this is no longer told from weak consonants, and stays."""
-_BEFORE = 0.005
-_AFTER = 0.015
-"""Seconds kept around what is heard, faded."""
-_PEAK = 0.98
-_LONGEST = 600.0
-"""Seconds of one line; a voice that speaks longer has lost itself."""
-
-
-def need_words(text: str, voice: str) -> None:
-    """Raises VoiceError for a text without a letter or a digit: some voices breathe, others fail."""
-    if not any(c.isalnum() for c in text):
-        raise VoiceError(f"The voice {voice} cannot say {text!r}: there is no word in it.")
-
-
-def cleaned(samples: npt.NDArray[np.floating[Any]], rate: int, voice: str) -> Samples:
-    """``float[n]`` → ``float32[m]``, m ≤ n: without offset and surrounding silence, peak below 1.
-
-    Raises VoiceError for sound that is empty, silent, broken or endless.
-    """
-    sound = np.asarray(samples, np.float64).reshape(-1)
-    if rate <= 0 or sound.size == 0:
-        raise VoiceError(f"The voice {voice} gave no sound.", "Try another voice: shotad voices.")
-    if not np.isfinite(sound).all():
-        raise VoiceError(f"The voice {voice} gave broken sound.", "Try another voice: shotad voices.")
-    if sound.size > _LONGEST * rate:
-        raise VoiceError(f"The voice {voice} spoke for {sound.size / rate:.0f} s without an end.")
-    sound = sound - sound.mean()
-    # First and last sample (half open) of what is heard, with a breath around it.
-    step = max(1, round(_FRAME * rate))
-    frames = -(-sound.size // step)
-    padded = np.zeros(frames * step)
-    padded[: sound.size] = sound
-    level = 10 * np.log10((padded.reshape(frames, step) ** 2).mean(1) + 1e-14)
-    border = level.max() + float(np.clip(level.min() + _OVER_FLOOR - level.max(), _QUIET, _LOWEST))
-    loud = np.flatnonzero(level > border)
-    start = max(0, int(loud[0]) * step - round(_BEFORE * rate))
-    end = min(sound.size, (int(loud[-1]) + 1) * step + round(_AFTER * rate))
-    if start >= end or np.abs(sound).max() < 1e-4:
-        raise VoiceError(f"The voice {voice} gave nothing but silence.", "Is there a word in the line?")
-    kept = sound[start:end]
-    gain = np.ones(kept.size)
-    before, after = min(round(_BEFORE * rate), kept.size // 2), min(round(_AFTER * rate), kept.size // 2)
-    gain[:before] *= np.linspace(0, 1, before, endpoint=False)
-    gain[kept.size - after :] *= np.linspace(1, 0, after)
-    faded = kept * gain
-    peak = float(np.abs(faded).max())
-    return np.asarray(faded * (_PEAK / peak) if peak > _PEAK else faded, np.float32)
-
-
-def decoded(data: bytes, voice: str) -> tuple[Samples, int]:
-    """``float32[n]`` and its rate from a file of any usual kind (WAV, FLAC, MP3, Opus); made mono.
-
-    Programs that write to a pipe, and servers that stream, put wrong lengths into a WAV's head; what is there
-    counts. Raises VoiceError.
-    """
-    import av
-
-    if not data:
-        raise VoiceError(f"The voice {voice} gave no sound.")
-    try:
-        with av.open(io.BytesIO(data), "r") as container:
-            stream = container.streams.audio[0]
-            rate = stream.rate
-            resampler = av.AudioResampler(format="fltp", layout="mono", rate=rate)
-            frames = [out for frame in container.decode(stream) for out in resampler.resample(frame)]
-            parts = [np.asarray(frame.to_ndarray()) for frame in (*frames, *resampler.resample(None))]
-    except (av.FFmpegError, IndexError, ValueError) as error:
-        raise VoiceError(f"The voice {voice} gave sound that cannot be read: {error}.") from None
-    if not parts:
-        raise VoiceError(f"The voice {voice} gave no sound.")
-    return np.concatenate(parts, axis=1)[0], int(rate)
-
-
-def decoded_pcm(data: bytes) -> Samples:
-    """``float32[n]`` from signed 16-bit little-endian samples without a head; an odd last byte goes."""
-    return np.asarray(np.frombuffer(data[: len(data) // 2 * 2], "<i2") / 32768, np.float32)
-
 
 WINDOW = 0.04
 """Seconds: two periods or more of a voice down to 50 Hz."""
@@ -149,22 +56,8 @@ def to_length(take: Take, seconds: float) -> Take:
     if number == take.size:
         return take
     speed = take.speed * take.size / number
-    return Take(_Stretched(take, number), take.rate, take.voice, take.text, speed)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stretched:
-    """A `Recording`: a take in ``size`` samples."""
-
-    take: Take
-    size: int
-
-    @property
-    def key(self) -> str:
-        return f"{self.take.key} in {self.size}"
-
-    def read(self) -> Samples:
-        return stretched(self.take.samples, self.take.rate, self.size)
+    sound = Stored(number, f"{take.key} in {number}", lambda: stretched(take.samples, take.rate, number))
+    return Take(sound, take.rate, speed)
 
 
 def stretched(samples: Samples, rate: int, number: int) -> Samples:
@@ -226,28 +119,24 @@ _BLOCK = 4096
 _HASH = "SAMPLES-SHA256"
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A `Recording` in a file, of which only this is held. ``key`` is the SHA-256 of its 16-bit samples."""
+def _kept(path: Path, size: int, key: str) -> Stored:
+    """The samples in a file, which are not held. ``key`` is the SHA-256 of its 16-bit samples."""
 
-    path: Path
-    size: int
-    key: str
-
-    def read(self) -> Samples:
-        """``float32[size]``. Raises VoiceError where the file is gone or is another by now."""
-        found = _decoded(self.path)
-        if found is None or found[1] != self:
-            what = f"{self.path} is gone or was changed while it was in use."
+    def read() -> Samples:
+        found = _decoded(path)
+        if found is None or found[1] != key:
+            what = f"{path} is gone or was changed while it was in use."
             raise VoiceError(what, "Run again: only what is missing is spoken.")
         return np.asarray(found[0] / np.float32(_SCALE), np.float32)
+
+    return Stored(size, key, read)
 
 
 def write_take(path: Path, take: Take) -> Take:
     """Write a FLAC file, whole or not at all; the take as it is kept there. Raises WorkFolderError."""
     data = _integers(take.samples)
     write_bytes(path, [_flac(data, take)])
-    return Take(Kept(path, data.size, _hash(data)), take.rate, take.voice, take.text, take.speed)
+    return Take(_kept(path, data.size, _hash(data)), take.rate, take.speed)
 
 
 def flac(take: Take) -> bytes:
@@ -280,17 +169,17 @@ def wav(samples: Samples, rate: int) -> bytes:
     return out.getvalue()
 
 
-def read_take(path: Path, voice: str, text: str) -> Take | None:
+def read_take(path: Path) -> Take | None:
     """The take in a file, which is read through once and not held; None where there is none that is whole."""
     found = _decoded(path)
     if found is None:
         return None
-    _, kept, rate, speed = found
-    return Take(kept, rate, voice, text, speed)
+    data, key, rate, speed = found
+    return Take(_kept(path, data.size, key), rate, speed)
 
 
-def _decoded(path: Path) -> tuple[Integers, Kept, int, float] | None:
-    """Samples, what is held of them, rate and speed of a file; None where these are not what was written."""
+def _decoded(path: Path) -> tuple[Integers, str, int, float] | None:
+    """Samples, their hash, rate and speed of a file; None where these are not what was written."""
     import av
 
     try:
@@ -303,7 +192,7 @@ def _decoded(path: Path) -> tuple[Integers, Kept, int, float] | None:
     data = np.concatenate(parts) if parts else np.zeros(0, np.int16)
     if data.dtype != np.int16 or data.size == 0 or _hash(data) != told:
         return None
-    return data, Kept(path, data.size, told), rate, speed
+    return data, told, rate, speed
 
 
 def _integers(samples: Samples) -> Integers:
@@ -343,7 +232,6 @@ class Keeping:
         Raises VoiceError for a lexicon that cannot be read.
         """
         self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
-        self.voice = voice.name
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
         self._force = force
         self._spoken: set[str] = set()
@@ -360,23 +248,18 @@ class Keeping:
         """How many different takes were asked for and were there already."""
         return len(self._used.keys() - self._spoken)
 
-    @property
-    def used(self) -> frozenset[str]:
-        """The files of all takes that were asked for, by name; for `keep`."""
-        return frozenset(self._used)
-
     def sent(self, text: str) -> str:
         """What is sent to the voice for a line."""
         return said(text, self._language, self._lexicon, self._voice.reads)
 
-    def say(self, text: str, speed: float = 1.0) -> Take:
-        """The take of a line at ``speed`` times the pace of the settings. Raises VoiceError.
+    def say(self, text: str) -> Take:
+        """The take of a line at the pace of the settings. Raises VoiceError.
 
         The take's own ``speed`` is that which was reached: a voice that cannot go as fast says so there.
         """
-        sent, pace, path = self._asked(text, speed)
-        kept = self._kept(path, text)
-        return kept if kept is not None else self._keep(path, self._voice.speak(sent, pace), text)
+        sent, pace, path = self._asked(text)
+        kept = self._kept(path)
+        return kept if kept is not None else self._keep(path, self._voice.speak(sent, pace))
 
     def say_all(self, texts: Iterable[str], progress: Progress | None = None) -> None:
         """Speak all lines that are not kept yet, several at once where the voice can; `say` then finds them.
@@ -386,7 +269,7 @@ class Keeping:
         missing: dict[Path, str] = {}
         for text in texts:
             path = self._asked(text)[2]
-            if path not in missing and self._kept(path, text) is None:
+            if path not in missing and self._kept(path) is None:
                 missing[path] = text
         lines = list(missing.values())
         with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
@@ -405,40 +288,34 @@ class Keeping:
                 finally:
                     pool.shutdown(cancel_futures=True)
 
-    def name_of(self, text: str, speed: float = 1.0) -> str:
-        """The file of a line's take, there or not."""
-        return self._asked(text, speed)[2].name
-
-    def keep(self, names: Iterable[str]) -> int:
-        """Remove all takes but those named; how many went."""
-        kept = frozenset(names)
-        stale = [path for path in self._folder.glob(f"*{_ENDING}") if path.name not in kept]
-        for path in stale:
-            path.unlink(missing_ok=True)
+    def keep_used(self) -> None:
+        """Remove all takes that were not asked for here."""
+        for path in self._folder.glob(f"*{_ENDING}"):
+            if path.name not in self._used:
+                path.unlink(missing_ok=True)
         for leftover in self._folder.glob(".tmp-*"):
             sweep(leftover)
-        return len(stale)
 
-    def _asked(self, text: str, speed: float = 1.0) -> tuple[str, float, Path]:
-        sent, pace = self.sent(text), round(speed * self._settings.speed, 4)
+    def _asked(self, text: str) -> tuple[str, float, Path]:
+        sent, pace = self.sent(text), round(self._settings.speed, 4)
         name = key_of(FORMAT, self._voice.identity, sent, pace) + _ENDING
         return sent, pace, self._folder / name
 
-    def _kept(self, path: Path, text: str) -> Take | None:
+    def _kept(self, path: Path) -> Take | None:
         """The take in a file, which is checked at its first use."""
         if self._force and path.name not in self._spoken:
             return None
         known = self._used.get(path.name)
         if known is not None and path.exists():
-            return replace(known, text=text)
-        found = read_take(path, self._voice.name, text)
+            return known
+        found = read_take(path)
         if found is not None:
             with self._lock:
                 self._used[path.name] = found
         return found
 
-    def _keep(self, path: Path, take: Take, text: str) -> Take:
-        made = write_take(path, replace(take, text=text))
+    def _keep(self, path: Path, take: Take) -> Take:
+        made = write_take(path, take)
         with self._lock:
             self._used[path.name] = made
             self._spoken.add(path.name)
@@ -447,8 +324,8 @@ class Keeping:
     def _speak(self, lines: Sequence[str], task: Task) -> None:
         asked = [self._asked(text) for text in lines]
         takes = self._voice.speak_all([sent for sent, _, _ in asked], asked[0][1])
-        for text, (_, _, path), take in zip(lines, asked, takes, strict=True):
-            self._keep(path, take, text)
+        for (_, _, path), take in zip(asked, takes, strict=True):
+            self._keep(path, take)
             with self._lock:
                 task.advance()
 

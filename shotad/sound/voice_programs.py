@@ -22,8 +22,16 @@ from pathlib import Path
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.sound.kinds import Take
-from shotad.sound.takes import cleaned, decoded, need_words
-from shotad.sound.voice_engines import Speaker, VoiceInfo, nearness, speaks_one, unknown
+from shotad.sound.voice_engines import (
+    RawSound,
+    Speaker,
+    VoiceInfo,
+    decoded,
+    nearness,
+    need_words,
+    speaks_one,
+    unknown,
+)
 
 TIMEOUT = 120.0
 """Seconds that a program may take, and a tenth more for each character."""
@@ -81,15 +89,14 @@ _VARIANT = re.compile(r"[\w.-]*")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of ``espeak-ng --voices``. ``language`` is also what it is asked for by."""
+    """One row of ``espeak-ng --voices``. The first of its ``languages`` is also what it is asked for by."""
 
-    language: str
     name: str
-    others: tuple[str, ...]
+    languages: tuple[str, ...]
 
     @property
-    def languages(self) -> tuple[str, ...]:
-        return (self.language, *self.others)
+    def language(self) -> str:
+        return self.languages[0]
 
 
 class Espeak(Speaker):
@@ -98,7 +105,7 @@ class Espeak(Speaker):
     at_once = 2
 
     def __init__(self, program: str, entry: Entry, variant: str = "") -> None:
-        self._program, self._entry = program, entry
+        self._program, self.languages = program, entry.languages
         self._which = entry.language + (f"+{variant}" if variant else "")
         self.name = f"{ESPEAK}:{self._which}"
         self.identity = f"{self.name} {version(program)} {_PACE}"
@@ -150,17 +157,12 @@ class Espeak(Speaker):
             raise VoiceError(f"{ESPEAK} does not speak {language!r}.", "It lists: espeak-ng --voices.")
         return cls(program, best)
 
-    def speaks(self, language: str) -> bool:
-        return speaks_one(self._entry.languages, language)
-
-    def speak(self, text: str, speed: float = 1.0) -> Take:
+    def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 22050 samples a second as a rule. Raises VoiceError."""
-        need_words(text, self.name)
         pace = min(max(round(_PACE * speed), _PACES[0]), _PACES[1])
         command = [self._program, "-v", self._which, "-s", str(pace)]
         command += ["-b", "1", "-z", "--stdin", "--stdout"]
-        samples, rate = decoded(run(command, text, voice=self.name), self.name)
-        return Take(cleaned(samples, rate, self.name), rate, self.name, text, pace / _PACE)
+        return *decoded(run(command, text, voice=self.name), self.name), pace / _PACE
 
 
 @cache
@@ -172,7 +174,7 @@ def entries(program: str) -> tuple[Entry, ...]:
         return ()
     rows = (match for line in lines.splitlines() if (match := _ROW.fullmatch(line)))
     return tuple(
-        Entry(row["language"], row["name"], tuple(_OTHER.findall(row["others"])))
+        Entry(row["name"], (row["language"], *_OTHER.findall(row["others"])))
         for row in rows
         if not row["file"].startswith("mb/")
     )
@@ -231,6 +233,7 @@ class Piper(Speaker):
 
     def __init__(self, program: str, model: Model, speaker: int | None = None) -> None:
         self._program, self._model, self._speaker = program, model, speaker
+        self.languages = (model.language,)
         self.name = f"{PIPER}:{model.stem}" + ("" if speaker is None else f"#{speaker}")
         self.identity = f"{self.name} {_fingerprint(model.path)} {_SCALE}"
 
@@ -283,18 +286,18 @@ class Piper(Speaker):
             raise VoiceError(f"{model.stem} has no speaker {number!r}.", f"It has 0 to {model.speakers - 1}.")
         return cls(program, model, int(number) if number else None)
 
-    def speaks(self, language: str) -> bool:
-        return speaks_one((self._model.language,), language)
-
-    def speak(self, text: str, speed: float = 1.0) -> Take:
-        """The text at ``speed``, at the model's own rate. Raises VoiceError."""
-        return self.speak_all([text], speed)[0]
-
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text; the model is loaded but once. Raises VoiceError."""
-        scale = min(max(_SCALE / speed, _SCALES[0]), _SCALES[1])
         for text in texts:
             need_words(text, self.name)
+        return [self._take(*sound) for sound in self._sounds(texts, speed)]
+
+    def _sound(self, text: str, speed: float) -> RawSound:
+        return self._sounds([text], speed)[0]
+
+    def _sounds(self, texts: Sequence[str], speed: float) -> list[RawSound]:
+        """Each text at ``speed``, at the model's own rate."""
+        scale = min(max(_SCALE / speed, _SCALES[0]), _SCALES[1])
         lines = [" ".join(text.split()) for text in texts]
         with tempfile.TemporaryDirectory(prefix="shotad-piper-") as folder:
             command = [self._program, "--model", str(self._model.path), "--output_dir", folder]
@@ -304,12 +307,7 @@ class Piper(Speaker):
             files = sorted(Path(folder).glob("*.wav"), key=lambda path: (len(path.name), path.name))
             if len(files) != len(lines):
                 raise VoiceError(f"piper spoke {len(files)} of {len(lines)} lines (voice {self.name}).")
-            takes = []
-            for text, file in zip(texts, files, strict=True):
-                samples, rate = decoded(file.read_bytes(), self.name)
-                kept = cleaned(samples, rate, self.name)
-                takes.append(Take(kept, rate, self.name, text, _SCALE / scale))
-            return takes
+            return [(*decoded(file.read_bytes(), self.name), _SCALE / scale) for file in files]
 
 
 def models() -> tuple[Model, ...]:

@@ -30,9 +30,7 @@ from shotad.engines import (
     pauses,
     trouble_in,
 )
-from shotad.sound.kinds import Take
-from shotad.sound.takes import cleaned, decoded, decoded_pcm, need_words
-from shotad.sound.voice_engines import ALL, EVERYTHING, Speaker, VoiceInfo
+from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo, decoded, decoded_pcm
 
 KEY_NAME = "OPENAI_API_KEY"
 """The environment variable that holds the key."""
@@ -58,9 +56,12 @@ class _SpeechLine(ChatClient):
 
 
 class EndpointVoice(Speaker):
-    """``openai:alloy``: a voice of ``voice.model`` at ``voice.base_url``. May be used by several threads."""
+    """``openai:alloy``: a voice of ``voice.model`` at ``voice.base_url``. May be used by several threads.
 
-    reads, at_once = EVERYTHING, 2
+    The server is not asked which languages it speaks: these voices follow that of the text.
+    """
+
+    reads, at_once = Reading.UNITS, 2
 
     def __init__(
         self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = time.sleep, clock: Clock = time.time
@@ -107,17 +108,12 @@ class EndpointVoice(Speaker):
         """The server's voice ``which``. Raises VoiceError."""
         return cls(settings, which)
 
-    def speaks(self, language: str) -> bool:
-        """The server is not asked: these voices follow the language of the text."""
-        return True
-
-    def speak(self, text: str, speed: float = 1.0) -> Take:
+    def _sound(self, text: str, speed: float) -> RawSound:
         """The text as the server speaks it. Raises VoiceError.
 
-        ``speed`` of the take is 1 where the server knows no speed. A server that says nothing and ignores it
-        is not found out.
+        The speed reached is 1 where the server knows no speed. A server that says nothing and ignores it is
+        not found out.
         """
-        need_words(text, self.name)
         if len(text) > _LONGEST_TEXT:
             raise VoiceError(f"The line has {len(text)} characters; a server takes {_LONGEST_TEXT} at most.")
         pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])
@@ -128,7 +124,7 @@ class EndpointVoice(Speaker):
             samples, rate = decoded_pcm(raw.body), int(told.group(1)) if told else _PCM_RATE
         else:
             samples, rate = decoded(raw.body, self.name)
-        return Take(cleaned(samples, rate, self.name), rate, self.name, text, float(asked.get("speed", 1.0)))
+        return samples, rate, float(asked.get("speed", 1.0))
 
     def _answer(self, text: str, pace: float) -> tuple[Raw, dict[str, Any]]:
         """The server's sound, and what it was asked for."""

@@ -44,7 +44,7 @@ from shotad.script import (
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, Unspoken
-from shotad.sound.pauses import plan_pauses
+from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
 from shotad.sound.takes import Keeping
@@ -87,29 +87,29 @@ class Materials:
         """Whether the track and its scripts are still as they were read: nobody has saved another."""
         return _contents(self.read) == self.read
 
-    def keep(self, track: Track) -> tuple[Path, ...]:
-        """Write down how the lines of ``track`` were spoken, with the scripts where it is the film's own; the
-        files written. What others changed since the track was read stays as they left it."""
+    def keep(self) -> None:
+        """Write down how the lines of the track were spoken, with the scripts where it is the film's own.
+
+        What others changed since the track was read stays as they left it.
+        """
+        track, is_beside = self.track, self.file.parent.resolve() == self.folder.path.resolve()
         with track_lock(self.folder.path):
             if not self.is_current:
                 # The track as it now is on the disk, with how each line was spoken that is still the same.
                 newest = _read(self.film, self.folder, self.file)[0].track
                 before, cues = {cue.id: cue for cue in track.cues}, []
                 for cue in newest.cues:
-                    said = before.get(cue.id) if cue.heard else None
-                    if said is not None and said.spoken is not None:
-                        known = replace(cue, voiced=said.voiced, spoken_length=said.spoken_length)
-                        cues.append(cue if known.spoken is None else known)
-                    else:
-                        cues.append(cue)
+                    said = before.get(cue.id, cue)
+                    known = replace(cue, voiced=said.voiced, spoken_length=said.spoken_length)
+                    cues.append(known if cue.heard and known.spoken is not None else cue)
                 track = newest.with_cues(cues)
             if not self.is_translation:
                 # A film that was renamed keeps its scripts' names: edits are looked for under those.
-                return save_track(track, self.folder.path, track.film.name)
-            if is_translation(self.file, track) and self.file.parent.resolve() == self.folder.path.resolve():
-                return save_translation(track, self.folder)
-            write_text(self.file, to_json(track))
-            return (self.file,)
+                save_track(track, self.folder.path, track.film.name)
+            elif is_translation(self.file, track) and is_beside:
+                save_translation(track, self.folder)
+            else:
+                write_text(self.file, to_json(track))
 
 
 def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = None) -> Materials:
@@ -184,14 +184,16 @@ def speak(
     lines = [line for line in given if has_words(studio.sent(line.text))]
     studio.say_all([line.text for line in lines], progress=progress)
     fitting = fit(lines, studio, config.fit, shorten=shorten)
-    mute = [Unspoken(line.id, line.text, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
+    mute = [Unspoken(line.id, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
     fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
     if config.extended.on:
         shots, end = materials.prepared.shots, materials.prepared.end
-        fitting = plan_pauses(lines, fitting, studio, shots, config.extended, config.fit, end, speech)
+        fitting = PausePlanner(
+            lines, fitting, studio, shots, config.extended, config.fit, end, speech
+        ).fitting()
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
-        studio.keep(studio.used)
+        studio.keep_used()
     return replace(
         materials,
         track=apply(track, fitting, voice.name),
@@ -220,14 +222,9 @@ def pronunciations(folder: Path) -> Lexicon:
     return lexicon_of(load_cast(given.path, key=given.key, photos=given.photos).members)
 
 
-UNTRIED = "not spoken: it was not among the lines that were fitted"
-
-
 def apply(track: Track, fitting: Fitting, voice: str) -> Track:
-    """The track with how each line that is heard was spoken, and with its measured length.
-
-    Text, time and status of the lines stay as they are.
-    """
+    """The track with how each line that is heard was spoken, and with its measured length; all of them are in
+    ``fitting``. Text, time and status of the lines stay as they are."""
     spoken = {line.id: line for line in fitting.spoken}
     left = {line.id: line for line in fitting.unspoken}
 
@@ -240,10 +237,7 @@ def apply(track: Track, fitting: Fitting, voice: str) -> Track:
             at = Interval(start / 1000, max(end, start + 1) / 1000)
             voiced = Voiced(voice, line.text, at, stamp, line.take.speed, line.steps, line.pause)
             return replace(cue, voiced=voiced, spoken_length=round(line.take.seconds, 3))
-        if (other := left.get(cue.id)) is not None:
-            steps = (*other.steps, f"not spoken: {other.reason}")
-        else:
-            steps = (UNTRIED,)
+        steps = (*left[cue.id].steps, f"not spoken: {left[cue.id].reason}")
         return replace(cue, voiced=Voiced(voice, "", None, stamp, steps=steps))
 
     return track.with_cues(map(with_voice, track.cues))

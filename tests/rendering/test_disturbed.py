@@ -124,8 +124,8 @@ def test_one_file_that_fails_does_not_take_the_others_with_it(place, monkeypatch
         patched.setattr("shotad.sound.render.FileMaker", Broken)
         done, _ = rendered(place, "ad", "mix:flac")
         assert [one.wanted.kind for one in done.made] == [Kind.MIX]
-        (failure,) = done.failures
-        assert (failure.wanted.kind, failure.reason) == (Kind.AD, "The disk is full. Make room.")
+        ((failed, reason),) = done.failures.items()
+        assert (failed.kind, reason) == (Kind.AD, "The disk is full. Make room.")
         assert done.failed
         assert summary(done).endswith(".ad.wav: The disk is full. Make room.")
         with pytest.raises(SoundError, match="disk is full"):

@@ -74,7 +74,7 @@ def check_lines(path: Path, number: int, done: Rendered, voice: FakeVoice, withi
         assert cue.spoken is not None
         assert cue.spoken.interval is not None
         start = cue.spoken.interval.start
-        take = resampled(voice.speak(cue.spoken.text, cue.spoken.speed), RATE)
+        take = resampled(voice.speak(cue.spoken.text, cue.spoken.speed))
         at = onset(sound, take, round(start * RATE), RATE // 2)
         assert at / RATE == pytest.approx(start, abs=within), path
 
@@ -169,7 +169,7 @@ def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(tmp
         assert copy.info.duration == pytest.approx(own.info.duration + done.pauses[0].length, abs=0.1)
     told = json.loads(next(place.glob("*.pauses.json")).read_text())
     starts = told["pauses"][0]["copy_starts"]
-    take = resampled(voice.speak(long), RATE)
+    take = resampled(voice.speak(long))
     at = onset(sound_of(path, 1), take, round(starts * RATE), RATE // 2)
     assert at / RATE == pytest.approx(starts, abs=0.02)
     assert not list(place.glob(".tmp-*"))

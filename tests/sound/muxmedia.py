@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,10 +15,10 @@ import numpy as np
 from shotad.core import ContainerSettings, Interval
 from shotad.film import Film, open_film, sound_blocks
 from shotad.script import Finding
-from shotad.sound.ad_tracks import AdSound, AdText
-from shotad.sound.check_film import check_film, track_of
+from shotad.sound.ad_tracks import AdSound
+from shotad.sound.check_film import check_film, language_and_title
 from shotad.sound.containers import codec_of
-from shotad.sound.mux_film import Written, write_film
+from shotad.sound.mux_film import Assembly, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 from tests.sound.tones import Samples, blocks, noise, onset, whole
 
@@ -144,7 +145,7 @@ def burst() -> Samples:
     return np.asarray(noise(0.2, 7)[:, 0] * 0.2, np.float32)
 
 
-def ad_sound(film: Film, layout: str = "stereo", language: str = "en-GB") -> AdSound:
+def ad_sound(film: Film, layout: str = "stereo") -> AdSound:
     from av import AudioLayout
 
     # ``float32[n, channels]``: silence with a burst at each of `ONSETS`, on all channels alike
@@ -154,37 +155,27 @@ def ad_sound(film: Film, layout: str = "stereo", language: str = "en-GB") -> AdS
         at = round(second * RATE)
         part = burst()[: max(0, len(samples) - at)]
         samples[at : at + len(part)] = part[:, None]
-    return AdSound(blocks(samples), layout, RATE, language, "Audio Description")
-
-
-TEXT = AdText(CUES, "en", "Descriptions")
+    return AdSound(blocks(samples), layout, RATE)
 
 
 def written(
     source: Path, target: Path, layout: str = "stereo", language: str = "en-GB", **settings: Any
-) -> Written:
+) -> Assembly:
     """The film at ``source`` with bursts and cues, at ``target``."""
     with open_film(source) as film:
-        sound, text = ad_sound(film, layout, language), AdText(CUES, language[:2], "Descriptions")
-        how = ContainerSettings(**settings)
-        return write_film(film, target, sound=sound, text=text, settings=how, metadata=METADATA)
+        sound, how = ad_sound(film, layout), ContainerSettings(**settings)
+        return write_film(
+            film, target, sound=sound, text=CUES, language=language, settings=how, metadata=METADATA
+        )
 
 
-def checked(
-    target: Path,
-    film: Film,
-    made: Written,
-    *,
-    language: str = "en-GB",
-    title: str = "Audio Description",
-    cues: Sequence[tuple[Interval, str]] | None = CUES,
-    text_title: str = "Descriptions",
-    default: bool = False,
-) -> tuple[Finding, ...]:
-    """What is wrong with a described film that was to have such tracks of AD."""
-    sound = AdSound((), "stereo", RATE, language, title)
-    text = None if cues is None else AdText(cues, language, text_title)
-    return check_film(target, film, made, sound, text, default=default)
+def checked(target: Path, film: Film, made: Assembly, **wanted: Any) -> tuple[Finding, ...]:
+    """What is wrong with a described film that was to be as it was ``made``, or otherwise."""
+    made = copy.copy(made)
+    for name, value in wanted.items():
+        assert hasattr(made, name)
+        setattr(made, name, value)
+    return check_film(target, film, made)
 
 
 def heard(path: Path, track: int, channel: int = 0) -> list[float]:
@@ -216,11 +207,13 @@ class Track:
 def describe_tracks(path: Path) -> list[Track]:
     """All tracks of a film file, in order."""
     import av
+    from av.stream import Disposition
 
     found = []
     with av.open(str(path)) as film:
         for stream in film.streams:
-            seen, handler = track_of(stream), stream.metadata.get("handler_name", "")
-            shown = (stream.index, stream.type, codec_of(stream), seen.language, seen.title)
-            found.append(Track(*shown, handler, seen.marks))
+            handler = stream.metadata.get("handler_name", "")
+            shown = (stream.index, stream.type, codec_of(stream), *language_and_title(stream))
+            marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
+            found.append(Track(*shown, handler, marks))
     return found

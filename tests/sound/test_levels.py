@@ -14,10 +14,10 @@ from shotad.core import Interval
 from shotad.film import SoundBlock
 from shotad.sound import Spoken, Take
 from shotad.sound.levels import LEAST, PROFILES, Dialogue, envelope, gain_at, target_of
-from shotad.sound.loudness import ATTACK, RELEASE, Limiter, TruePeak, limited, measure
+from shotad.sound.loudness import ATTACK, RELEASE, Limiter, TruePeak, limited
 from shotad.sound.mix import FADE_IN, FADE_OUT, Playing, place
 from shotad.sound.programme import channel_names, layout_name, voice_gains
-from tests.sound.tones import Samples, along, blocks, noise, sine, whole
+from tests.sound.tones import Samples, along, blocks, measure, noise, sine, whole
 
 
 def shape(
@@ -102,10 +102,10 @@ def test_names_of_layouts(name: str, channels: int, layout: str | None) -> None:
 
 
 def test_takes_come_up_and_go_within_milliseconds() -> None:
-    spoken = Spoken("a", "a", 1.0, Take(np.ones(48000, np.float32), 48000, "v", "a"))
-    placed = place(spoken, 48000, 480000, 1.0)
+    spoken = Spoken("a", "a", 1.0, Take(np.ones(48000, np.float32), 48000))
+    placed = place(spoken, 480000, 1.0)
     assert placed is not None
-    heard = Playing([placed], 48000).between(0, 144000)
+    heard = Playing([placed]).between(0, 144000)
     assert heard is not None
     begin, end = round(FADE_IN * 48000), round(FADE_OUT * 48000)
     assert not heard[:48000].any()
@@ -117,7 +117,7 @@ def test_takes_come_up_and_go_within_milliseconds() -> None:
 
 
 def run(sound: Samples, limit: float, size: int = 48000) -> Samples:
-    return whole(limited(blocks(sound, size), Limiter(limit, 48000)))
+    return whole(limited(blocks(sound, size), Limiter(limit)))
 
 
 def test_the_limiter_shifts_nothing_and_only_moves_the_level_around_a_peak() -> None:

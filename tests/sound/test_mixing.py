@@ -12,7 +12,7 @@ import pytest
 from shotad.core import Interval, MixSettings
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.sound import (
-    Excerpt,
+    excerpt,
     foreseen_make_up,
     lay,
     limit_of,
@@ -21,10 +21,10 @@ from shotad.sound import (
     whole as measured,
 )
 from shotad.sound.levels import PROFILES, gain_at
-from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited, measure
+from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
 from shotad.sound.mix import Mix, prepare_mix, resampled
-from shotad.sound.programme import channel_names, to_stereo
-from tests.sound.tones import Samples, SoundFilm, along, blocks, line, noise, onset, whole
+from shotad.sound.programme import RATE, channel_names, to_stereo
+from tests.sound.tones import Samples, SoundFilm, along, blocks, line, measure, noise, onset, whole
 
 LINES = (line("first", 1.5), line("second", 4.0, 0.8, rate=44100), line("third", 7.3104, rate=22050))
 SPEECH = (Interval(5.5, 6.5),)
@@ -72,7 +72,7 @@ def test_every_line_is_at_its_place_to_the_sample(name: str, tmp_path: Path) -> 
     assert len(sound) == len(alone) == round(mix.duration * 48000)
     for spoken in LINES:
         at = round(spoken.start * 48000)
-        take = resampled(spoken.take, 48000)
+        take = resampled(spoken.take)
         assert onset(alone, take, at) == at
         assert onset(sound[:, : min(3, sound.shape[1])].sum(axis=1), take, at) == at
 
@@ -86,7 +86,7 @@ def test_the_mix_is_programme_times_gain_and_voice(name: str, tmp_path: Path) ->
     sound, alone = whole(mix.mixed()), whole(mix.alone())
     held = np.zeros_like(sound)
     held[: len(own)] = own[: len(held)]
-    gain = gain_at(mix.gains, np.arange(len(sound)) / mix.rate)
+    gain = gain_at(mix.gains, np.arange(len(sound)) / RATE)
     voice = alone[:, None] * mix.recipe.spread
     assert np.abs(sound - (held * gain[:, None] + voice)).max() < 1e-6
     untouched = (gain == 1) & (alone == 0)
@@ -128,7 +128,7 @@ def test_profiles_reach_their_target_under_their_peak(profile: str, layout: str,
     wave = programme(channels=2 if layout == "stereo" else 6)
     wave[::9600] = 0.9
     mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(wave, layout=layout), MixSettings(profile=profile))
-    found = measure(mix.mixed(), mix.layout, mix.rate)
+    found = measure(mix.mixed(), mix.layout, RATE)
     wanted = PROFILES[profile]
     # What the limiter takes from so many peaks is reckoned with only once.
     assert found.integrated == pytest.approx(wanted.target, abs=0.25)
@@ -141,13 +141,11 @@ def test_netflix_counts_dialogue(tmp_path: Path) -> None:
     wave[: 48000 * 3] *= 0.1
     film = open_film(SoundFilm(wave).make(tmp_path / "film.mkv"))
     mix = prepare_mix(film, LINES[1:], [Interval(5.5, 7)], MixSettings(profile="netflix"))
-    course = along(mix.mixed(), mix.layout, mix.rate)
+    course = along(mix.mixed(), mix.layout, RATE)
     spoken = [Interval(5.5, 7), *(x.interval for x in LINES[1:])]
     heard = np.concatenate([course.momentary[course.within(i.start, i.end)] for i in spoken])
     assert 10 * np.log10(np.mean(10 ** (heard / 10))) == pytest.approx(-27, abs=0.1)
-    assert mix.heard(measure(mix.mixed(), mix.layout, mix.rate), course).reached == pytest.approx(
-        -27, abs=0.1
-    )
+    assert mix.heard(measure(mix.mixed(), mix.layout, RATE), course).reached == pytest.approx(-27, abs=0.1)
 
 
 def test_a_film_without_sound_gets_the_voice_in_stereo(tmp_path: Path) -> None:
@@ -195,15 +193,16 @@ def test_an_excerpt_is_what_the_whole_has(
         if full.shape[1] > 2:
             # As sound files of two channels have it.
             two = SoundBlock(0.0, full @ to_stereo(channel_names(mix.layout)))
-            full = whole(limited([two], Limiter(DOWNMIXED_PEAK, 48000)))
-        own = measured(programme_of(film, None, 48000))
+            full = whole(limited([two], Limiter(DOWNMIXED_PEAK)))
+        own = measured(programme_of(film, None))
         for first, end in ((0, 96000), (300_123, 440_000), (500_000, 767_000)):
-            recipe = lay(programme_of(film, None, 48000), own, SAID, TALK, settings)
-            part = Excerpt(recipe, first, end, limit_of(own, settings))
+            recipe = lay(programme_of(film, None), own, SAID, TALK, settings)
+            part, voice = (
+                excerpt(recipe, first, end, limit_of(own, settings), of) for of in ("mix", "voice")
+            )
             wanted = full[first:end]
-            assert part.mixed().shape == wanted.shape
-            assert np.abs(part.mixed() - wanted).max() < 2e-6
-            voice = part.alone()
+            assert part.shape == wanted.shape
+            assert np.abs(part - wanted).max() < 2e-6
             spread = 1.0 if voice.shape[1] == 1 else float(np.sqrt(0.5))
             if loud < 0.5 and mix.recipe.programme.channels <= 2:
                 assert np.abs(voice[:, 0] - spread * alone[first:end]).max() < 2e-6
@@ -214,7 +213,7 @@ def test_the_make_up_gain_is_foreseen(tmp_path: Path, profile: str) -> None:
     settings = MixSettings(profile=profile)
     with film_of(tmp_path / "film.mov", loud=0.05, seconds=24.0) as film:
         mix = prepare_mix(film, SAID, TALK, settings)
-        own = measured(programme_of(film, None, 48000))
+        own = measured(programme_of(film, None))
         lines = [one.interval for one in SAID]
         found = foreseen_make_up(own, lines, TALK, settings, film.info.duration)
     assert abs(mix.report.make_up) > 0.2

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Interval
+from shotad.core import ContainerSettings, Interval
 from shotad.film import open_film
 from shotad.script import Level
-from shotad.sound.mux_film import Written
+from shotad.sound.mux_film import Assembly
 from tests.media import FilmSpec, SoundSpec, make_film
 from tests.sound.muxmedia import (
     CUES,
@@ -83,8 +83,8 @@ def test_marks_and_names_that_survive_where_the_ad_is_to_start_by_itself(ending:
     source, target = film_for("plain", ending), tmp_path / f"described{ending}"
     made = written(source, target, default_track=True)
     with open_film(source) as film:
-        assert checked(target, film, made, default=True) == ()
-        found = checked(target, film, made)
+        assert checked(target, film, made) == ()
+        found = checked(target, film, made, settings=ContainerSettings())
     starts = {"default"} if ending != ".ts" else set()
     assert [f.rule for f in found] == ["A2"] * len(starts)
     tracks = describe_tracks(target)
@@ -95,7 +95,7 @@ def test_marks_and_names_that_survive_where_the_ad_is_to_start_by_itself(ending:
     assert voice.title == ("" if ending == ".ts" else "Audio Description")
     assert voice.handler == ("Audio Description" if ending in (".mp4", ".mov") else "")
     words = [(t.title, set(t.marks)) for t in tracks if t.kind == "subtitle"]
-    assert words == ([] if text is None else [("Descriptions", text)])
+    assert words == ([] if text is None else [("Audio Description (text)", text)])
     assert any("mark" in warning for warning in made.warnings) == (sound == set())
     assert any("text track" in warning for warning in made.warnings) == (text is None)
 
@@ -117,10 +117,10 @@ def test_subtitles_in_text_are_converted_and_the_rest_is_named(tmp_path: Path) -
         assert film.metadata["comment"] == "Audio description made by machine.; reviewer: Ann"
     written(target, tmp_path / "again.mkv")
     back = [t for t in describe_tracks(tmp_path / "again.mkv") if t.kind == "subtitle"]
-    assert [(t.codec, t.title) for t in back] == [("subrip", "SDH"), ("subrip", "Descriptions")]
+    assert [(t.codec, t.title) for t in back] == [("subrip", "SDH"), ("subrip", "Audio Description (text)")]
 
 
-def found(source: Path, target: Path, made: Written, **more: Any) -> list[str]:
+def found(source: Path, target: Path, made: Assembly, **more: Any) -> list[str]:
     with open_film(source) as film:
         findings = checked(target, film, made, **more)
     assert all(finding.rule == "A2" for finding in findings)
@@ -133,7 +133,7 @@ def source() -> Path:
 
 
 @pytest.fixture
-def made(source: Path, tmp_path: Path) -> Written:
+def made(source: Path, tmp_path: Path) -> Assembly:
     made = written(source, tmp_path / "described.mkv")
     assert found(source, made.path, made) == []
     return made
@@ -141,23 +141,23 @@ def made(source: Path, tmp_path: Path) -> Written:
 
 @pytest.mark.parametrize(("change", "says"), [
     ({"language": "de"}, "the AD track is in eng, not de"),
-    ({"title": "Bildbeschreibung"}, "the AD track is called 'Audio Description', not 'Bildbeschreibung'"),
-    ({"default": True}, "the AD track does not start by itself"),
-    ({"text_title": "Other"}, "the text track is called 'Descriptions'"),
-    ({"cues": CUES[:1]}, "the text track has 2 cues, the script 1"),
-    ({"cues": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
-    ({"cues": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
+    ({"language": "fr"}, "the AD track is called 'Audio Description', not 'Audiodescription (AD)'"),
+    ({"settings": ContainerSettings(default_track=True)}, "the AD track does not start by itself"),
+    ({"language": "nl"}, "the text track is called 'Audio Description (text)'"),
+    ({"text": CUES[:1]}, "the text track has 2 cues, the script 1"),
+    ({"text": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
+    ({"text": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
 ])  # fmt: skip
-def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: Path, made: Written) -> None:
+def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: Path, made: Assembly) -> None:
     messages = found(source, made.path, made, **change)
     assert any(says in message for message in messages), messages
 
 
-def test_a_film_without_its_ad_or_its_marks(source: Path, made: Written, tmp_path: Path) -> None:
+def test_a_film_without_its_ad_or_its_marks(source: Path, made: Assembly, tmp_path: Path) -> None:
     for number, missing in ((2, "the track of audio description"), (3, "the text track of descriptions")):
         bare = copied(made.path, tmp_path / f"{number}.mkv", keep=lambda s, gone=number: s.index != gone)
         assert found(source, bare, made) == [f"{missing} is missing."]
-    assert found(source, source, made, cues=None)[0] == "the track of audio description is missing."
+    assert found(source, source, made, text=None)[0] == "the track of audio description is missing."
 
     def unmark(_: Any, tracks: dict[int, Any]) -> None:
         for track in tracks.values():
@@ -171,7 +171,7 @@ def test_a_film_without_its_ad_or_its_marks(source: Path, made: Written, tmp_pat
     ]
 
 
-def test_packets_that_are_missing_differ_or_moved(source: Path, made: Written, tmp_path: Path) -> None:
+def test_packets_that_are_missing_differ_or_moved(source: Path, made: Assembly, tmp_path: Path) -> None:
     import av
 
     seen = {"count": 0}
@@ -211,7 +211,7 @@ def test_packets_that_are_missing_differ_or_moved(source: Path, made: Written, t
         assert change is not change_one or len(messages) == 1
 
 
-def test_a_file_that_is_no_film(source: Path, made: Written, tmp_path: Path) -> None:
+def test_a_file_that_is_no_film(source: Path, made: Assembly, tmp_path: Path) -> None:
     (tmp_path / "broken.mkv").write_bytes(b"\0" * 5000)
     for name in ("broken.mkv", "none.mkv"):
         assert "cannot be read back" in found(source, tmp_path / name, made)[0]
@@ -245,6 +245,6 @@ def test_a_film_whose_edits_hide_its_beginning_begins_later_elsewhere(tmp_path: 
     with open_film(cut) as film:
         assert film.info.start == 0
         made = written(cut, tmp_path / "described.mkv")
-        findings = checked(made.path, film, made, cues=None)
+        findings = checked(made.path, film, made, text=None)
     late = [finding for finding in findings if "later than in its own file" in finding.message]
     assert [finding.level for finding in late] == [Level.WARNING]

@@ -18,12 +18,12 @@ from shotad.core import ContainerSettings, SoundError
 from shotad.film import SoundBlock, open_film, sound_blocks
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.containers import MADE_HERE
-from shotad.sound.mux_film import Assembly, Written, write_film
+from shotad.sound.mux_film import Assembly, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 from tests.sound.muxmedia import (
+    CUES,
     METADATA,
     RATE,
-    TEXT,
     checked,
     copied,
     describe_tracks,
@@ -37,7 +37,13 @@ from tests.sound.tones import blocks, whole
 def write(source: Path, target: Path, sound: AdSound | None = None) -> Any:
     with open_film(source) as film:
         return write_film(
-            film, target, sound=sound, text=TEXT, settings=ContainerSettings(), metadata=METADATA
+            film,
+            target,
+            sound=sound,
+            text=CUES,
+            language="en",
+            settings=ContainerSettings(),
+            metadata=METADATA,
         )
 
 
@@ -46,7 +52,7 @@ def planned(source: Path, target: Path) -> Assembly:
     with open_film(source) as film:
         assert film.media is not None
         with film.media.open() as opened:
-            return Assembly(film, target, opened, None, TEXT, ContainerSettings())
+            return Assembly(film, target, opened, None, CUES, "en", ContainerSettings())
 
 
 def test_text_alone_and_an_ending_that_means_no_container_are_refused(tmp_path: Path) -> None:
@@ -68,7 +74,7 @@ def test_a_failure_on_the_way_leaves_what_was_there(tmp_path: Path) -> None:
         raise SoundError("The mix broke.")
 
     with pytest.raises(SoundError, match="The mix broke"):
-        write(film_for("plain", ".mp4"), target, AdSound(failing(), "stereo", RATE, "en", "AD"))
+        write(film_for("plain", ".mp4"), target, AdSound(failing(), "stereo", RATE))
     assert target.read_bytes() == b"an older one"
     assert [p.name for p in tmp_path.iterdir()] == [target.name]
     written(film_for("plain", ".mp4"), target)
@@ -105,7 +111,8 @@ def test_a_disk_that_is_full_is_said_and_nothing_is_left(tmp_path: Path) -> None
 def test_a_codec_that_is_asked_for_is_as_exact(codec: str, ending: str, tmp_path: Path) -> None:
     target = tmp_path / f"described{ending}"
     made = written(film_for("plain", ending), target, codec=codec)
-    assert made.codec == codec.removeprefix("lib")
+    assert made.coding is not None
+    assert made.coding.codec == codec.removeprefix("lib")
     assert max(map(abs, heard(target, 1))) < 0.001
 
 
@@ -127,7 +134,7 @@ def test_channels_stay_where_they_are(layout: str, tmp_path: Path) -> None:
         at = slice(round(channel * 0.2 * RATE), round((channel * 0.2 + 0.15) * RATE))
         tone = 60 if channel == 3 else 440
         samples[at, channel] = 0.4 * np.sin(2 * np.pi * tone * np.arange(at.stop - at.start) / RATE)
-    write(source, target, AdSound(blocks(samples), layout, RATE, "en", "AD"))
+    write(source, target, AdSound(blocks(samples), layout, RATE))
     with open_film(target) as film:
         assert film.info.audio[1].channels == count
         back = whole(sound_blocks(film, 1, RATE, "native"))
@@ -139,11 +146,11 @@ def test_channels_stay_where_they_are(layout: str, tmp_path: Path) -> None:
 
 
 # Films that have audio description already
-def described(source: Path, target: Path, language: str = "en", **settings: Any) -> Written:
+def described(source: Path, target: Path, language: str = "en", **settings: Any) -> Assembly:
     """Written and checked."""
     made = written(source, target, language=language, **settings)
     with open_film(source) as film:
-        assert checked(target, film, made, language=language) == ()
+        assert checked(target, film, made) == ()
     return made
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from shotad.film import SoundBlock
 from shotad.sound import Course, Spoken, Take
-from shotad.sound.loudness import Meter
+from shotad.sound.loudness import Loudness, Meter
 from tests.media import FilmSpec, make_film
 
 Samples = npt.NDArray[np.float32]
@@ -38,7 +38,7 @@ def sine(hertz: float, peak_db: float, seconds: float, rate: int = 48000, phase:
 def line(name: str, start: float, seconds: float = 1.2, rate: int = 24000, level_db: float = -30.0) -> Spoken:
     """A line whose take is noise of its own, so that it is found again by correlation."""
     samples = noise(seconds, seed=sum(name.encode()), rate=rate, low=150)[:, 0] * 10 ** (level_db / 20)
-    return Spoken(name, name, start, Take(samples.astype(np.float32), rate, "noise", name))
+    return Spoken(name, name, start, Take(samples.astype(np.float32), rate))
 
 
 def blocks(samples: Samples, rate: int = 48000) -> Iterator[SoundBlock]:
@@ -135,3 +135,8 @@ class SoundFilm:
 def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Course:
     """The course of their loudness."""
     return Meter(layout, rate).heard(blocks)[1]
+
+
+def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
+    """Their loudness as a whole."""
+    return Meter(layout, rate).heard(blocks)[0]
