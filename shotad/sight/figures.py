@@ -16,10 +16,10 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from shotad.core import MANY, Box, FigureFact, Movement, Sighting, ThingFact
+from shotad.sight.motion import Placed, Shift, Track, link, way_of, windows
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, drift, least, place_of
 from shotad.sight.things import KINDS, overlap
-from shotad.sight.tracks import Carrier, Placed, Track, link, way_of, windows
 
 T = TypeVar("T", bound=Placed)
 
@@ -166,7 +166,7 @@ def _agree(
 
 def figure_of(
     moving: Sequence[Box | None],
-    shifts: Sequence[Carrier | None],
+    shifts: Sequence[Shift | None],
     people: Sequence[Person],
     stretch: Stretch,
     seconds: Sequence[float],
@@ -196,7 +196,7 @@ class _Course(Generic[T]):
 
 
 def _farthest(
-    track: Track[T], shifts: Sequence[Carrier | None], aspect: float, seconds: float
+    track: Track[T], shifts: Sequence[Shift | None], aspect: float, seconds: float
 ) -> _Course[T] | None:
     """The longest way that it goes by itself within so many seconds."""
     courses = (_course(part, shifts, aspect) for part in windows(track, seconds))
@@ -214,7 +214,7 @@ def _figure(track: Track[Glimpse], movement: Movement, stretch: Stretch) -> Figu
     )
 
 
-def _course(track: Track[T], shifts: Sequence[Carrier | None], aspect: float) -> _Course[T] | None:
+def _course(track: Track[T], shifts: Sequence[Shift | None], aspect: float) -> _Course[T] | None:
     """Left, right, up or down where both edges of the region go that way, and farther than the background."""
     if len(track.seen) < _STEPS or 3 * len(track.seen) < 2 * (track.frames[-1] - track.frames[0] + 1):
         return None

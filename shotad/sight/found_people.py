@@ -26,9 +26,9 @@ import numpy.typing as npt
 
 from shotad.core import Box
 from shotad.sight.castfolder import Holdings, is_blank
-from shotad.sight.faces import Embedding
+from shotad.sight.faces import Embedding, Embeddings
 from shotad.sight.facetracks import FaceTrack
-from shotad.sight.gallery import Embeddings, mean_of
+from shotad.sight.gallery import mean_of
 
 _SOLID = 3
 """Appearances from which it is known how well a group holds together."""

@@ -18,8 +18,8 @@ from statistics import fmean, median
 import numpy as np
 
 from shotad.core import Box, Interval, TextFact, TextKind
+from shotad.sight.motion import best_pairs
 from shotad.sight.text import TextLine, is_readable, letters, tidy
-from shotad.sight.tracks import best_pairs
 
 TEXT_SCORE = 0.9
 """Score of a line that is sure enough to be said aloud (benchmarks/text.py)."""

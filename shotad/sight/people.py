@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 from shotad.core import Box, Framing, Named, PeopleFact, Place, Sighting
 from shotad.sight.faces import Face
+from shotad.sight.motion import Track, best_pairs
 from shotad.sight.things import ANIMALS, overlap
-from shotad.sight.tracks import Track, best_pairs
 
 _LONE_SECOND = 0.5
 """Score from which the second detector alone is worth following."""

@@ -20,10 +20,10 @@ from itertools import pairwise, takewhile
 import numpy as np
 
 from shotad.core import Framing, Look, Movement, Named, PeopleFact, Place
+from shotad.sight.motion import Shift, Track, Way, way_of, windows
 from shotad.sight.people import Glimpse, identities, looks_known, place_at, share_a_moment
 from shotad.sight.pose import Act
 from shotad.sight.things import overlap
-from shotad.sight.tracks import Carrier, Track, Way, way_of, windows
 
 _GROUP_SURE = 0.9
 _KNOWN_SURE = 0.9
@@ -54,7 +54,7 @@ class Stretch:
 
     shot: int
     seconds: tuple[float, ...]
-    shifts: tuple[Carrier | None, ...]
+    shifts: tuple[Shift | None, ...]
     aspect: float
     opens: bool = True
     closes: bool = True
