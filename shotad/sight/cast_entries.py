@@ -46,12 +46,12 @@ class Entry:
     """The line of each key, of each alias as ``aliases NAME``, and of each photo as ``photos 0`` …"""
 
 
-def entries_of(node: yaml.Node | None, path: Path) -> tuple[Entry, ...]:
-    """The people of a file's node, with an id, made of the name, for those to whom nobody gave one.
+def entries_of(text: str, path: Path) -> tuple[Entry, ...]:
+    """The people of a file, with an id, made of the name, for those to whom nobody gave one.
 
     Raises CastError, with the line, also where two share an id or a name: nobody could tell who is meant.
     """
-    people = people_of(node, path)
+    people = people_of(text, path)
     found = [_entry_of(item, path) for item in (people.value if people else ())]
     taken = [entry.member.id for entry in found if entry.member.id]
     made = iter(distinct_ids((entry.member.name for entry in found if not entry.member.id), taken))
@@ -60,8 +60,9 @@ def entries_of(node: yaml.Node | None, path: Path) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def people_of(node: yaml.Node | None, path: Path) -> yaml.SequenceNode | None:
+def people_of(text: str, path: Path) -> yaml.SequenceNode | None:
     """The list of people: under ``people``, or the whole document. None where there is none yet."""
+    node = compose(text, path)
     if node is None or is_blank(node):
         return None
     if isinstance(node, yaml.MappingNode):
@@ -86,12 +87,13 @@ def _entry_of(node: yaml.Node, path: Path) -> Entry:
     if "aliases" in found:
         lines |= {f"aliases {tidy(str(n.value))}": line_of(n) for n in _items(found["aliases"])}
     photos = read.pop("photos", ())
-    values = {_FIELDS.get(key, key): value for key, value in read.items()}
+    values = {FIELDS.get(key, key): value for key, value in read.items()}
     return Entry(Member(**{"id": "", **values}), photos, line_of(node), lines)
 
 
 _EXAMPLE = "Write, for example, '- name: Anna'."
-_FIELDS = {"speak": "spoken", "reveal_at": "reveals"}
+FIELDS = {"speak": "spoken", "reveal_at": "reveals"}
+"""Keys that have another name in `Member`."""
 
 
 def fields_of(node: yaml.MappingNode, path: Path, known: tuple[str, ...], of: str) -> dict[str, yaml.Node]:

@@ -32,6 +32,7 @@ from shotad.core import (
     Member,
     WorkFolder,
     WorkFolderError,
+    file_sha256,
     plural,
     read_record,
     readable_json,
@@ -251,7 +252,7 @@ def stem_of(film: str) -> str:
 def sha256_of(path: Path) -> str:
     """The hash of a file's content. Raises CastError where it cannot be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return file_sha256(path)
     except OSError as error:
         raise CastError(f"{path} cannot be read: {error.strerror}.") from None
 

@@ -239,24 +239,6 @@ class Match:
     dismissed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Claims:
-    """What became of the pictures that were cut from a person's faces before, as ids.
-
-    ``moved`` are those to whom they were given, ``kept`` whom they still belong to or were deleted from,
-    ``lost`` counts those that went with their person.
-    """
-
-    moved: list[str]
-    kept: list[str]
-    lost: int
-
-    @property
-    def are_moved(self) -> bool:
-        """Whether a person has given most of the pictures to somebody else."""
-        return bool(self.moved) and len(self.moved) >= len(self.kept)
-
-
 def match_people(
     people: Sequence[FoundPerson],
     film: str,
@@ -274,9 +256,9 @@ def match_people(
     claims = [_claims(person, film, holdings) for person in people]
     # Which person found goes on as which member: of several with pictures of one, that with the most
     best: dict[str, tuple[int, int]] = {}
-    for number, claim in enumerate(claims):
-        for member in sorted(set(claim.kept)):
-            best[member] = min(best.get(member, (0, 0)), (-claim.kept.count(member), number))
+    for number, (_, kept, _) in enumerate(claims):
+        for member in sorted(set(kept)):
+            best[member] = min(best.get(member, (0, 0)), (-kept.count(member), number))
     owners: dict[int, str] = {}
     for (_, number), name in sorted(((place, name) for name, place in best.items()), reverse=True):
         owners[number] = name
@@ -284,42 +266,38 @@ def match_people(
     matches: list[Match] = []
     taken: dict[str, list[FoundPerson]] = {}
     for number, person in enumerate(people):
-        alike = likeness(person)
-        found = _matched(claims[number], owners.get(number), named, alike, threshold, margin)
-        met = found.member is not None and any(map(person.meets, taken.get(found.member, ())))
-        if met and not claims[number].are_moved:
-            found = Match(like=found.member)
+        moved, kept, lost = claims[number]
+        if moved and len(moved) >= len(kept):  # a person has given most of the pictures to somebody else
+            found = Match(_most(moved))
+        else:
+            found = _matched(owners.get(number), named, likeness(person), kept, lost, threshold, margin)
+            if found.member is not None and any(map(person.meets, taken.get(found.member, ()))):
+                found = Match(like=found.member)
         if found.member is not None:
             taken.setdefault(found.member, []).append(person)
         matches.append(found)
     return matches
 
 
-def _claims(person: FoundPerson, film: str, holdings: Holdings) -> _Claims:
-    moved, kept, lost = [], [], 0
-    for picture in holdings.facts.of_film(film):
-        if not person.is_seen_at(picture.second, picture.box):
-            continue
-        holder = holdings.holder(picture)
-        if holder is not None and holder != picture.id:
-            moved.append(holder)
-        elif holdings.is_member(picture.id):
-            kept.append(picture.id)
-        else:
-            lost += 1
-    return _Claims(moved, kept, lost)
+def _claims(person: FoundPerson, film: str, holdings: Holdings) -> tuple[list[str], list[str], int]:
+    """Of the pictures that were cut from a person's faces before: the ids of those to whom they were given,
+    and of those whom they still belong to or were deleted from; how many went with their person."""
+    pictures = [p for p in holdings.facts.of_film(film) if person.is_seen_at(p.second, p.box)]
+    holders = [(p.id, holdings.holder(p) or p.id) for p in pictures]
+    moved = [holder for own, holder in holders if holder != own]
+    kept = [own for own, holder in holders if holder == own and holdings.is_member(own)]
+    return moved, kept, len(pictures) - len(moved) - len(kept)
 
 
 def _matched(
-    claims: _Claims,
     owner: str | None,
     named: Iterable[str],
     alike: Likeness,
+    kept: Sequence[str],
+    lost: int,
     threshold: float,
     margin: float,
 ) -> Match:
-    if claims.are_moved:
-        return Match(_most(claims.moved))
     if owner is not None and owner in named:
         return Match(owner)
     ranked = sorted(alike, key=lambda name: -alike[name])
@@ -329,9 +307,9 @@ def _matched(
         return Match(like)
     if owner is not None:
         return Match(owner, like if like != owner else None)
-    if claims.lost > len(claims.kept):
+    if lost > len(kept):
         return Match(dismissed=True)
-    return Match(like=_most(claims.kept) if claims.kept else like)
+    return Match(like=_most(kept) if kept else like)
 
 
 def _most(names: Sequence[str]) -> str:

@@ -11,8 +11,6 @@ face of each frame for whom it is most like, and no more, is AutoAD-Zero's way (
 
 from __future__ import annotations
 
-import hashlib
-import io
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pictures, ImageOps, UnidentifiedImageError
 
-from shotad.core import Cast, CastError, CastSettings, Image, Member
+from shotad.core import Cast, CastError, CastSettings, Image, Member, file_sha256
 from shotad.sight.cast_entries import called
 from shotad.sight.faces import Embedding, Embeddings, FaceModels
 from shotad.sight.facetracks import FaceTrack
@@ -175,6 +173,7 @@ _LIKE_SIZE = 0.6
 _RIM = 0.5
 """Grey that is put round a photo in which no face is found, on each side, in parts of its size: detectors
 miss a face that fills the picture."""
+_BOMBS = (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +186,8 @@ class PhotoReading:
 
 def photo_key(path: Path) -> str:
     """The sha256 of the file. Raises CastError where it cannot be read."""
-    return hashlib.sha256(_bytes(path)).hexdigest()
+    with _told(path):
+        return file_sha256(path)
 
 
 def read_photo(path: Path, models: FaceModels) -> PhotoReading:
@@ -219,7 +219,7 @@ def load_photo(path: Path) -> Image:
 
     Raises CastError where it is not a picture, or too large to be one.
     """
-    with _told(path), Pictures.open(io.BytesIO(_bytes(path))) as opened:
+    with _told(path), Pictures.open(path) as opened:
         opened.draft("RGB", (_LARGEST, _LARGEST))
         picture = ImageOps.exif_transpose(opened)
         if "transparency" in picture.info or "A" in picture.getbands():  # what is see-through, on grey
@@ -237,26 +237,14 @@ def _told(path: Path) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Pictures.DecompressionBombWarning)
             yield
-    except UnidentifiedImageError:
-        raise _unreadable(path, "it is no picture, or damaged") from None
-    except (OSError, ValueError, SyntaxError, EOFError) as error:
-        raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from None
-    except (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning):
-        raise _unreadable(path, "it is too large") from None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from None
-
-
-def _unreadable(path: Path, why: str) -> CastError:
-    return CastError(
-        f"The photo {path} cannot be read: {why}.",
-        "Give a JPEG, PNG or WebP file, or take it out of the cast.",
-    )
+    except (OSError, ValueError, SyntaxError, EOFError, *_BOMBS) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        if isinstance(error, UnidentifiedImageError):
+            why = "it is no picture, or damaged"
+        elif isinstance(error, _BOMBS):
+            why = "it is too large"
+        hint = "Give a JPEG, PNG or WebP file, or take it out of the cast."
+        raise CastError(f"The photo {path} cannot be read: {why}.", hint) from None
 
 
 _SURE = 2.0

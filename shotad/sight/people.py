@@ -166,11 +166,6 @@ def identities(tracks: Sequence[Track[Glimpse]]) -> tuple[str, ...]:
     )
 
 
-def looks_known(track: Track[Glimpse], who: str) -> int:
-    """In how many frames ``who`` was recognised in the track."""
-    return sum(glimpse.who == who for glimpse in track.seen)
-
-
 def share_a_moment(one: Track[Glimpse], other: Track[Glimpse]) -> bool:
     """True where both are seen in one frame."""
     return not {g.seconds for g in one.seen}.isdisjoint(g.seconds for g in other.seen)
@@ -208,7 +203,7 @@ def _outvoted(i: int, tracks: Sequence[Track[Glimpse]], claims: Sequence[tuple[s
     )
 
 
-_PROOF = 3
+PROOF = 3
 """Frames in which a face must be recognised to be the only proof of a person."""
 _PAIR = 2
 """Frames in which several must be seen at once."""
@@ -247,7 +242,7 @@ def _proven(faces: Sequence[Sighting], cast: Mapping[str, Named]) -> Faces:
     for face in sorted(faces, key=lambda s: (s.seconds, -s.score, s.box.left)):
         if face.name in cast:
             found.setdefault(face.name, {}).setdefault(face.seconds, face)
-    return {who: list(seen.values()) for who, seen in found.items() if len(seen) >= _PROOF}
+    return {who: list(seen.values()) for who, seen in found.items() if len(seen) >= PROOF}
 
 
 def _at_once(proven: Faces) -> frozenset[str]:
@@ -276,6 +271,8 @@ def _fact(shot: int, group: Faces, cast: Mapping[str, Named]) -> PeopleFact:
     moments = set.intersection(*({s.seconds for s in seen} for seen in group.values()))
     seen = [s for sightings in group.values() for s in sightings if s.seconds in moments]
     ordered = sorted(group, key=lambda who: (_across(group[who]), who))
+    near = sorted(s.box.height for s in seen)[len(seen) // 2]  # of the face; the body is not known
+    framing: Framing | None = "face" if near > 0.6 else "head and shoulders" if near > 0.33 else None
     return PeopleFact(
         shot=shot,
         first=round(min(moments), 3),
@@ -288,7 +285,7 @@ def _fact(shot: int, group: Faces, cast: Mapping[str, Named]) -> PeopleFact:
         enters=False,
         leaves=False,
         sure=_SURE,
-        framing=_framing(seen) if len(group) == 1 else None,
+        framing=framing if len(group) == 1 else None,
         frames=len(moments),
         names=tuple(cast[who] for who in ordered),
     )
@@ -309,9 +306,3 @@ def _across(seen: Sequence[Sighting]) -> float:
 def place_at(middle: float) -> Place:
     """The outer three tenths of the picture are left and right."""
     return "left" if middle < 0.3 else "right" if middle > 0.7 else "centre"
-
-
-def _framing(seen: Sequence[Sighting]) -> Framing | None:
-    """How near the face is; of the body nothing is known."""
-    height = sorted(s.box.height for s in seen)[len(seen) // 2]
-    return "face" if height > 0.6 else "head and shoulders" if height > 0.33 else None
