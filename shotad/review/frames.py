@@ -8,7 +8,6 @@ since) has no outline. And the film strip: a small picture of each shot.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from collections import OrderedDict
@@ -64,21 +63,8 @@ Label = Literal["number", "box", "none"]
 _LABELS: tuple[Label, ...] = ("number", "box", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A JPEG for the page. ``key`` changes whenever its bytes would."""
-
-    data: bytes
-    key: str
-
-
-def jpeg_picture(data: bytes) -> Picture:
-    """The bytes of a JPEG for the page."""
-    return Picture(data, hashlib.sha256(data).hexdigest()[:16])
-
-
-Pass = tuple[Iterator[tuple[int, Picture]], dict[int, Picture]]
-"""One decoding of a slot: what is still to come of it, and what it has made so far, by number."""
+Pass = tuple[Iterator[tuple[int, bytes]], dict[int, bytes]]
+"""One decoding of a slot: the JPEGs that are still to come of it, and what it has made so far, by number."""
 
 Triple = tuple[float, float, int]
 """By which ``characters.json`` names a track: its first and last second, and its number of looks."""
@@ -134,8 +120,8 @@ class Frames:
         seen = self._seen(slot_id)
         return seen.notes if seen is not None else ()
 
-    def picture(self, slot_id: str, number: int, painted: bool = False) -> Picture:
-        """Frame ``number`` (from 1), as it is or with the marks that the model saw on it.
+    def picture(self, slot_id: str, number: int, painted: bool = False) -> bytes:
+        """Frame ``number`` (from 1) as JPEG, as it is or with the marks that the model saw on it.
 
         Raises ReviewError for a frame that the model did not see, or that cannot be decoded any more,
         FilmError.
@@ -187,7 +173,7 @@ class Frames:
 
     def _pictures(
         self, wanted: Sequence[FrameNote], seen: Seen, painted: bool
-    ) -> Iterator[tuple[int, Picture]]:
+    ) -> Iterator[tuple[int, bytes]]:
         """The frames with their pictures, in order of time; one pass over the film."""
         folder = WorkFolder(self._session.folder)
         slots = folder.read_json("slots.json")
@@ -201,7 +187,7 @@ class Frames:
         for picture in reading.pictures(sorted(of_moment)):
             for note in of_moment[picture.wanted]:
                 image = self._as_seen(picture.image, note, seen) if painted else picture.image
-                yield note.number, jpeg_picture(jpeg(image, QUALITY))
+                yield note.number, jpeg(image, QUALITY)
 
     def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
@@ -345,7 +331,7 @@ class Strip:
         self._film: Film | None = None
         self._lock = threading.Lock()
 
-    def picture(self, index: int) -> Picture:
+    def picture(self, index: int) -> bytes:
         """The middle of a shot, at most 160 pixels wide, JPEG.
 
         Raises ReviewError for a shot that is not there, or whose middle cannot be decoded, FilmError.
@@ -359,7 +345,7 @@ class Strip:
             name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
             path = self._session.folder / "review" / "strip" / name
             with suppress(OSError):
-                return jpeg_picture(path.read_bytes())
+                return path.read_bytes()
             self._film = film = self._film or film_of_session(self._session, self._path)
             width, height = film.info.size_within()
             if width > STRIP_WIDTH:
@@ -368,7 +354,7 @@ class Strip:
                 data = jpeg(frame.rgb((width, height)), STRIP_QUALITY)
                 with suppress(WorkFolderError):  # then it is made again the next time
                     write_bytes(path, [data])
-                return jpeg_picture(data)
+                return data
         raise ReviewError("The film ends before this shot, or cannot be decoded there.")
 
     def close(self) -> None:

@@ -255,22 +255,6 @@ _HIDDEN = ("fake",)
 """Kinds that are no choice for people."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _InTurn:
-    """A `Studio` of which one line at a time is spoken."""
-
-    studio: Keeping
-    turn: threading.Lock
-
-    @property
-    def voice(self) -> str:
-        return self.studio.voice
-
-    def say(self, text: str, speed: float = 1.0) -> Take:
-        with self.turn:
-            return self.studio.say(text, speed)
-
-
 class Speaking:
     """The voice of one session and its takes, which a render finds again. May be used by several threads."""
 
@@ -375,7 +359,8 @@ class Speaking:
         if kind == "programme":
             return at, (), ()
         if kind == "voice" and own is None:  # as it is, at its own time
-            take = _InTurn(studio, self._turn).say(" ".join(cue.text.split()))
+            with self._turn:
+                take = studio.say(" ".join(cue.text.split()))
             own = Spoken(cue.id, cue.text, cue.interval.start, take)
         sounding = (own,) if kind == "voice" and own is not None else near.spoken
         return at, sounding, tuple(f"{text[0].upper()}{text[1:]}." for text in told)
@@ -394,7 +379,8 @@ class Speaking:
             before=BEFORE + HOLD,
             after=AFTER + HOLD,
         )
-        return fit(lines, _InTurn(studio, self._turn), self._config.fit)
+        with self._turn:  # a voice speaks for one at a time
+            return fit(lines, studio, self._config.fit)
 
 
 FILES = 200

@@ -36,7 +36,6 @@ from shotad.description import CHARACTERS, DISCOVERED, PIXELS, rows_of, spoken
 from shotad.film import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
-from shotad.review.frames import Picture
 from shotad.review.scene import Change
 from shotad.review.work import (
     OWN,
@@ -124,8 +123,8 @@ class People:
             people.append(person)
         return {"people": people, "can_discover": not why, "why": known.trouble or why}
 
-    def picture(self, key: str, number: int) -> Picture:
-        """A person's picture, counted from 1, small. Raises ReviewError where there is none."""
+    def picture(self, key: str, number: int) -> bytes:
+        """A person's picture, counted from 1, small, as JPEG. Raises ReviewError where there is none."""
         from PIL import Image
 
         member = self._member(key)
@@ -133,11 +132,9 @@ class People:
             raise ReviewError(
                 f"There is no picture {number} of {key}.", "The cast may have changed meanwhile."
             )
-        path = member.photos[number - 1]
-        image = Image.fromarray(load_photo(path))
+        image = Image.fromarray(load_photo(member.photos[number - 1]))
         image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
-        name = key_of(str(path), path.stat().st_mtime_ns, PICTURE_PIXELS)
-        return Picture(jpeg(np.asarray(image), 85), name)
+        return jpeg(np.asarray(image), 85)
 
     def name(
         self,

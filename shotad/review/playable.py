@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import chain, pairwise
@@ -64,28 +63,20 @@ _PROFILES = (66, 77, 88, 100)
 """Of H.264 (``avcC``, ISO/IEC 14496-15): baseline, main, extended, high."""
 
 
-@dataclass(frozen=True, slots=True)
-class Playable:
-    """Whether browsers play a film as it is, its media type, and why not."""
-
-    plays: bool
-    media_type: str = ""
-    why: str = ""
-
-
-def browser_kind(info: FilmInfo, config: Config | None = None) -> Playable:
-    """Whether browsers play the film that ``info`` is of, with the run's audio track.
+def browser_kind(info: FilmInfo, config: Config | None = None) -> tuple[str, str]:
+    """The media type of the film that ``info`` is of, and why browsers do not play it with the run's audio
+    track; that is empty where they do.
 
     Reads the head of the film. A film that cannot be read any more is not played.
     """
     if info.path is None or info.video_codec == "stills":
-        return Playable(False, why="The film is a row of pictures.")
+        return "", "The film is a row of pictures."
     try:
         media = find_media(info.path)
         head = media.read_at(0, 64)
         container = media.open()
     except (FilmError, OSError) as trouble:
-        return Playable(False, why=getattr(trouble, "what", None) or str(trouble))
+        return "", getattr(trouble, "what", None) or str(trouble)
     try:
         name, names = container.format.long_name, container.format.name.split(",")
         # WebM and Matroska differ by what their head says
@@ -95,7 +86,7 @@ def browser_kind(info: FilmInfo, config: Config | None = None) -> Playable:
             found = _WEBM
         else:
             name = "Matroska" if "matroska" in container.format.name else name
-            return Playable(False, why=f"Browsers do not play files of this kind ({name}).")
+            return "", f"Browsers do not play files of this kind ({name})."
         why = _picture(container, found)
     finally:
         container.close()
@@ -107,12 +98,7 @@ def browser_kind(info: FilmInfo, config: Config | None = None) -> Playable:
             why = f"Browsers do not all play this sound ({track.codec})."
         elif abs(info.start) > MOST_OFF:
             why = f"Its clock begins at {float(info.start):.2f} s, from which browsers count differently."
-    return Playable(not why, found, why)
-
-
-def plays_picture(container: InputContainer) -> bool:
-    """Whether browsers play the picture of an open film, were it in MP4."""
-    return not _picture(container, _MP4)
+    return found, why
 
 
 def _picture(container: InputContainer, found: str) -> str:
@@ -145,23 +131,21 @@ CLOCK = Fraction(1, 90_000)
 RATE, BITS = 48_000, 128_000
 
 _BT709, _LIMITED = 1, 1
-_EVERY = 0.5
-"""Film seconds between two reports of progress, at least."""
-
 Report = Callable[[float], None]
 """Told the share that is done, 0 to 1."""
 
 
 class Teller:
-    """Tells how far a copy is: not at every frame, and not that it is done."""
+    """Tells how far a copy is at each hundredth, and not that it is done."""
 
     def __init__(self, length: float, report: Report) -> None:
         self._length, self._report, self._told = max(length, 1e-3), report, 0.0
 
     def reached(self, second: float) -> None:
-        if second - self._told >= _EVERY:
-            self._told = second
-            self._report(min(0.99, second / self._length))
+        share = min(0.99, second / self._length)
+        if share - self._told >= 0.01:
+            self._told = share
+            self._report(share)
 
 
 def encode(film: Film, track: int | None, output: OutputContainer, report: Report) -> None:
@@ -335,7 +319,7 @@ def copies_picture(film: Film, free: int) -> bool:
     container = media.open()
     try:
         known = not CONTAINERS.isdisjoint(container.format.name.split(","))
-        return known and plays_picture(container)
+        return known and not _picture(container, _MP4)
     finally:
         container.close()
 

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ from shotad.core import (
 from shotad.film import open_film
 from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
-from shotad.review.scene import Done
+from shotad.review.scene import Change
 from shotad.review.security import MOST_BYTES, Guard, Hosts, Keys, Refused, error_answer, read_body
 from shotad.review.session import Session
 from shotad.review.views import changed_view, conflict_view, film_view
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from shotad.review.findings import Findings
-    from shotad.review.frames import Frames, Picture, Strip
+    from shotad.review.frames import Frames, Strip
     from shotad.review.hearing import Hearing
     from shotad.review.jobs import Jobs, Work
     from shotad.review.people import People
@@ -113,7 +114,7 @@ def review_of(
 
         hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
         proxy = Proxy(film, folder, config, session.film, tabs)
-        if not proxy.kind.plays:
+        if proxy.why:
             proxy.start()
         pictures = Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
     review = Review(session, findings, jobs, people, tabs, pictures, keys or Keys(), hosts or Hosts())
@@ -162,10 +163,10 @@ class Review:
             )
         return self.pictures
 
-    def _publish(self, done: Done) -> Json:
+    def _publish(self, change: Change, origin: str) -> Json:
         """Tell all tabs of a change; what they are told."""
         self.findings.update()
-        view = changed_view(self.session, done, self.findings)
+        view = changed_view(self.session, change, origin, self.findings)
         self.tabs.tell("change", view)
         return view
 
@@ -372,7 +373,7 @@ def acts_routes(review: Review) -> list[Route]:
                 answers.append({"refused": _said(error), "lines": lines})
         return {"answers": answers}
 
-    def done(one: Json, tab: str) -> Done:
+    def done(one: Json, tab: str) -> Change:
         name, line = value(one, "act", str), value(one, "line", str, "")
         by, number = value(one, "tab", str, tab), value(one, "number", int | None)
         asked = None if number is None else (by, number)
@@ -417,7 +418,7 @@ def media_routes(review: Review) -> list[Route]:
 
     def film(_: Request) -> Any:
         rooms = review.watched()
-        return _file(rooms.film, rooms.proxy.kind.media_type or "video/mp4", _ASKED)
+        return _file(rooms.film, rooms.proxy.media_type or "video/mp4", _ASKED)
 
     def proxy(_: Request) -> Any:
         path = review.watched().proxy.path
@@ -489,11 +490,11 @@ def _file(path: Path, kind: str, cache: str) -> FileResponse:
     return FileResponse(path, media_type=kind, headers={"cache-control": cache})
 
 
-def _picture(request: Request, picture: Picture) -> Response:
-    headers = {"etag": f'"{picture.key}"', "cache-control": "private, no-cache"}
+def _picture(request: Request, jpeg: bytes) -> Response:
+    headers = {"etag": f'"{sha256(jpeg).hexdigest()[:16]}"', "cache-control": "private, no-cache"}
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)
-    return Response(picture.data, media_type="image/jpeg", headers=headers)
+    return Response(jpeg, media_type="image/jpeg", headers=headers)
 
 
 def work_routes(review: Review) -> list[Route]:

@@ -19,7 +19,7 @@ from shotad.review.details import engines_view
 from shotad.review.events import Json
 from shotad.review.findings import Findings, finding_view
 from shotad.review.history import stamp_of
-from shotad.review.scene import Done, Scene, is_added, room_of
+from shotad.review.scene import Change, Scene, is_added, room_of
 from shotad.review.session import Session
 from shotad.script import (
     ALL_FORMATS,
@@ -85,9 +85,12 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
     }
 
 
-def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, Any]:
-    """What a change came to: the lines that changed, and their neighbours, whose room it changes."""
-    change, track, scene = done.change, session.track, session.scene()
+def changed_view(session: Session, change: Change, origin: str, findings: Findings) -> dict[str, Any]:
+    """What a change came to: the lines that changed, and their neighbours, whose room it changes.
+
+    ``origin`` names the tab that asked, ``disk`` a change that was found there, ``job`` one that a job made.
+    """
+    track, scene = session.track, session.scene()
     cues, touched = track.cues, {cue.id for cue in change.cues}
     # Also those that are heard just before and after them, and around lines that are gone
     places = [place for place, cue in enumerate(cues) if cue.id in touched]
@@ -101,14 +104,14 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
         wanted.add(next((at for at in range(after, len(cues)) if cues[at].heard), None))
     shown = [cues[at] for at in sorted(at for at in wanted if at is not None)]
     view: dict[str, Any] = {
-        "revision": done.revision,
+        "revision": session.revision,
         "said": change.said,
         "lines": [line_view(scene, cue, findings) for cue in shown],
         "gone": list(change.gone),
         "focus": change.focus,
         "progress": progress_view(track),
         "history": session.next_steps,
-        "origin": done.origin,
+        "origin": origin,
     }
     if change.slots != SlotChange():
         view["slots"] = slots_view(session.prepared)

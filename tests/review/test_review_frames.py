@@ -35,7 +35,7 @@ from shotad.engines.fake import FakeEngine
 from shotad.film import Grid, Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
-from shotad.review.frames import FrameNote, Frames, Picture, Strip, mark_of
+from shotad.review.frames import FrameNote, Frames, Strip, mark_of
 from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 from tests.runs import QUICK, SMALL
@@ -84,8 +84,8 @@ def opened(folder: Path, path: Path | None = None) -> Frames:
         return Frames(Session(folder, film.info), path)
 
 
-def pixels(picture: Picture) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    return np.asarray(Pillow.open(io.BytesIO(picture.data)).convert("RGB"))
+def pixels(picture: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    return np.asarray(Pillow.open(io.BytesIO(picture)).convert("RGB"))
 
 
 def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
