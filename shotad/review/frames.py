@@ -47,6 +47,9 @@ KEPT = 24
 QUALITY = 85
 """Of JPEGs."""
 
+STRIP_WIDTH, STRIP_QUALITY = 160, 75
+"""Pixels of a picture of the strip, at most, and quality of its JPEG: about 4 KB each."""
+
 SHOWN = 24
 """Frames of a slot that are marked as worth showing, where the model saw more: about so many, evenly, and the
 first of each shot."""
@@ -103,7 +106,7 @@ class Seen:
 
 
 class Frames:
-    """The frames of all slots of one film; thread-safe. `notes` decodes nothing."""
+    """The frames of all slots of one film, and its film strip; thread-safe. `notes` decodes nothing."""
 
     def __init__(self, session: Session, film: Path) -> None:
         self._session, self._path = session, film
@@ -154,6 +157,42 @@ class Frames:
                     raise
             return made[number]
 
+    def shot(self, index: int) -> bytes:
+        """The middle of a shot for the film strip, at most 160 pixels wide, JPEG.
+
+        Made when asked for, and kept in the work folder (``review/strip``); the page asks for those in view.
+        Raises ReviewError for a shot that is not there, or whose middle cannot be decoded,
+        FilmError.
+        """
+        shots = self._session.prepared.shots
+        shot = next((shot for shot in shots if shot.index == index), None)
+        if shot is None:
+            raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
+        second = shot.interval.middle
+        name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
+        path = self._session.folder / "review" / "strip" / name
+        with suppress(OSError):
+            return path.read_bytes()
+        with self._lock:
+            film = self._opened()
+            width, height = film.info.size_within()
+            if width > STRIP_WIDTH:
+                width, height = STRIP_WIDTH, max(2, round(STRIP_WIDTH * height / width))
+            for frame in film.frames_at([second]):
+                data = jpeg(frame.rgb((width, height)), STRIP_QUALITY)
+                with suppress(WorkFolderError):  # then it is made again the next time
+                    write_bytes(path, [data])
+                return data
+        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
+
+    def _opened(self) -> Film:
+        """The film as the session's run read it. Raises FilmError."""
+        info = self._session.film
+        rate = info.frame_rate if info.video_codec == STILLS else None
+        reader = self._session.config.film.reader
+        self._film = self._film or open_film(self._path, reader=reader, frame_rate=rate)
+        return self._film
+
     def close(self) -> None:
         with self._lock:
             self._passes.clear()
@@ -179,8 +218,7 @@ class Frames:
         slots = folder.read_json("slots.json")
         # Given slots, which alone were looked at frame by frame, were not planned in gaps.
         exact = slots is not None and "gaps" not in slots
-        self._film = self._film or film_of_session(self._session, self._path)
-        reading = Reading(self._film, folder, self._session.config, exact=exact)
+        reading = Reading(self._opened(), folder, self._session.config, exact=exact)
         of_moment: dict[float, list[FrameNote]] = {}
         for note in wanted:
             of_moment.setdefault(note.seconds, []).append(note)
@@ -313,58 +351,3 @@ def mark_of(words: str) -> Mark | None:
         return None
     style = {"dashed": "dashed", "double": "double"}.get(found[1] or "", "solid")
     return Mark(found[2], style, found[3] or "")  # type: ignore[arg-type]
-
-
-STRIP_WIDTH, STRIP_QUALITY = 160, 75
-"""Pixels of a picture of the strip, at most, and quality of its JPEG: about 4 KB each."""
-
-
-class Strip:
-    """The film strip: a small picture of each shot's middle, for the time line; thread-safe.
-
-    Made when asked for, and kept in the work folder (``review/strip``). The page asks for a few at a time, of
-    those in view.
-    """
-
-    def __init__(self, session: Session, film: Path) -> None:
-        self._session, self._path = session, film
-        self._film: Film | None = None
-        self._lock = threading.Lock()
-
-    def picture(self, index: int) -> bytes:
-        """The middle of a shot, at most 160 pixels wide, JPEG.
-
-        Raises ReviewError for a shot that is not there, or whose middle cannot be decoded, FilmError.
-        """
-        shots = self._session.prepared.shots
-        shot = next((shot for shot in shots if shot.index == index), None)
-        if shot is None:
-            raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
-        with self._lock:
-            second = shot.interval.middle
-            name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
-            path = self._session.folder / "review" / "strip" / name
-            with suppress(OSError):
-                return path.read_bytes()
-            self._film = film = self._film or film_of_session(self._session, self._path)
-            width, height = film.info.size_within()
-            if width > STRIP_WIDTH:
-                width, height = STRIP_WIDTH, max(2, round(STRIP_WIDTH * height / width))
-            for frame in film.frames_at([second]):
-                data = jpeg(frame.rgb((width, height)), STRIP_QUALITY)
-                with suppress(WorkFolderError):  # then it is made again the next time
-                    write_bytes(path, [data])
-                return data
-        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
-
-    def close(self) -> None:
-        with self._lock:
-            if self._film is not None:
-                self._film.close()
-
-
-def film_of_session(session: Session, path: Path) -> Film:
-    """The film at ``path`` as the session's run read it. Raises FilmError."""
-    info = session.film
-    rate = info.frame_rate if info.video_codec == STILLS else None
-    return open_film(path, reader=session.config.film.reader, frame_rate=rate)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from shotad.review.findings import Findings
-    from shotad.review.frames import Frames, Strip
+    from shotad.review.frames import Frames
     from shotad.review.hearing import Hearing
     from shotad.review.jobs import Jobs, Work
     from shotad.review.people import People
@@ -98,7 +98,7 @@ def review_of(
 ) -> Review:
     """A session with the rooms that show, hear and work. They are loaded here: it takes a while."""
     from shotad.review.findings import Findings
-    from shotad.review.frames import Frames, Strip
+    from shotad.review.frames import Frames
     from shotad.review.hearing import Hearing
     from shotad.review.jobs import Jobs
     from shotad.review.people import People
@@ -116,7 +116,7 @@ def review_of(
         proxy = Proxy(film, folder, config, session.film, tabs)
         if proxy.why:
             proxy.start()
-        pictures = Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
+        pictures = Pictures(film, Frames(session, film), proxy, hearing)
     review = Review(session, findings, jobs, people, tabs, pictures, keys or Keys(), hosts or Hosts())
     session.told = review._publish
     return review
@@ -136,7 +136,6 @@ class Pictures:
 
     film: Path
     frames: Frames
-    strip: Strip
     proxy: Proxy
     hearing: Hearing
 
@@ -184,7 +183,6 @@ class Review:
         if self.pictures is not None:
             self.pictures.proxy.stop()
             self.pictures.frames.close()
-            self.pictures.strip.close()
             self.pictures.hearing.close()
         self.session.close()
 
@@ -441,7 +439,7 @@ def media_routes(review: Review) -> list[Route]:
         return _picture(request, review.watched().frames.picture(slot, number, painted))
 
     def shot(request: Request) -> Any:
-        return _picture(request, review.watched().strip.picture(request.path_params["index"]))
+        return _picture(request, review.watched().frames.shot(request.path_params["index"]))
 
     def person(request: Request) -> Any:
         key, number = request.path_params["key"], request.path_params["number"]

@@ -34,7 +34,7 @@ from shotad.core import (
 )
 from shotad.review.events import Tabs
 from shotad.review.routes import make_app, open_session, review_of
-from shotad.review.security import Keys, hosts_for
+from shotad.review.security import Hosts, Keys
 
 if TYPE_CHECKING:
     from shotad.core import RunSettings
@@ -80,9 +80,8 @@ def serve(
     with _alone(folder) as tell_address, _bound(host, port, folder) as listener:
         listens, number = listener.getsockname()[:2]
         listens = listens.partition("%")[0]
-        hosts, address = hosts_for(listens), _address(listens, number)
-        keys, tabs, ends = Keys(), Tabs(), _Ends()
-        keys.name_cookie(number)
+        hosts, address = Hosts(listens), _address(listens, number)
+        keys, tabs, ends = Keys(number), Tabs(), _Ends()
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
         with suppress(InUse), WorkFolder(folder):

@@ -17,7 +17,6 @@ film counts first, then the faces.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -61,7 +60,11 @@ def group(appearances: Sequence[Appearance], join: float, margin: float = 0.0) -
         return ()
     firm = [number for number, one in enumerate(appearances) if one.firm]
     loose = [number for number, one in enumerate(appearances) if not one.firm]
-    apart = together(one.moments for one in appearances)
+    seen = [set(one.moments) for one in appearances]
+    apart = [
+        {other for other, its in enumerate(seen) if other != number and not its.isdisjoint(mine)}
+        for number, mine in enumerate(seen)
+    ]
     vectors = np.stack([one.vector for one in appearances]).astype(np.float32)
     place = {number: k for k, number in enumerate(firm)}
     within = [{place[other] for other in apart[number] if other in place} for number in firm]
@@ -79,24 +82,6 @@ def group(appearances: Sequence[Appearance], join: float, margin: float = 0.0) -
                 groups[best].append(loose[k])
                 taken[best].add(loose[k])
     return tuple(sorted(tuple(sorted(group)) for group in groups))
-
-
-def together(moments: Iterable[Sequence[float]]) -> list[set[int]]:
-    """For each appearance the numbers of those that were seen at one of its moments.
-
-    >>> together([(0.0, 0.5), (0.5, 1.0), (1.5,)])
-    [{1}, {0}, set()]
-    """
-    seen_at: dict[float, list[int]] = defaultdict(list)
-    apart: list[set[int]] = []
-    for number, seconds in enumerate(moments):
-        apart.append(set())
-        for second in seconds:
-            seen_at[second].append(number)
-    for numbers in seen_at.values():
-        for number in numbers:
-            apart[number].update(other for other in numbers if other != number)
-    return apart
 
 
 def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> list[list[int]]:

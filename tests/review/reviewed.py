@@ -76,8 +76,7 @@ def reviewed(
     film = film or film_with()
     if not (place / "track.json").exists():
         write_folder(place, film)
-    keys = Keys()
-    keys.name_cookie(20123)
+    keys = Keys(20123)
     tabs = Tabs()
     source = None if gone else film
     session = open_session(place, source, run or read_settings(place), tabs, **options)
