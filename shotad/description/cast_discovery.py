@@ -180,7 +180,7 @@ def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) 
         photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
         members.append(replace(member, photos=photos))
     settings = config.cast.model_copy(update={"rules": "ours"})
-    return read_gallery(Cast(tuple(members)), models, settings).gallery
+    return read_gallery(Cast(tuple(members)), models, settings)
 
 
 def _cases(

@@ -186,8 +186,8 @@ class History:
         last = self.last("undo") if what.group else None
         together = None if last is None else last.followed_by(what)
         step = together or what
-        lines = [asdict(one) for one in step.lines]
-        row: dict[str, Any] = {"step": "done", "said": step.said, "lines": lines}
+        rows = [asdict(one) for one in step.lines]
+        row: dict[str, Any] = {"step": "done", "said": step.said, "lines": rows}
         row |= {key: value for key, value in (("slots", step.slots), ("group", step.group)) if value}
         row |= _asked_row(asked, what.lines)
         return row if together is None else {**row, "on": True}

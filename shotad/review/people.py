@@ -152,7 +152,19 @@ class People:
         and those that stay because a person wrote or accepted them (``kept``). Raises CastError, ReviewError.
         """
         place, before = self._place(), self._member(person)
-        values = new_values(before, name, descriptor, pronoun, nameless)
+        given: dict[str, Any] = {
+            "name": " ".join(name.split()) or None,
+            "descriptor": None if descriptor is None else " ".join(descriptor.split()),
+            "pronoun": pronoun,
+        }
+        if nameless is not None or (given["name"] and before.nameless):
+            given["nameless"] = bool(nameless)
+        values = {k: value for k, value in given.items() if value not in (None, getattr(before, k))}
+        if values.get("name") and before.spoken:
+            # What AD said was a form of the old name.
+            values["spoken"] = ""
+        if not values:
+            raise ReviewError(f"Nothing new was said of {called(before)}.", "Give a name.")
         with self._changing(place, f"cast on the review page: {before.id} is {name or 'changed'}") as file:
             # That is one person, or a mistake.
             if (found := taken_name(file.members, before, [name])) is not None:
@@ -349,27 +361,6 @@ def _silent(others: Sequence[Member], film: str, at: float) -> list[Character]:
         for one in found
         if one is not None and one.named
     ]
-
-
-def new_values(
-    member: Member, name: str, descriptor: str | None, pronoun: str | None, nameless: bool | None
-) -> dict[str, Any]:
-    """The fields that change. Raises ReviewError where nothing is said."""
-    given: Mapping[str, Any] = {
-        "name": " ".join(name.split()) or None,
-        "descriptor": None if descriptor is None else " ".join(descriptor.split()),
-        "pronoun": pronoun,
-    }
-    values = {key: value for key, value in given.items() if value is not None}
-    if nameless is not None or (values.get("name") and member.nameless):
-        values["nameless"] = bool(nameless)
-    values = {key: value for key, value in values.items() if value != getattr(member, key)}
-    if values.get("name") and member.spoken:
-        # What AD said was a form of the old name.
-        values["spoken"] = ""
-    if not values:
-        raise ReviewError(f"Nothing new was said of {called(member)}.", "Give a name.")
-    return values
 
 
 def _told(member: Member, changed: Sequence[str], again: Sequence[str], kept: Sequence[str]) -> str:

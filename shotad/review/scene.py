@@ -285,11 +285,11 @@ def number_in(args: Json, key: str) -> float:
     return float(value)
 
 
-def text_in(args: Json, key: str) -> str:
-    """A text among an act's arguments. Raises ReviewError."""
-    value = args.get(key)
+def text_in(args: Json) -> str:
+    """The ``text`` among an act's arguments. Raises ReviewError."""
+    value = args.get("text")
     if not isinstance(value, str):
-        raise ReviewError(f"{key} must be a text, got {value!r}.")
+        raise ReviewError(f"text must be a text, got {value!r}.")
     if len(value) > LONGEST:
         raise ReviewError(
             f"The text has {len(value)} characters; a line takes {LONGEST} at most.",

@@ -79,7 +79,6 @@ from .found_people import (
 )
 from .gallery import (
     Gallery as Gallery,
-    GalleryReading as GalleryReading,
     PhotoReading as PhotoReading,
     Verdict as Verdict,
     check_photo as check_photo,

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +104,8 @@ def fields_of(node: yaml.MappingNode, path: Path, known: tuple[str, ...], of: st
         name = key.value if isinstance(key, yaml.ScalarNode) else None
         if name not in known:
             wanted = str(name).casefold()
-            meant = [one for one in _MEANT.get(wanted, []) if one in known]
-            hint = f"{did_you_mean((*meant, wanted)[0], known)}Known: {', '.join(known)}."
+            meant = _MEANT.get(wanted, wanted)
+            hint = f"{did_you_mean(meant if meant in known else wanted, known)}Known: {', '.join(known)}."
             raise wrong(path, key, f"{name or _told(key)!r} is no key {of}.", hint)
         if name in found:
             raise wrong(path, key, f"{name!r} stands twice.", "Keep one of them.")
@@ -113,21 +114,21 @@ def fields_of(node: yaml.MappingNode, path: Path, known: tuple[str, ...], of: st
 
 
 _MEANT = {
-    "spoken": ["speak"],
-    "say": ["say_as"],
-    "pronunciation": ["say_as"],
-    "pronounced": ["say_as"],
-    "sounds_like": ["say_as"],
-    "aka": ["aliases"],
-    "pictures": ["photos"],
-    "images": ["photos"],
-    "faces": ["photos"],
-    "description": ["descriptor"],
-    "extra": ["nameless"],
-    "reveal": ["reveal_at"],
-    "cast": ["people"],
-    "members": ["people"],
-    "persons": ["people"],
+    "spoken": "speak",
+    "say": "say_as",
+    "pronunciation": "say_as",
+    "pronounced": "say_as",
+    "sounds_like": "say_as",
+    "aka": "aliases",
+    "pictures": "photos",
+    "images": "photos",
+    "faces": "photos",
+    "description": "descriptor",
+    "extra": "nameless",
+    "reveal": "reveal_at",
+    "cast": "people",
+    "members": "people",
+    "persons": "people",
 }
 """Words near in meaning, not in spelling."""
 
@@ -298,11 +299,9 @@ def distinct_ids(names: Iterable[str], taken: Iterable[str] = ()) -> tuple[str, 
     used = {one.casefold() for one in taken}
     found = []
     for name in names:
-        base = wanted = id_of(name)
-        number = 1
-        while wanted in used:
-            number += 1
-            wanted = f"{base}-{number}"
+        base = id_of(name)
+        numbered = (f"{base}-{number}" for number in count(2))
+        wanted = next(one for one in chain([base], numbered) if one not in used)
         used.add(wanted)
         found.append(wanted)
     return tuple(found)

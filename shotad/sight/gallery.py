@@ -30,6 +30,13 @@ from shotad.sight.cast_entries import called
 from shotad.sight.faces import Embedding, Embeddings, FaceModels
 from shotad.sight.facetracks import FaceTrack
 
+PhotoReading = Embedding | Literal["no face", "several faces"]
+"""What one photo gave: ``float32[d]`` of length 1, or why not. Of one `FaceModels.identity`."""
+
+_TROUBLE = {
+    "no face": "No face was found in {}; the photo is not used.",
+    "several faces": "Several faces of like size are in {}, so nobody can tell whose it is; it is not used.",
+}
 _ODD = 0.5
 """A photo that is less than this part of the threshold like all others of a person shows somebody else."""
 
@@ -40,12 +47,15 @@ class Gallery:
 
     ``photos`` are ``float32[n, d]``, n > 0, rows of length 1. ``film`` are further looks of some of them,
     taken from the film itself, which count less (see `likeness`). ``nameless`` are the ids of those who are
-    known but never named.
+    known but never named. ``warnings`` are what there is to say about the photos, ``readings`` all that was
+    read, by `photo_key`.
     """
 
     photos: Mapping[str, Embeddings]
     nameless: frozenset[str] = frozenset()
     film: Mapping[str, Embeddings] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    readings: Mapping[str, PhotoReading] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, rows in (*self.photos.items(), *self.film.items()):
@@ -84,16 +94,7 @@ class Gallery:
 
     def with_film(self, film: Mapping[str, Embeddings]) -> Gallery:
         """The same photos with other looks from the film, ``float32[n, d]`` by id."""
-        return Gallery(self.photos, self.nameless, film)
-
-
-@dataclass(frozen=True, slots=True)
-class GalleryReading:
-    """A gallery with what there is to say about its photos; ``photos`` are all readings by `photo_key`."""
-
-    gallery: Gallery
-    warnings: tuple[str, ...]
-    photos: Mapping[str, PhotoReading]
+        return replace(self, film=film)
 
 
 def read_gallery(
@@ -101,7 +102,7 @@ def read_gallery(
     models: FaceModels,
     settings: CastSettings,
     known: Mapping[str, PhotoReading] | None = None,
-) -> GalleryReading:
+) -> Gallery:
     """Read the photos of a cast; those in ``known``, read by the same models before, are not looked at again.
 
     By the paper's rules only so many of those who may be named, in the order of the cast, that have a
@@ -122,14 +123,13 @@ def read_gallery(
                 readings[key] = known[key] if known and key in known else read_photo(path, models)
             read[path] = readings[key]
         warnings += _photo_warnings(member, read, models.threshold)
-        rows = [reading.embedding for reading in read.values() if reading.embedding is not None]
+        rows = [reading for reading in read.values() if not isinstance(reading, str)]
         if rows:
             photos[member.id] = np.stack(rows)
             named += bool(member.says)
     nameless = frozenset(member.id for member in cast if member.id in photos and not member.says)
-    gallery = Gallery(photos, nameless)
-    warnings += _twins(gallery, cast, models.join)
-    return GalleryReading(gallery, tuple(warnings), readings)
+    warnings += _twins(photos, cast, models.join)
+    return Gallery(photos, nameless, warnings=tuple(warnings), readings=readings)
 
 
 def mean_of(rows: Embeddings) -> Embeddings:
@@ -141,30 +141,26 @@ def mean_of(rows: Embeddings) -> Embeddings:
 
 def _photo_warnings(member: Member, read: Mapping[Path, PhotoReading], threshold: float) -> Iterator[str]:
     for path, reading in read.items():
-        if reading.trouble == "no face":
-            yield f"No face was found in {path}; the photo is not used."
-        elif reading.trouble == "several faces":
-            yield f"Several faces of like size are in {path}, so nobody can tell whose it is; it is not used."
-    usable = {path: r.embedding for path, r in read.items() if r.embedding is not None}
+        if isinstance(reading, str):
+            yield _TROUBLE[reading].format(path)
+    usable = {path: reading for path, reading in read.items() if not isinstance(reading, str)}
     for path, embedding in usable.items():
         others = [float(embedding @ other) for at, other in usable.items() if at != path]
         if others and max(others) < _ODD * threshold:
             yield f"The face in {path} is not like those in the other photos of {called(member)}."
 
 
-def _twins(gallery: Gallery, cast: Cast, join: float) -> Iterator[str]:
+def _twins(photos: Mapping[str, Embeddings], cast: Cast, join: float) -> Iterator[str]:
     """Pairs of people who look so alike that they may be one."""
     members = {member.id: member for member in cast}
-    for one, other in combinations(gallery.photos, 2):
-        likeness = float(mean_of(gallery.photos[one]) @ mean_of(gallery.photos[other]))
+    for one, other in combinations(photos, 2):
+        likeness = float(mean_of(photos[one]) @ mean_of(photos[other]))
         if likeness >= join:
             yield (
                 f"{called(members[one])} and {called(members[other])} look alike ({likeness:.2f}); "
                 "if they are one person, make them one, else neither may be named where both are possible."
             )
 
-
-Trouble = Literal["", "no face", "several faces"]
 
 _LARGEST = 1600
 """Pixels of the longer side that are kept: more finds no further faces and costs memory."""
@@ -174,14 +170,6 @@ _RIM = 0.5
 """Grey that is put round a photo in which no face is found, on each side, in parts of its size: detectors
 miss a face that fills the picture."""
 _BOMBS = (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PhotoReading:
-    """What one photo gave: ``float32[d]`` of length 1, or why not. Of one `FaceModels.identity`."""
-
-    embedding: Embedding | None
-    trouble: Trouble = ""
 
 
 def photo_key(path: Path) -> str:
@@ -200,12 +188,12 @@ def read_photo(path: Path, models: FaceModels) -> PhotoReading:
         image = np.pad(image, ((down, down), (across, across), (0, 0)), constant_values=128)
         faces = models.find(image, 0.0)
     if not faces:
-        return PhotoReading(None, "no face")
+        return "no face"
     # The largest face, where none is nearly as large
     first, *others = sorted(faces, key=lambda face: -face.box.height)
     if any(other.box.height >= _LIKE_SIZE * first.box.height for other in others):
-        return PhotoReading(None, "several faces")
-    return PhotoReading(models.read(image, first))
+        return "several faces"
+    return models.read(image, first)
 
 
 def check_photo(path: Path) -> None:

@@ -33,14 +33,14 @@ _NUMBERS: dict[str, np.dtype[Any]] = {
 class MobileNet:
     """The network; raises WeightsError where the file at ``path`` does not hold its weights."""
 
-    def __init__(self, path: Path, threads: int = 2) -> None:
+    def __init__(self, path: Path) -> None:
         try:
             kept = _read(path)
             self._last = kept["classifier.1.weight"].reshape(1000, -1), kept["classifier.1.bias"]
             model = _model(kept)
         except (OSError, KeyError, ValueError, IndexError) as error:
             raise unloadable(path, error) from None
-        self._features = OnnxModel(path, threads, model)
+        self._features = OnnxModel(path, 2, model)
 
     def certainty(self, square: Image) -> npt.NDArray[np.float64]:
         """How sure it is of each class of ImageNet, ``float64[1000]``, 1 in all; ``square`` has 224 x 224."""
