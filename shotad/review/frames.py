@@ -260,7 +260,10 @@ class Frames:
         ]
         triples = [triple for triple, _ in rows]
         # Of several the last, which is that of the run where it is the one that was decided on.
-        decided = next((one for one in reversed(looked) if [*map(_triple, one[0])] == triples), None)
+        known = ([(t.first, t.last, len(t.faces)) for t in tracks] for tracks, _ in reversed(looked))
+        decided = next(
+            (one for one, its in zip(reversed(looked), known, strict=True) if its == triples), None
+        )
         if decided is None:
             return
         names = [name for _, name in rows]
@@ -300,10 +303,6 @@ def _seen_in(record: Any, *, redone: bool) -> Seen | None:
         )
     except _BROKEN:
         return None
-
-
-def _triple(track: FaceTrack) -> Triple:
-    return (track.first, track.last, len(track.faces))
 
 
 def _named(path: Path) -> Mapping[int, list[tuple[Triple, str | None]]]:

@@ -20,7 +20,7 @@ from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -30,6 +30,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from shotad.core import (
     FilmError,
@@ -46,22 +47,17 @@ from shotad.core import (
 from shotad.film import open_film
 from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
+from shotad.review.frames import Frames
+from shotad.review.hearing import Hearing
+from shotad.review.jobs import Jobs, Work
+from shotad.review.people import People
+from shotad.review.proxy import Proxy
 from shotad.review.scene import Change
 from shotad.review.security import MOST_BYTES, Guard, Hosts, Keys, Refused, error_answer, read_body
 from shotad.review.session import Session
-from shotad.review.views import changed_view, conflict_view, film_view
+from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 from shotad.script import TRACK, FilmId, load_track
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-    from shotad.review.findings import Findings
-    from shotad.review.frames import Frames
-    from shotad.review.hearing import Hearing
-    from shotad.review.jobs import Jobs, Work
-    from shotad.review.people import People
-    from shotad.review.proxy import Proxy
 
 
 def open_session(
@@ -96,14 +92,7 @@ def open_session(
 def review_of(
     session: Session, film: Path | None, tabs: Tabs, *, keys: Keys | None = None, hosts: Hosts | None = None
 ) -> Review:
-    """A session with the rooms that show, hear and work. They are loaded here: it takes a while."""
-    from shotad.review.findings import Findings
-    from shotad.review.frames import Frames
-    from shotad.review.hearing import Hearing
-    from shotad.review.jobs import Jobs
-    from shotad.review.people import People
-    from shotad.review.proxy import Proxy
-
+    """A session with the rooms that show, hear and work."""
     findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
     if film is not None:
         folder = session.folder

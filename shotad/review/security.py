@@ -32,7 +32,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from shotad.core import ShotadError
+from shotad.core import ShotadError, parse_json
 
 _LOG = logging.getLogger(__name__)
 
@@ -312,14 +312,10 @@ def read_body(data: bytes) -> dict[str, Any]:
     """The JSON object that a request holds. Raises Refused for anything that no page sends: numbers that are
     none, and halves of characters, which no file could hold."""
     try:
-        value = json.loads(data, parse_constant=_no_number)
+        value = parse_json(data)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         raise Refused(400, "That is no JSON that can be used.") from None
     if not isinstance(value, dict):
         raise Refused(400, "That is not what the page sends: a JSON object is.")
     return value
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")

@@ -409,6 +409,14 @@ def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Pat
             }
         )
     films_seen = sorted({(found.name, found.film) for found in facts.found})
+    # The cast in one sentence: "4 people, seen in ep1.mp4; 3 have no name yet."
+    unnamed = [card for card in cards if not card["member"].name and not card["member"].nameless]
+    lead = "There is nobody in this cast yet."
+    if members:
+        seen = f", seen in {', '.join(film for film, _ in films_seen)}" if films_seen else ""
+        has = "has" if len(unnamed) == 1 else "have"
+        names = f"{len(unnamed)} of them {has} no name yet" if unnamed else "all named"
+        lead = f"{plural(len(members), 'person', 'people')}{seen}; {names}."
     environment = page_environment(
         _TEMPLATES, time=lambda second: timecode(second)[:8], in_view=in_view, plural=plural
     )
@@ -418,9 +426,9 @@ def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Pat
         title=folder.resolve().name,
         # As it is typed in a command line
         folder=f'"{name}"' if any(c in " '&()" for c in name) else name,
-        lead=_lead(members, [film for film, _ in films_seen]),
+        lead=lead,
         films=films_seen,
-        unnamed=[card for card in cards if not card["member"].name and not card["member"].nameless],
+        unnamed=unnamed,
         pictures=sum(len(member.photos) for member in members),
     )  # fmt: skip
     path = folder / PAGE
@@ -438,15 +446,6 @@ def _picture(path: Path, folder: Path, words: str) -> dict[str, Any]:
         width, height = 1, 1  # of one that cannot be read, those of a square
     address = urllib.parse.quote(Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix())
     return {"address": address, "words": words, "width": round(width * _HEIGHT / height), "height": _HEIGHT}
-
-
-def _lead(members: Sequence[Member], films: Sequence[str]) -> str:
-    """The cast in one sentence: ``4 people, seen in ep1.mp4; 3 have no name yet.``"""
-    people = plural(len(members), "person", "people")
-    seen = f", seen in {', '.join(films)}" if films else ""
-    unnamed = sum(not member.name and not member.nameless for member in members)
-    names = f"{unnamed} of them {'has' if unnamed == 1 else 'have'} no name yet" if unnamed else "all named"
-    return f"{people}{seen}; {names}." if members else "There is nobody in this cast yet."
 
 
 def in_view(seconds: float) -> str:

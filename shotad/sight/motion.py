@@ -210,14 +210,18 @@ _GAP = 0.9
 _LEAST_LIKENESS = 0.25
 
 
-class Placed(Protocol):
+class Timed(Protocol):
+    """Anything seen at a second of the film."""
+
+    @property
+    def seconds(self) -> float: ...
+
+
+class Placed(Timed, Protocol):
     """Anything seen at a place and a time."""
 
     @property
     def box(self) -> Box: ...
-
-    @property
-    def seconds(self) -> float: ...
 
 
 T = TypeVar("T", bound=Placed)

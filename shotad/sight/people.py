@@ -160,10 +160,13 @@ def recognised(people: Sequence[Glimpse], sightings: Sequence[Sighting]) -> tupl
 
 def identities(tracks: Sequence[Track[Glimpse]]) -> tuple[str, ...]:
     """Whose each track is, by id; empty for an unknown person's, and where it is in doubt."""
-    claims = [_claim(track, tracks) for track in tracks]
-    return tuple(
-        who if votes and not _outvoted(i, tracks, claims) else "" for i, (who, votes) in enumerate(claims)
-    )
+    claims = [(track, *_claim(track, tracks)) for track in tracks]
+    names = []
+    for track, who, votes in claims:
+        # In doubt where another one has the same claim at the same time with more frames, or as many
+        rivals = (one for one, its, most in claims if one is not track and its == who and most >= votes)
+        names.append("" if any(share_a_moment(track, rival) for rival in rivals) else who)
+    return tuple(names)
 
 
 def share_a_moment(one: Track[Glimpse], other: Track[Glimpse]) -> bool:
@@ -191,16 +194,6 @@ def _claim(track: Track[Glimpse], tracks: Sequence[Track[Glimpse]]) -> tuple[str
     elsewhere = sum(g.who == who and g.seconds in moments for t in tracks if t is not track for g in t.seen)
     clear = 3 * most > 2 * (votes.total() + elsewhere)
     return (who, most) if most >= _COMMON and clear else ("", 0)
-
-
-def _outvoted(i: int, tracks: Sequence[Track[Glimpse]], claims: Sequence[tuple[str, int]]) -> bool:
-    """True where another track has the same claim at the same time with more frames, or as many."""
-    who, votes = claims[i]
-    return any(
-        claims[k][0] == who and claims[k][1] >= votes and share_a_moment(tracks[i], tracks[k])
-        for k in range(len(tracks))
-        if k != i
-    )
 
 
 PROOF = 3

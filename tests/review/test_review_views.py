@@ -14,9 +14,8 @@ import pytest
 from shotad.core import Config, Facts, Interval, load_config
 from shotad.description import lint_track
 from shotad.review.details import LOCAL, RecordIndex, engines_view, line_detail
-from shotad.review.findings import Findings
 from shotad.review.session import Session
-from shotad.review.views import changed_view, film_view, formats_view, line_view
+from shotad.review.views import Findings, changed_view, film_view, formats_view, line_view
 from shotad.script import Cue, CueStatus, Maker, Provenance, Voiced, line_stamp
 from shotad.script.guidelines import FILE as ACCEPTED
 from tests.redo.redoing import again, run
