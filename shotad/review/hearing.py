@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +32,8 @@ from shotad.core import (
     VoiceError,
     key_of,
     native_quiet,
-    parse_json,
     readable_json,
+    whole_record,
     write_bytes,
     write_text,
 )
@@ -97,8 +97,7 @@ class Heard:
     settled: bool = True
 
 
-Kind = Literal["mix", "voice", "programme"]
-KINDS: tuple[Kind, ...] = ("mix", "voice", "programme")
+KINDS = ("mix", "voice", "programme")
 
 BEFORE = 2.0
 """Seconds that are heard before a line's first sound."""
@@ -143,14 +142,13 @@ class Hearing:
         warnings; its voice can be heard all the same. Raises ReviewError for a line or kind that there is
         not, VoiceError where it cannot be spoken, FilmError and WorkFolderError.
         """
-        wanted = next((one for one in KINDS if one == kind), None)
-        if wanted is None:
+        if kind not in KINDS:
             raise ReviewError(f"{kind!r} is nothing that can be heard.", f"There are {', '.join(KINDS)}.")
         cue = next((cue for cue in track.cues if cue.id == line_id), None)
         if cue is None:
             raise ReviewError(f"There is no line {line_id}.", "It may have been removed: look at the list.")
         self._speaking.speak_in(track.language)
-        return self._made(track, cue, wanted)
+        return self._made(track, cue, kind)
 
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
@@ -178,7 +176,7 @@ class Hearing:
             if self._film is not None:
                 self._film.close()
 
-    def _made(self, track: Track, cue: Cue, kind: Kind) -> Heard:
+    def _made(self, track: Track, cue: Cue, kind: str) -> Heard:
         programme, mix, duration = self._sound(track.film.duration), self._config.mix, track.film.duration
         speech, lines, warnings = self._speaking.speech(), tuple[Spoken, ...](), tuple[str, ...]()
         line: Interval | None = None
@@ -326,7 +324,7 @@ class Speaking:
         return tuple(u.interval for u in heard)
 
     def placed(
-        self, track: Track, cue: Cue, kind: Kind, speech: tuple[Interval, ...]
+        self, track: Track, cue: Cue, kind: str, speech: tuple[Interval, ...]
     ) -> tuple[Interval | None, tuple[Spoken, ...], tuple[str, ...]]:
         """When the voice is heard in the film (None: it is not), the lines that sound where ``kind`` is
         heard, and warnings. Raises VoiceError."""
@@ -526,11 +524,10 @@ class Listening:
         return heard
 
     def _rows(self) -> list[Mapping[str, Any]]:
-        try:
-            found = parse_json(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return []
-        rows = found.get("measures") if isinstance(found, dict) and found.get("format") == FORMAT else None
+        found: Mapping[str, Any] = {}
+        with suppress(OSError):
+            found = whole_record(LOUDNESS, self._file.read_bytes()) or {}
+        rows = found.get("measures") if found.get("format") == FORMAT else None
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 

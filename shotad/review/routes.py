@@ -40,8 +40,8 @@ from shotad.core import (
     RunSettings,
     ShotadError,
     WorkFolderError,
-    parse_json,
     readable_json,
+    whole_record,
     write_text,
 )
 from shotad.film import open_film
@@ -182,10 +182,9 @@ REMEMBERED = "review.json"
 def remembered(folder: Path) -> dict[str, Any]:
     """What was remembered; nothing where that is not known or cannot be read."""
     try:
-        found = parse_json((folder / REMEMBERED).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return dict(whole_record(REMEMBERED, (folder / REMEMBERED).read_bytes()) or {})
+    except OSError:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def remember(folder: Path, **values: Any) -> None:

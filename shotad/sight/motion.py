@@ -108,7 +108,13 @@ def shift_between(before: Gray, after: Gray, apart: Sequence[Box] = ()) -> Shift
 
     ``apart`` are places of people in ``before``, whose own movement must not count.
     """
-    corners = cv2.goodFeaturesToTrack(before, _CORNERS, 0.01, 6, mask=_mask(before.shape, apart))
+    (height, width), mask = before.shape, np.full(before.shape, 255, np.uint8)
+    for box in apart:
+        rows = slice(int(box.top * height), int(np.ceil(box.bottom * height)))
+        mask[rows, int(box.left * width) : int(np.ceil(box.right * width))] = 0
+    if np.count_nonzero(mask) <= 0.2 * mask.size:
+        mask[:] = 255
+    corners = cv2.goodFeaturesToTrack(before, _CORNERS, 0.01, 6, mask=mask)
     if corners is None or len(corners) < _LEAST:
         return None
     start = np.asarray(corners, np.float32)
@@ -123,7 +129,6 @@ def shift_between(before: Gray, after: Gray, apart: Sequence[Box] = ()) -> Shift
     if matrix is None or np.count_nonzero(inside) < _LEAST:
         return None
     trust = float(np.count_nonzero(inside)) / len(start)
-    height, width = before.shape
     scale = float(np.hypot(matrix[0, 0], matrix[1, 0]))
     middle = np.array([width / 2, height / 2, 1.0])
     x, y = (matrix @ middle) - middle[:2]
@@ -166,14 +171,6 @@ def _follow(before: Gray, after: Gray, points: Points) -> tuple[Points, npt.NDAr
         before, after, points, points.copy(), winSize=(15, 15), maxLevel=4
     )
     return np.asarray(found, np.float32), np.asarray(status)[:, 0] == 1
-
-
-def _mask(shape: tuple[int, ...], apart: Sequence[Box]) -> Gray:
-    mask = np.full(shape, 255, np.uint8)
-    for box in apart:
-        left, right = int(box.left * shape[1]), int(np.ceil(box.right * shape[1]))
-        mask[int(box.top * shape[0]) : int(np.ceil(box.bottom * shape[0])), left:right] = 0
-    return mask if np.count_nonzero(mask) > 0.2 * mask.size else np.full(shape, 255, np.uint8)
 
 
 def _changed(

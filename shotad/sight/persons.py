@@ -127,7 +127,9 @@ def people_fact(
     enters = enters and not any(part.first < main.track.first for part in main.parts)
     leaves = outward and stretch.seconds[-1] - main.track.last > 0.4
     leaves = leaves and not any(part.last > main.track.last for part in main.parts)
-    since = _since(main, together, stretch, movement, enters=enters, leaves=leaves)
+    since = _since(main.track, stretch, movement, enters=enters, leaves=leaves)
+    if len(together) > 1:  # from when all of them are
+        since = min(set.intersection(*({g.seconds for g in p.track.seen} for p in together)))
     looks, turns = (look_of(seen), turn_of(seen)) if alone else (None, None)
     if looks or turns:
         gaze = gaze_since(seen)
@@ -276,19 +278,10 @@ def _beginning(track: Track[Glimpse], movement: Movement) -> float:
 
 
 def _since(
-    main: Person,
-    together: Sequence[Person],
-    stretch: Stretch,
-    movement: Movement | None,
-    *,
-    enters: bool,
-    leaves: bool,
+    track: Track[Glimpse], stretch: Stretch, movement: Movement | None, *, enters: bool, leaves: bool
 ) -> float:
-    """The second from which what is told is seen: several people when all of them are, one who leaves
-    when they do, a movement when it begins."""
-    if len(together) > 1:
-        return min(set.intersection(*({g.seconds for g in p.track.seen} for p in together)))
-    track = main.track
+    """The second from which what is told of one person is seen: of one who leaves when they do, a movement
+    when it begins."""
     if enters:
         return track.first
     if leaves:

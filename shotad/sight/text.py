@@ -142,17 +142,13 @@ class TextReader:
                 text, score, strip = known.text, known.score, its
                 break
         else:
-            text, score = self._recognise(strip)
+            recogniser, alphabet = self._recogniser
+            # Filled up with middle grey to 320 or a multiple of 32 pixels
+            full = max(_LINE_WIDTH[0], math.ceil(strip.shape[1] / _STRIDE) * _STRIDE)
+            line = np.zeros((1, 3, _LINE_HEIGHT, full), np.float32)
+            line[:, :, :, : strip.shape[1]] = _planes(strip)
+            text, score = ctc_text(recogniser(line)[0], alphabet)
         return TextLine(text.strip(), box, score, _tilt(corners), *surroundings(image, box)), strip
-
-    def _recognise(self, strip: Image) -> tuple[str, float]:
-        recogniser, alphabet = self._recogniser
-        # The recogniser's input for ``strip``, filled up with middle grey to 320 or a multiple of 32 pixels
-        width = strip.shape[1]
-        full = max(_LINE_WIDTH[0], math.ceil(width / _STRIDE) * _STRIDE)
-        line = np.zeros((1, 3, _LINE_HEIGHT, full), np.float32)
-        line[:, :, :, :width] = _planes(strip)
-        return ctc_text(recogniser(line)[0], alphabet)
 
 
 def _planes(image: npt.NDArray[Any]) -> Floats:
