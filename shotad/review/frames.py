@@ -35,7 +35,7 @@ from shotad.core import (
     write_bytes,
 )
 from shotad.description import CHARACTERS, FACES
-from shotad.film import COLOURS, STILLS, Film, Frames as Reading, jpeg, open_film
+from shotad.film import COLOURS, STILLS, Film, Frames as Reading, fit, jpeg, open_film, paint, vlm_size
 from shotad.review.details import records_of
 from shotad.review.keeping import Watched
 from shotad.review.session import Session
@@ -229,8 +229,6 @@ class Frames:
 
     def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
-        from shotad.film import fit, paint, vlm_size
-
         config, presence = self._session.config, NOBODY
         known = {name: mark for name, words in seen.marks.items() if (mark := mark_of(words)) is not None}
         # Where each frame was decided for itself, nothing is kept of that.

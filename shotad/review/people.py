@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+from PIL import Image
 
 from shotad.core import (
     CastError,
@@ -37,6 +38,7 @@ from shotad.film import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
 from shotad.review.scene import Change
+from shotad.review.session import Session
 from shotad.review.work import (
     OWN,
     cast_place,
@@ -55,6 +57,7 @@ from shotad.sight import (
     Facts,
     Holdings,
     from_row,
+    get_face_models,
     held as cast_held,
     keep_for_undo,
     load_cast,
@@ -64,9 +67,6 @@ from shotad.sight import (
     renew_overview,
     taken_name,
 )
-
-if TYPE_CHECKING:
-    from shotad.review.session import Session
 
 PICTURE_PIXELS = 240
 """Length of the longer side of a person's picture on the page."""
@@ -125,8 +125,6 @@ class People:
 
     def picture(self, key: str, number: int) -> bytes:
         """A person's picture, counted from 1, small, as JPEG. Raises ReviewError where there is none."""
-        from PIL import Image
-
         member = self._member(key)
         if not 1 <= number <= min(len(member.photos), MOST_PICTURES):
             raise ReviewError(
@@ -201,7 +199,6 @@ class People:
     def discover(self, progress: Progress) -> Json:
         """Look for the people of the film by their faces, as ``shotad cast discover`` does."""
         from shotad.description import RunContext, discover
-        from shotad.sight import get_face_models
 
         session, run = self._session, run_with_cast(self._session)
         place = cast_place(session) or session.folder / OWN

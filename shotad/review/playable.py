@@ -24,7 +24,17 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import av
+import numpy as np
+from av import AudioFrame, Packet, VideoFrame
+from av.audio.stream import AudioStream
+from av.container import InputContainer, OutputContainer
+from av.stream import Discard
+from av.video.frame import PictureType
+from av.video.reformatter import Interpolation, VideoReformatter
+from av.video.stream import VideoStream
 
 from shotad.core import Config, FilmError, FilmInfo
 from shotad.film import (
@@ -42,12 +52,6 @@ from shotad.film import (
     sound_blocks,
     turn_of,
 )
-
-if TYPE_CHECKING:
-    from av import Packet, VideoFrame
-    from av.audio.stream import AudioStream
-    from av.container import InputContainer, OutputContainer
-    from av.video.stream import VideoStream
 
 MOST_OFF = 0.02
 """Seconds by which the browser's second 0 may lie beside the film's: half a frame of 25 a second."""
@@ -189,12 +193,10 @@ class _Picture:
         coder: VideoStream = stream
         self._stream = coder
         self._due, self._last = 0.0, -1
-        self._shrink: Any = None
+        self._shrink = VideoReformatter()
 
     def add(self, frame: Frame, until: float | None) -> None:
         """One frame. The first is shown from second 0 on; of two within one tick the first stays."""
-        from av.video.frame import PictureType
-
         # Half a tick early: a player that is sent to the frame's own second rounds, perhaps past it.
         stamp = 0 if self._last < 0 else math.floor(frame.seconds / CLOCK - 0.5)
         if stamp <= self._last:
@@ -226,10 +228,6 @@ class _Picture:
         return raw.format.name.startswith(("yuv", "nv12", "nv21")) and not raw.format.is_rgb
 
     def _small(self, frame: Frame) -> VideoFrame:
-        from av import VideoFrame
-        from av.video.reformatter import Interpolation, VideoReformatter
-
-        self._shrink = self._shrink or VideoReformatter()
         scale = partial(self._shrink.reformat, format="yuv420p", dst_color_range=_LIMITED, threads=1)
         if frame.raw is not None and self._plain(frame):
             raw = frame.raw
@@ -266,13 +264,10 @@ class EncodedSound:
 
     def up_to(self, second: float) -> None:
         """Write what sounds before ``second``, so that it stands beside its picture in the file."""
-        from av import AudioFrame
-        from numpy import ascontiguousarray, clip
-
         while self._stream is not None and self.end <= second:
             if (samples := next(self._blocks, None)) is None:
                 return
-            planes = ascontiguousarray(clip(samples, -1, 1).T)
+            planes = np.ascontiguousarray(np.clip(samples, -1, 1).T)
             frame = AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
             frame.sample_rate, frame.time_base, frame.pts = RATE, Fraction(1, RATE), self._given
             self._given += len(samples)
@@ -327,8 +322,6 @@ def copies_picture(film: Film, free: int) -> bool:
 def remux(film: Film, track: int | None, output: OutputContainer, report: Report) -> str | None:
     """Copy the picture into an open MP4 file, and encode the sound; what is damaged, if anything. Raises
     Uncopyable."""
-    from av.stream import Discard
-
     assert film.media is not None
     source = film.media.open()
     try:
@@ -358,8 +351,6 @@ def remux(film: Film, track: int | None, output: OutputContainer, report: Report
 
 def _packets(source: Any) -> Iterator[Packet[Any]]:
     """All packets up to where the film can no more be read."""
-    import av
-
     with suppress(av.error.FFmpegError, OSError):
         yield from source.demux()
 
@@ -407,8 +398,6 @@ class CopiedPicture:
 
     def _write(self, decoded: int) -> None:
         """Write all that waits, the last of which is decoded at that time, those before a frame before."""
-        import av
-
         for packet, shown in reversed(self._waiting):
             packet.dts, packet.pts = decoded, 0 if shown == self._first else shown
             decoded -= max(1, packet.duration or USUAL)

@@ -20,9 +20,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import av
 from filelock import FileLock
 
 from shotad.core import (
@@ -49,9 +51,6 @@ from shotad.review.playable import (
     encode,
     remux,
 )
-
-if TYPE_CHECKING:
-    from multiprocessing.context import SpawnProcess
 
 FILM_URL, COPY_URL = "/media/film", "/media/proxy"
 
@@ -261,8 +260,6 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
 
 def _write(film: Film, order: Order, picture: str, part: Path, report: Report) -> str | None:
     """Write the copy in one way; what is damaged, if anything. Raises Uncopyable."""
-    import av
-
     # The index of a copy as large as the film stays at its end: to move it would be to write all twice.
     flags = {"movflags": "+faststart"} if picture == "encoded" else {}
     try:

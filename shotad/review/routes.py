@@ -89,9 +89,7 @@ def open_session(
     return Session(folder, info, run, reviewer=reviewer, hub=hub)
 
 
-def review_of(
-    session: Session, film: Path | None, tabs: Tabs, *, keys: Keys | None = None, hosts: Hosts | None = None
-) -> Review:
+def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
     """A session with the rooms that show, hear and work."""
     findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
     if film is not None:
@@ -106,7 +104,7 @@ def review_of(
         if proxy.why:
             proxy.start()
         pictures = Pictures(film, Frames(session, film), proxy, hearing)
-    review = Review(session, findings, jobs, people, tabs, pictures, keys or Keys(), hosts or Hosts())
+    review = Review(session, findings, jobs, people, tabs, pictures)
     session.told = review._publish
     return review
 
@@ -140,8 +138,6 @@ class Review:
     people: People
     tabs: Tabs
     pictures: Pictures | None
-    keys: Keys
-    hosts: Hosts
 
     def watched(self) -> Pictures:
         """The rooms that need the film. Raises ReviewError where it is gone."""
@@ -196,7 +192,7 @@ _LOOK = 1.0
 """Seconds between two looks at whether another program has changed the track."""
 
 
-def make_app(review: Review) -> ASGIApp:
+def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
     """The application, behind its guard. It watches the disk as long as it runs."""
 
     @asynccontextmanager
@@ -230,7 +226,7 @@ def make_app(review: Review) -> ASGIApp:
         lifespan=alive,
     )
     app.router.redirect_slashes = False
-    return Guard(app, review.keys, review.hosts)
+    return Guard(app, keys, hosts)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:

@@ -302,8 +302,8 @@ class EfficientDet:
 class SsdMobileNet:
     """SSD MobileNet v2 through OpenCV's own inference: 300 x 300."""
 
-    def __init__(self, weights: Path, graph: Path, least: float = 0.3) -> None:
-        self._least, self._turn = least, Lock()
+    def __init__(self, weights: Path, graph: Path) -> None:
+        self._turn = Lock()
         try:
             with native_quiet():
                 network = np.frombuffer(_of_asked(weights.read_bytes()), np.uint8)
@@ -319,7 +319,7 @@ class SsdMobileNet:
             rows = self._model.forward()[0, 0]
         order = [4, 3, 6, 5]  # left, top, right, bottom as the other model gives them
         named = ((_SECOND[int(r[1])] - 1, float(r[2]), r[order]) for r in rows)
-        return _sightings(named, self._least, seconds)
+        return _sightings(named, _LEAST, seconds)
 
 
 _ROOM_THINGS = ("bowl", "chair", "couch", "vase", "wine glass")
