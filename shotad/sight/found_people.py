@@ -36,52 +36,36 @@ _GAP = 0.15
 people made by one image model purity rose from 0.80 to 0.99; of 40 real people six more were split."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Appearance:
-    """One face through one shot.
+def group(
+    firm: Sequence[FaceTrack], loose: Sequence[FaceTrack], join: float, margin: float = 0.0
+) -> list[list[FaceTrack]]:
+    """The people among faces that are ``firm``: seen often and well enough to found a group.
 
-    ``vector`` is ``float32[d]`` of length 1; ``moments`` are the film seconds at which it was seen; ``firm``:
-    seen often and well enough to found a group.
+    A ``loose`` one joins the group that it is most like, if the mean likeness is above ``join`` and the next
+    best group's is less by ``margin``; else it is in none. For n firm ones n² likenesses are kept: 36 MB for
+    3,000.
     """
-
-    vector: npt.NDArray[np.float32]
-    moments: tuple[float, ...]
-    firm: bool = True
-
-
-def group(appearances: Sequence[Appearance], join: float, margin: float = 0.0) -> tuple[tuple[int, ...], ...]:
-    """The people among ``appearances``: groups of their numbers, each ascending, by their first number.
-
-    An appearance that is not firm joins the group that it is most like, if the mean likeness is above
-    ``join`` and the next best group's is less by ``margin``; else it is in none. For n firm
-    appearances n² likenesses are kept: 36 MB for 3,000.
-    """
-    if not appearances:
-        return ()
-    firm = [number for number, one in enumerate(appearances) if one.firm]
-    loose = [number for number, one in enumerate(appearances) if not one.firm]
-    seen = [set(one.moments) for one in appearances]
+    if not firm:
+        return []
+    tracks, first = [*firm, *loose], len(firm)
+    seen = [{face.seconds for face in track.faces} for track in tracks]
     apart = [
         {other for other, its in enumerate(seen) if other != number and not its.isdisjoint(mine)}
         for number, mine in enumerate(seen)
     ]
-    vectors = np.stack([one.vector for one in appearances]).astype(np.float32)
-    place = {number: k for k, number in enumerate(firm)}
-    within = [{place[other] for other in apart[number] if other in place} for number in firm]
-    groups = [[firm[k] for k in group] for group in agglomerate(vectors[firm], within, join)]
-    if groups and loose:
-        # The surest first; the groups' means are those of the firm ones.
-        likeness = vectors[loose] @ np.stack([vectors[members].mean(axis=0) for members in groups]).T
-        taken = [set(members) for members in groups]
-        for k in sorted(range(len(loose)), key=lambda k: (-float(likeness[k].max()), loose[k])):
-            ranked = np.argsort(-likeness[k], kind="stable")[:2]
-            best = int(ranked[0])
-            second = float(likeness[k, ranked[1]]) if len(ranked) > 1 else -1.0
-            sure = likeness[k, best] > join and likeness[k, best] - second >= margin
-            if sure and not apart[loose[k]] & taken[best]:
-                groups[best].append(loose[k])
-                taken[best].add(loose[k])
-    return tuple(sorted(tuple(sorted(group)) for group in groups))
+    vectors = np.stack([mean_of(track.embeddings) for track in tracks])
+    within = [{other for other in others if other < first} for others in apart[:first]]
+    groups = agglomerate(vectors[:first], within, join)
+    # The surest first; the groups' means are those of the firm ones.
+    likeness = vectors[first:] @ np.stack([vectors[members].mean(axis=0) for members in groups]).T
+    for k in sorted(range(len(loose)), key=lambda k: -float(likeness[k].max())):
+        ranked = np.argsort(-likeness[k], kind="stable")[:2]
+        best = int(ranked[0])
+        second = float(likeness[k, ranked[1]]) if len(ranked) > 1 else -1.0
+        sure = likeness[k, best] > join and likeness[k, best] - second >= margin
+        if sure and apart[first + k].isdisjoint(groups[best]):
+            groups[best].append(first + k)
+    return [[tracks[number] for number in numbers] for numbers in groups]
 
 
 def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> list[list[int]]:
@@ -91,8 +75,6 @@ def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> 
     the likeness to a joined group is at most the better of its parts', only who was nearest to a part looks
     again.
     """
-    if not len(vectors):
-        return []
     members = [[k] for k in range(len(vectors))]
     # The mean likeness of each two groups; minus infinity, which stays so in every mean, of two who are apart
     alike = np.array(vectors @ vectors.T, np.float32)
@@ -189,16 +171,14 @@ def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: flo
     `shotad.sight.found_people.group`.
     Faces too small to tell are left out, and so is who was never seen twice in a shot.
     """
-    large, appearances = [], []
+    firm: list[FaceTrack] = []
+    loose: list[FaceTrack] = []
     for track in tracks:
         pixels = max(face.box.height for face in track.faces) * height
         if pixels >= _LEAST_HEIGHT:
-            firm = len(track.faces) >= _FIRM_LOOKS and pixels >= _FIRM_HEIGHT
-            moments = tuple(face.seconds for face in track.faces)
-            large.append(track)
-            appearances.append(Appearance(mean_of(track.embeddings), moments, firm))
-    groups = group(appearances, join, margin)
-    people = [person_of(large[number] for number in numbers) for numbers in groups]
+            is_firm = len(track.faces) >= _FIRM_LOOKS and pixels >= _FIRM_HEIGHT
+            (firm if is_firm else loose).append(track)
+    people = map(person_of, group(firm, loose, join, margin))
     return sorted(people, key=lambda person: person.order)
 
 
