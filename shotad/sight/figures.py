@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import TypeVar
 
 import numpy as np
 
 from shotad.core import MANY, Box, FigureFact, Movement, Sighting, ThingFact
-from shotad.sight.motion import Placed, Shift, Track, link, way_of, windows
+from shotad.sight.motion import Shift, T, Track, link, way_of, windows
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, drift, least, place_of
 from shotad.sight.things import KINDS, overlap
 
-T = TypeVar("T", bound=Placed)
 Course = tuple[float, Movement, Track[T]]
 """A steady movement: how far it goes (fraction of the picture), where to, and its track."""
 
@@ -110,17 +108,15 @@ def _thing(
         _is_several([s.box for s in frame if s.name == name and s.score >= _ANOTHER]) for frame in firsts
     )
     count = MANY if 2 * crowded >= len(firsts) else 1
-    glimpses = tuple(Glimpse(s.box, s.seconds) for track in tracks for s in track.seen)
     sure = min(float(np.quantile([s.score for s in track.seen], 0.8)) for track in tracks)
-    area = float(np.median([g.box.area for g in glimpses]))
-    place = place_of([Track(glimpses, tuple(range(len(glimpses))))])
+    area = float(np.median([s.box.area for track in tracks for s in track.seen]))
     since, movement = moments[0], None
     if len(tracks) == count == 1:
         course = _farthest(tracks[0], stretch.shifts, stretch.aspect, _PASSING)
         since, movement = (course[2].first, course[1]) if course else (since, None)
     return ThingFact(
-        stretch.shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3), movement,
-        last=round(moments[-1], 3),
+        stretch.shot, name, count, place_of(tracks), round(sure, 3), round(since, 3), round(area, 3),
+        movement, last=round(moments[-1], 3),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from itertools import pairwise, takewhile
 import numpy as np
 
 from shotad.core import Framing, Look, Movement, Named, PeopleFact, Place
-from shotad.sight.motion import Shift, Track, way_of, windows
+from shotad.sight.motion import Shift, T, Track, way_of, windows
 from shotad.sight.people import PROOF, Glimpse, identities, place_at, share_a_moment
 from shotad.sight.pose import Act
 from shotad.sight.things import overlap
@@ -235,14 +235,14 @@ def _deed_fact(people: Sequence[Person], act: Act, stretch: Stretch, cast: Mappi
     )
 
 
-def place_of(tracks: Sequence[Track[Glimpse]]) -> Place:
+def place_of(tracks: Sequence[Track[T]]) -> Place:
     """Where the tracks are on the mean: the outer three tenths of the picture are left and right."""
     return place_at(place_in(tracks))
 
 
-def place_in(tracks: Sequence[Track[Glimpse]]) -> float:
+def place_in(tracks: Sequence[Track[T]]) -> float:
     """The mean of all places from left (0) to right (1)."""
-    return float(np.mean([g.box.centre[0] for track in tracks for g in track.seen]))
+    return float(np.mean([seen.box.centre[0] for track in tracks for seen in track.seen]))
 
 
 def movement_of(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
