@@ -96,7 +96,7 @@ class Lab:
             plans, _ = understand(prepare(run), run)
             shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
             models = FaceModels(run.config.cast)
-            gallery = read_gallery(cast, models, run.config.cast).gallery
+            gallery = read_gallery(cast, models, run.config.cast)
             named = recognition._named(plans, shots, run, cast, None, models, gallery)
         tracks = [pair for one in named.values() for pair in zip(one.tracks, one.verdicts, strict=True)]
         return [Judged(track, *owner_of(track, self.truth), verdict) for track, verdict in tracks]
@@ -189,7 +189,7 @@ def by_found(
     """Names by shot, the people found being named as somebody would who looks at the overview."""
     file, models = CastFile.open(place), FaceModels(CastSettings())
     whose = {}
-    for name, photos in read_gallery(Cast(file.members), models, CastSettings()).gallery.photos.items():
+    for name, photos in read_gallery(Cast(file.members), models, CastSettings()).photos.items():
         alike = max(people, key=lambda person: float(person.centre @ mean_of(photos)))
         whose[name] = Counter(owners[id(track)] for track in alike.tracks).most_common(1)[0][0]
     spoken = {m.id: owner if (owner := whose.get(m.id)) in lab.members else "" for m in file.members}
@@ -229,7 +229,7 @@ def _shotad(*arguments: object) -> None:
 
 
 def _looks(cast: Cast) -> list[tuple[Member, Embeddings]]:
-    photos = read_gallery(cast, FaceModels(CastSettings()), CastSettings()).gallery.photos
+    photos = read_gallery(cast, FaceModels(CastSettings()), CastSettings()).photos
     return [(member, photos[member.id]) for member in cast if member.id in photos]
 
 

@@ -30,6 +30,7 @@ from shotad.sight import (
     CastFile,
     Embeddings,
     FaceModels,
+    FaceView,
     Facts,
     Found,
     FoundPerson,
@@ -37,7 +38,6 @@ from shotad.sight import (
     Holdings,
     Match,
     Picture,
-    Portrait,
     best_of,
     cast_path,
     free_ids,
@@ -180,7 +180,7 @@ def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) 
         photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
         members.append(replace(member, photos=photos))
     settings = config.cast.model_copy(update={"rules": "ours"})
-    return read_gallery(Cast(tuple(members)), models, settings).gallery
+    return read_gallery(Cast(tuple(members)), models, settings)
 
 
 def _cases(
@@ -220,14 +220,14 @@ def _none(person: FoundPerson) -> Embeddings:
 
 def _portraits(
     cases: Sequence[_Case], film: Film, height: int, models: FaceModels, progress: Progress
-) -> dict[_Case, list[Portrait]]:
+) -> dict[_Case, list[FaceView]]:
     """The pictures to keep of each, best first, cut from the film in one pass."""
-    wanted: dict[float, list[tuple[_Case, Portrait]]] = {}
+    wanted: dict[float, list[tuple[_Case, FaceView]]] = {}
     for case in cases:
         looks = looks_of(case.person.tracks, height)
         for look in best_of(looks, case.person.centre, case.there, _TRIES * case.count):
             wanted.setdefault(look.face.seconds, []).append((case, look))
-    cut: dict[_Case, list[Portrait]] = {case: [] for case in cases}
+    cut: dict[_Case, list[FaceView]] = {case: [] for case in cases}
     with reported(progress, "Cutting out face pictures", len(wanted), "frames") as task:
         for picture in film.pictures(sorted(wanted)) if wanted else ():
             for case, look in wanted[picture.wanted]:
@@ -271,7 +271,7 @@ class _Filing:
         return remove_pictures(self.holdings.folder, pictures)
 
     def put(
-        self, cases: Sequence[_Case], portraits: Mapping[_Case, Sequence[Portrait]], like: float
+        self, cases: Sequence[_Case], portraits: Mapping[_Case, Sequence[FaceView]], like: float
     ) -> list[Known]:
         """Write the pictures and the entries of all; from the likeness ``like`` on two may be one person."""
         taken = {*(m.id for m in self.holdings.members), *(p.id for p in self.holdings.facts.pictures)}
@@ -300,7 +300,7 @@ class _Filing:
             known.append(Known(found, name, case.way, added, removed))
         return known
 
-    def _renew(self, case: _Case, person: str, portraits: Sequence[Portrait]) -> tuple[int, int]:
+    def _renew(self, case: _Case, person: str, portraits: Sequence[FaceView]) -> tuple[int, int]:
         """Bring a person's pictures to what was chosen: how many came, how many went."""
         if case.way == "leave" or not portraits:
             return 0, 0

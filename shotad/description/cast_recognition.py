@@ -39,7 +39,6 @@ from shotad.sight import (
     FaceModels,
     FaceTrack,
     Gallery,
-    GalleryReading,
     PhotoReading,
     Verdict,
     check_photo,
@@ -115,18 +114,18 @@ def recognise(
     if context.given.cast is not None:
         note_use(context.given.cast.path, (run or context.folder).path)
     models = FaceModels(context.config.cast, context.progress)
-    photos = _photos(cast, run or context.folder, models, context.config.cast)
-    seen = _named(plans, prepared.shots, context, cast, run, models, photos.gallery)
+    gallery = _photos(cast, run or context.folder, models, context.config.cast)
+    seen = _named(plans, prepared.shots, context, cast, run, models, gallery)
     film = context.film.info.name
     # Those with a usable photo
-    known = tuple(member.id for member in cast if member.says and member.id in photos.gallery.photos)
+    known = tuple(member.id for member in cast if member.says and member.id in gallery.photos)
     done = []
     for plan in plans:
         characters = cast.characters(film, plan.slot.interval.start)
         presence = presence_of(plan, characters, known, seen, context.config.cast)
         done.append(_with_heard(replace(plan, presence=presence), characters, prepared, context))
     context.folder.write_json(f"{CHARACTERS}.json", _record(cast, models, seen))
-    warnings = [*cast.warnings, *photos.warnings]
+    warnings = [*cast.warnings, *gallery.warnings]
     for member in cast:
         if member.says and member.reveals and member.reveal_of(film) is None:
             others = ", ".join(reveal.film for reveal in member.reveals)
@@ -138,16 +137,16 @@ def recognise(
     return tuple(done), recognised, tuple(warnings)
 
 
-def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> GalleryReading:
+def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> Gallery:
     """The photos of the cast, of which those of an earlier run need not be read again."""
     key = key_of("cast-faces/1", models.identity)
     record = folder.known(PHOTOS, key) or {"photos": {}}
     known = {name: reading_of(row) for name, row in record["photos"].items()}
-    read = read_gallery(cast, models, settings, known)
-    rows = {name: reading_row(reading) for name, reading in read.photos.items()}
+    gallery = read_gallery(cast, models, settings, known)
+    rows = {name: reading_row(reading) for name, reading in gallery.readings.items()}
     if rows != record["photos"]:
         folder.write_json(f"{PHOTOS}.json", {"key": key, "photos": rows})
-    return read
+    return gallery
 
 
 def _named(
@@ -410,14 +409,15 @@ _FLOAT = np.dtype("<f4")
 
 def reading_row(reading: PhotoReading) -> dict[str, Any]:
     """A photo's face as JSON, to the bit."""
-    if reading.embedding is None:
-        return {"trouble": reading.trouble}
-    data = np.ascontiguousarray(reading.embedding, _FLOAT).tobytes()
+    if isinstance(reading, str):
+        return {"trouble": reading}
+    data = np.ascontiguousarray(reading, _FLOAT).tobytes()
     return {"embedding": base64.b64encode(data).decode("ascii")}
 
 
 def reading_of(row: Mapping[str, Any]) -> PhotoReading:
     """The reading that `reading_row` wrote."""
     if "embedding" not in row:
-        return PhotoReading(None, row["trouble"])
-    return PhotoReading(np.frombuffer(base64.b64decode(row["embedding"]), _FLOAT).astype(np.float32))
+        trouble: PhotoReading = row["trouble"]
+        return trouble
+    return np.frombuffer(base64.b64decode(row["embedding"]), _FLOAT).astype(np.float32)

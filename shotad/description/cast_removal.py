@@ -118,8 +118,8 @@ def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
     with WorkFolder(path) as folder:
         photos = folder.read_json(f"{PHOTOS}.json") or {}
         rows = photos.get("photos") or {}
-        read = [reading_of(row).embedding for key, row in rows.items() if key in keys]
-        embeddings = [embedding for embedding in read if embedding is not None]
+        read = [reading_of(row) for key, row in rows.items() if key in keys]
+        embeddings = [reading for reading in read if not isinstance(reading, str)]
         looks = np.stack(embeddings) if embeddings else None
         # The shots in which they were recognised; None where nothing says so
         known, shots = folder.read_json(f"{CHARACTERS}.json"), None

@@ -77,7 +77,7 @@ def choose(scene: Scene, name: str, args: Json) -> Change:
 
 def write(scene: Scene, name: str, args: Json) -> Change:
     """Give the line other words; without any it is dropped."""
-    cue, text = scene.cue(name), clean_text(text_in(args, "text"))
+    cue, text = scene.cue(name), clean_text(text_in(args))
     if text == cue.text and (cue.heard or not text):
         return Change("The text is as it was.", focus=cue.id)
     if not text:
@@ -274,7 +274,7 @@ def join(scene: Scene, name: str, args: Json) -> Change:
     if other is None or apart is not None:
         raise ReviewError(*(apart or ("There is no line after this one.",)))
     blank = " " if _has_blanks(cue.language) else ""
-    text = text_in({"text": f"{cue.text}{blank}{other.text}"}, "text")
+    text = text_in({"text": f"{cue.text}{blank}{other.text}"})
     rest = replace(
         scene, track=scene.track.with_cues(each for each in scene.track.cues if each.id != other.id)
     )
@@ -320,7 +320,7 @@ def why_apart(scene: Scene, cue: Cue) -> tuple[str, str] | None:
 
 def add(scene: Scene, name: str, args: Json) -> Change:
     """A line of a person's own, from ``start`` to ``end`` or as long as its ``text`` takes."""
-    text, start = clean_text(text_in(args, "text")), number_in(args, "start")
+    text, start = clean_text(text_in(args)), number_in(args, "start")
     length = scene.spoken_seconds(text, scene.track.language)
     end = number_in(args, "end") if args.get("end") is not None else start + length
     if not text:

@@ -8,7 +8,6 @@ since) has no outline. And the film strip: a small picture of each shot.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from collections import OrderedDict
@@ -36,7 +35,7 @@ from shotad.core import (
     write_bytes,
 )
 from shotad.description import CHARACTERS, FACES
-from shotad.film import COLOURS, STILLS, Film, Frames as Reading, jpeg, open_film
+from shotad.film import COLOURS, STILLS, Film, Frames as Reading, fit, jpeg, open_film, paint, vlm_size
 from shotad.review.details import records_of
 from shotad.review.keeping import Watched
 from shotad.review.session import Session
@@ -47,6 +46,9 @@ KEPT = 24
 
 QUALITY = 85
 """Of JPEGs."""
+
+STRIP_WIDTH, STRIP_QUALITY = 160, 75
+"""Pixels of a picture of the strip, at most, and quality of its JPEG: about 4 KB each."""
 
 SHOWN = 24
 """Frames of a slot that are marked as worth showing, where the model saw more: about so many, evenly, and the
@@ -64,21 +66,8 @@ Label = Literal["number", "box", "none"]
 _LABELS: tuple[Label, ...] = ("number", "box", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A JPEG for the page. ``key`` changes whenever its bytes would."""
-
-    data: bytes
-    key: str
-
-
-def jpeg_picture(data: bytes) -> Picture:
-    """The bytes of a JPEG for the page."""
-    return Picture(data, hashlib.sha256(data).hexdigest()[:16])
-
-
-Pass = tuple[Iterator[tuple[int, Picture]], dict[int, Picture]]
-"""One decoding of a slot: what is still to come of it, and what it has made so far, by number."""
+Pass = tuple[Iterator[tuple[int, bytes]], dict[int, bytes]]
+"""One decoding of a slot: the JPEGs that are still to come of it, and what it has made so far, by number."""
 
 Triple = tuple[float, float, int]
 """By which ``characters.json`` names a track: its first and last second, and its number of looks."""
@@ -117,7 +106,7 @@ class Seen:
 
 
 class Frames:
-    """The frames of all slots of one film; thread-safe. `notes` decodes nothing."""
+    """The frames of all slots of one film, and its film strip; thread-safe. `notes` decodes nothing."""
 
     def __init__(self, session: Session, film: Path) -> None:
         self._session, self._path = session, film
@@ -134,8 +123,8 @@ class Frames:
         seen = self._seen(slot_id)
         return seen.notes if seen is not None else ()
 
-    def picture(self, slot_id: str, number: int, painted: bool = False) -> Picture:
-        """Frame ``number`` (from 1), as it is or with the marks that the model saw on it.
+    def picture(self, slot_id: str, number: int, painted: bool = False) -> bytes:
+        """Frame ``number`` (from 1) as JPEG, as it is or with the marks that the model saw on it.
 
         Raises ReviewError for a frame that the model did not see, or that cannot be decoded any more,
         FilmError.
@@ -168,6 +157,42 @@ class Frames:
                     raise
             return made[number]
 
+    def shot(self, index: int) -> bytes:
+        """The middle of a shot for the film strip, at most 160 pixels wide, JPEG.
+
+        Made when asked for, and kept in the work folder (``review/strip``); the page asks for those in view.
+        Raises ReviewError for a shot that is not there, or whose middle cannot be decoded,
+        FilmError.
+        """
+        shots = self._session.prepared.shots
+        shot = next((shot for shot in shots if shot.index == index), None)
+        if shot is None:
+            raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
+        second = shot.interval.middle
+        name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
+        path = self._session.folder / "review" / "strip" / name
+        with suppress(OSError):
+            return path.read_bytes()
+        with self._lock:
+            film = self._opened()
+            width, height = film.info.size_within()
+            if width > STRIP_WIDTH:
+                width, height = STRIP_WIDTH, max(2, round(STRIP_WIDTH * height / width))
+            for frame in film.frames_at([second]):
+                data = jpeg(frame.rgb((width, height)), STRIP_QUALITY)
+                with suppress(WorkFolderError):  # then it is made again the next time
+                    write_bytes(path, [data])
+                return data
+        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
+
+    def _opened(self) -> Film:
+        """The film as the session's run read it. Raises FilmError."""
+        info = self._session.film
+        rate = info.frame_rate if info.video_codec == STILLS else None
+        reader = self._session.config.film.reader
+        self._film = self._film or open_film(self._path, reader=reader, frame_rate=rate)
+        return self._film
+
     def close(self) -> None:
         with self._lock:
             self._passes.clear()
@@ -187,26 +212,23 @@ class Frames:
 
     def _pictures(
         self, wanted: Sequence[FrameNote], seen: Seen, painted: bool
-    ) -> Iterator[tuple[int, Picture]]:
+    ) -> Iterator[tuple[int, bytes]]:
         """The frames with their pictures, in order of time; one pass over the film."""
         folder = WorkFolder(self._session.folder)
         slots = folder.read_json("slots.json")
         # Given slots, which alone were looked at frame by frame, were not planned in gaps.
         exact = slots is not None and "gaps" not in slots
-        self._film = self._film or film_of_session(self._session, self._path)
-        reading = Reading(self._film, folder, self._session.config, exact=exact)
+        reading = Reading(self._opened(), folder, self._session.config, exact=exact)
         of_moment: dict[float, list[FrameNote]] = {}
         for note in wanted:
             of_moment.setdefault(note.seconds, []).append(note)
         for picture in reading.pictures(sorted(of_moment)):
             for note in of_moment[picture.wanted]:
                 image = self._as_seen(picture.image, note, seen) if painted else picture.image
-                yield note.number, jpeg_picture(jpeg(image, QUALITY))
+                yield note.number, jpeg(image, QUALITY)
 
     def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
-        from shotad.film import fit, paint, vlm_size
-
         config, presence = self._session.config, NOBODY
         known = {name: mark for name, words in seen.marks.items() if (mark := mark_of(words)) is not None}
         # Where each frame was decided for itself, nothing is kept of that.
@@ -236,7 +258,10 @@ class Frames:
         ]
         triples = [triple for triple, _ in rows]
         # Of several the last, which is that of the run where it is the one that was decided on.
-        decided = next((one for one in reversed(looked) if [*map(_triple, one[0])] == triples), None)
+        known = ([(t.first, t.last, len(t.faces)) for t in tracks] for tracks, _ in reversed(looked))
+        decided = next(
+            (one for one, its in zip(reversed(looked), known, strict=True) if its == triples), None
+        )
         if decided is None:
             return
         names = [name for _, name in rows]
@@ -276,10 +301,6 @@ def _seen_in(record: Any, *, redone: bool) -> Seen | None:
         )
     except _BROKEN:
         return None
-
-
-def _triple(track: FaceTrack) -> Triple:
-    return (track.first, track.last, len(track.faces))
 
 
 def _named(path: Path) -> Mapping[int, list[tuple[Triple, str | None]]]:
@@ -327,58 +348,3 @@ def mark_of(words: str) -> Mark | None:
         return None
     style = {"dashed": "dashed", "double": "double"}.get(found[1] or "", "solid")
     return Mark(found[2], style, found[3] or "")  # type: ignore[arg-type]
-
-
-STRIP_WIDTH, STRIP_QUALITY = 160, 75
-"""Pixels of a picture of the strip, at most, and quality of its JPEG: about 4 KB each."""
-
-
-class Strip:
-    """The film strip: a small picture of each shot's middle, for the time line; thread-safe.
-
-    Made when asked for, and kept in the work folder (``review/strip``). The page asks for a few at a time, of
-    those in view.
-    """
-
-    def __init__(self, session: Session, film: Path) -> None:
-        self._session, self._path = session, film
-        self._film: Film | None = None
-        self._lock = threading.Lock()
-
-    def picture(self, index: int) -> Picture:
-        """The middle of a shot, at most 160 pixels wide, JPEG.
-
-        Raises ReviewError for a shot that is not there, or whose middle cannot be decoded, FilmError.
-        """
-        shots = self._session.prepared.shots
-        shot = next((shot for shot in shots if shot.index == index), None)
-        if shot is None:
-            raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
-        with self._lock:
-            second = shot.interval.middle
-            name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
-            path = self._session.folder / "review" / "strip" / name
-            with suppress(OSError):
-                return jpeg_picture(path.read_bytes())
-            self._film = film = self._film or film_of_session(self._session, self._path)
-            width, height = film.info.size_within()
-            if width > STRIP_WIDTH:
-                width, height = STRIP_WIDTH, max(2, round(STRIP_WIDTH * height / width))
-            for frame in film.frames_at([second]):
-                data = jpeg(frame.rgb((width, height)), STRIP_QUALITY)
-                with suppress(WorkFolderError):  # then it is made again the next time
-                    write_bytes(path, [data])
-                return jpeg_picture(data)
-        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
-
-    def close(self) -> None:
-        with self._lock:
-            if self._film is not None:
-                self._film.close()
-
-
-def film_of_session(session: Session, path: Path) -> Film:
-    """The film at ``path`` as the session's run read it. Raises FilmError."""
-    info = session.film
-    rate = info.frame_rate if info.video_codec == STILLS else None
-    return open_film(path, reader=session.config.film.reader, frame_rate=rate)

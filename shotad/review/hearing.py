@@ -32,8 +32,8 @@ from shotad.core import (
     VoiceError,
     key_of,
     native_quiet,
-    parse_json,
     readable_json,
+    whole_record,
     write_bytes,
     write_text,
 )
@@ -143,14 +143,14 @@ class Hearing:
         warnings; its voice can be heard all the same. Raises ReviewError for a line or kind that there is
         not, VoiceError where it cannot be spoken, FilmError and WorkFolderError.
         """
-        wanted = next((one for one in KINDS if one == kind), None)
-        if wanted is None:
+        part = next((one for one in KINDS if one == kind), None)
+        if part is None:
             raise ReviewError(f"{kind!r} is nothing that can be heard.", f"There are {', '.join(KINDS)}.")
         cue = next((cue for cue in track.cues if cue.id == line_id), None)
         if cue is None:
             raise ReviewError(f"There is no line {line_id}.", "It may have been removed: look at the list.")
         self._speaking.speak_in(track.language)
-        return self._made(track, cue, wanted)
+        return self._made(track, cue, part)
 
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
@@ -249,18 +249,6 @@ class Hearing:
 
 _HIDDEN = ("fake",)
 """Kinds that are no choice for people."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _InTurn:
-    """A `Studio` of which one line at a time is spoken."""
-
-    studio: Keeping
-    turn: threading.Lock
-
-    def say(self, text: str) -> Take:
-        with self.turn:
-            return self.studio.say(text)
 
 
 class Speaking:
@@ -367,7 +355,8 @@ class Speaking:
         if kind == "programme":
             return at, (), ()
         if kind == "voice" and own is None:  # as it is, at its own time
-            take = _InTurn(studio, self._turn).say(" ".join(cue.text.split()))
+            with self._turn:
+                take = studio.say(" ".join(cue.text.split()))
             own = Spoken(cue.id, cue.text, cue.interval.start, take)
         sounding = (own,) if kind == "voice" and own is not None else near.spoken
         return at, sounding, tuple(f"{text[0].upper()}{text[1:]}." for text in told)
@@ -386,7 +375,8 @@ class Speaking:
             before=BEFORE + HOLD,
             after=AFTER + HOLD,
         )
-        return fit(lines, _InTurn(studio, self._turn), self._config.fit)
+        with self._turn:  # a voice speaks for one at a time
+            return fit(lines, studio, self._config.fit)
 
 
 FILES = 200
@@ -532,11 +522,10 @@ class Listening:
         return heard
 
     def _rows(self) -> list[Mapping[str, Any]]:
-        try:
-            found = parse_json(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return []
-        rows = found.get("measures") if isinstance(found, dict) and found.get("format") == FORMAT else None
+        found: Mapping[str, Any] = {}
+        with suppress(OSError):
+            found = whole_record(LOUDNESS, self._file.read_bytes()) or {}
+        rows = found.get("measures") if found.get("format") == FORMAT else None
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 

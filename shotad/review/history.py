@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -186,7 +186,7 @@ class History:
         last = self.last("undo") if what.group else None
         together = None if last is None else last.followed_by(what)
         step = together or what
-        rows = [{key: getattr(one, key) for key in _LINE} for one in step.lines]
+        rows = [asdict(one) for one in step.lines]
         row: dict[str, Any] = {"step": "done", "said": step.said, "lines": rows}
         row |= {key: value for key, value in (("slots", step.slots), ("group", step.group)) if value}
         row |= _asked_row(asked, what.lines)
@@ -302,14 +302,11 @@ def _asked_row(asked: Asked | None, lines: Sequence[LineStep]) -> dict[str, Any]
     return {"asked": list(asked), "grew": [[one.was, one.now] for one in lines if one.was and one.now]}
 
 
-_LINE = ("id", "was", "now", "before", "after")
-
-
 def _step_of(line: bytes | Row) -> Step | None:
     """The step of a row; None for one that somebody has spoilt."""
     row = line if isinstance(line, Mapping) else whole_record(FILE, line) or {}
     try:
-        lines = tuple(LineStep(*(one[key] for key in _LINE)) for one in row["lines"])
+        lines = tuple(LineStep(**one) for one in row["lines"])
         return Step(row["said"], lines, row.get("slots"), row.get("group", ""))
     except (KeyError, TypeError):
         return None

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Any, Literal
 
 from shotad.core import Progress, ReviewError, ShotadError, Task
@@ -82,20 +83,20 @@ class _Job:
     def task(self, name: str, total: float | None, unit: str) -> Task:
         self.check()
         task = _Task(self, name, total)
-        with self.jobs._changed:
+        with self.jobs._lock:
             self.tasks.append(task)
         self.tell()
         return task
 
     def note(self, text: str) -> None:
         self.check()
-        with self.jobs._changed:
+        with self.jobs._lock:
             self.notes.append(text)
         self.tell()
 
     def tell(self, pause: float = 0.0) -> None:
         """Tell the pages, unless that was done within the last ``pause`` seconds."""
-        with self.jobs._changed:
+        with self.jobs._lock:
             if time.monotonic() - self.told >= pause:
                 self.told = time.monotonic()
                 self.jobs._tell(self)
@@ -109,33 +110,32 @@ class Jobs:
     """The jobs of a session. All methods may be called from any thread."""
 
     def __init__(self, hub: Tabs) -> None:
-        self._hub = hub
-        self._changed = threading.Condition(threading.RLock())
+        self._hub, self._lock = hub, threading.RLock()
         self._jobs: dict[str, _Job] = {}
         self._files: dict[str, str] = {}
-        self._count = 0
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._numbers = itertools.count(1)
         self._closed = False
         self._thread: threading.Thread | None = None
 
     def start(self, kind: str, title: str, work: Work) -> Json:
         """Queue a job; what the page shows of it. Raises ReviewError when the server is about to end."""
-        with self._changed:
+        with self._lock:
             if self._closed:
                 raise ReviewError(f"{title}: not begun, for the review is being closed.")
-            self._count += 1
-            job = _Job(self, f"j{self._count}", kind, title, work)
+            job = _Job(self, f"j{next(self._numbers)}", kind, title, work)
             self._jobs[job.id] = job
+            self._queue.put(job)
             self._forget()
             if self._thread is None:
                 # A daemon: a job that does not stop in time must not keep the program; all files are
                 # replaced whole, so what it was about to write is simply not there.
                 self._thread = threading.Thread(target=self._run, name="review jobs", daemon=True)
                 self._thread.start()
-            self._changed.notify_all()
             return self._tell(job)
 
     def views(self) -> list[Json]:
-        with self._changed:
+        with self._lock:
             return [job.view() for job in self._jobs.values()]
 
     def version(self) -> int:
@@ -144,14 +144,13 @@ class Jobs:
 
     def stop(self, name: str) -> Json:
         """Ask a job to stop: one that waits does at once, one that runs at its next step."""
-        with self._changed:
+        with self._lock:
             job = self._jobs.get(name)
             if job is None:
                 raise ReviewError(f"There is no job {name}.", "It ended long ago, or before a restart.")
             job.stop.set()
             if job.state == "waiting":
                 job.state = "stopped"
-            self._changed.notify_all()
             return self._tell(job)
 
     def made(self, name: str) -> str:
@@ -159,28 +158,33 @@ class Jobs:
 
         Raises ReviewError where none has.
         """
-        with self._changed:
+        with self._lock:
             if name not in self._files:
                 raise ReviewError("There is no such file.")
             return self._files[name]
 
     def close(self, seconds: float = 0.0) -> tuple[str, ...]:
         """Ask all jobs to stop, take no more, and wait so many seconds at most; titles of what still runs."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             for job in self._jobs.values():
                 if not job.has_ended:
                     job.stop.set()
                     job.state = "stopped" if job.state == "waiting" else job.state
-            self._changed.notify_all()
+            self._queue.put(None)
             thread = self._thread
         if thread is not None:
             thread.join(seconds)
-        with self._changed:
+        with self._lock:
             return tuple(job.title for job in self._jobs.values() if job.state == "running")
 
     def _run(self) -> None:
-        while (job := self._next()) is not None:
+        while (job := self._queue.get()) is not None:
+            with self._lock:
+                if job.has_ended:  # it was stopped while it waited
+                    continue
+                job.state = "running"
+                self._tell(job)
             try:
                 result = job.work(job)
             except Stopped:
@@ -195,27 +199,13 @@ class Jobs:
             else:
                 self._end(job, "done", result=result)
 
-    def _next(self) -> _Job | None:
-        with self._changed:
-            while True:
-                job = next((job for job in self._jobs.values() if job.state == "waiting"), None)
-                if job is not None:
-                    job.state = "running"
-                    break
-                if self._closed:
-                    return None
-                self._changed.wait()
-            self._tell(job)
-        return job
-
     def _end(self, job: _Job, state: State, *, result: Json | None = None, error: Json | None = None) -> None:
-        with self._changed:
+        with self._lock:
             job.state, job.result, job.error = state, result, error
             job.tasks.clear()
             for file in (result or {}).get("files", ()):
                 self._files[str(file["name"])] = str(file.get("path", file["name"]))
             self._forget()
-            self._changed.notify_all()
             self._tell(job)
 
     def _tell(self, job: _Job) -> Json:

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+from PIL import Image
 
 from shotad.core import (
     CastError,
@@ -36,8 +37,8 @@ from shotad.description import CHARACTERS, DISCOVERED, PIXELS, rows_of, spoken
 from shotad.film import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
-from shotad.review.frames import Picture
 from shotad.review.scene import Change
+from shotad.review.session import Session
 from shotad.review.work import (
     OWN,
     cast_place,
@@ -56,6 +57,7 @@ from shotad.sight import (
     Facts,
     Holdings,
     from_row,
+    get_face_models,
     held as cast_held,
     keep_for_undo,
     load_cast,
@@ -65,9 +67,6 @@ from shotad.sight import (
     renew_overview,
     taken_name,
 )
-
-if TYPE_CHECKING:
-    from shotad.review.session import Session
 
 PICTURE_PIXELS = 240
 """Length of the longer side of a person's picture on the page."""
@@ -124,20 +123,16 @@ class People:
             people.append(person)
         return {"people": people, "can_discover": not why, "why": known.trouble or why}
 
-    def picture(self, key: str, number: int) -> Picture:
-        """A person's picture, counted from 1, small. Raises ReviewError where there is none."""
-        from PIL import Image
-
+    def picture(self, key: str, number: int) -> bytes:
+        """A person's picture, counted from 1, small, as JPEG. Raises ReviewError where there is none."""
         member = self._member(key)
         if not 1 <= number <= min(len(member.photos), MOST_PICTURES):
             raise ReviewError(
                 f"There is no picture {number} of {key}.", "The cast may have changed meanwhile."
             )
-        path = member.photos[number - 1]
-        image = Image.fromarray(load_photo(path))
+        image = Image.fromarray(load_photo(member.photos[number - 1]))
         image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
-        name = key_of(str(path), path.stat().st_mtime_ns, PICTURE_PIXELS)
-        return Picture(jpeg(np.asarray(image), 85), name)
+        return jpeg(np.asarray(image), 85)
 
     def name(
         self,
@@ -155,7 +150,19 @@ class People:
         and those that stay because a person wrote or accepted them (``kept``). Raises CastError, ReviewError.
         """
         place, before = self._place(), self._member(person)
-        values = new_values(before, name, descriptor, pronoun, nameless)
+        given: dict[str, Any] = {
+            "name": " ".join(name.split()) or None,
+            "descriptor": None if descriptor is None else " ".join(descriptor.split()),
+            "pronoun": pronoun,
+        }
+        if nameless is not None or (given["name"] and before.nameless):
+            given["nameless"] = bool(nameless)
+        values = {k: value for k, value in given.items() if value not in (None, getattr(before, k))}
+        if values.get("name") and before.spoken:
+            # What AD said was a form of the old name.
+            values["spoken"] = ""
+        if not values:
+            raise ReviewError(f"Nothing new was said of {called(before)}.", "Give a name.")
         with self._changing(place, f"cast on the review page: {before.id} is {name or 'changed'}") as file:
             # That is one person, or a mistake.
             if (found := taken_name(file.members, before, [name])) is not None:
@@ -192,7 +199,6 @@ class People:
     def discover(self, progress: Progress) -> Json:
         """Look for the people of the film by their faces, as ``shotad cast discover`` does."""
         from shotad.description import RunContext, discover
-        from shotad.sight import get_face_models
 
         session, run = self._session, run_with_cast(self._session)
         place = cast_place(session) or session.folder / OWN
@@ -352,27 +358,6 @@ def _silent(others: Sequence[Member], film: str, at: float) -> list[Character]:
         for one in found
         if one is not None and one.named
     ]
-
-
-def new_values(
-    member: Member, name: str, descriptor: str | None, pronoun: str | None, nameless: bool | None
-) -> dict[str, Any]:
-    """The fields that change. Raises ReviewError where nothing is said."""
-    given: Mapping[str, Any] = {
-        "name": " ".join(name.split()) or None,
-        "descriptor": None if descriptor is None else " ".join(descriptor.split()),
-        "pronoun": pronoun,
-    }
-    values = {key: value for key, value in given.items() if value is not None}
-    if nameless is not None or (values.get("name") and member.nameless):
-        values["nameless"] = bool(nameless)
-    values = {key: value for key, value in values.items() if value != getattr(member, key)}
-    if values.get("name") and member.spoken:
-        # What AD said was a form of the old name.
-        values["spoken"] = ""
-    if not values:
-        raise ReviewError(f"Nothing new was said of {called(member)}.", "Give a name.")
-    return values
 
 
 def _told(member: Member, changed: Sequence[str], again: Sequence[str], kept: Sequence[str]) -> str:

@@ -21,11 +21,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import av
+import numpy as np
+from av import AudioFrame, Packet, VideoFrame
+from av.audio.stream import AudioStream
+from av.container import InputContainer, OutputContainer
+from av.stream import Discard
+from av.video.frame import PictureType
+from av.video.reformatter import Interpolation, VideoReformatter
+from av.video.stream import VideoStream
 
 from shotad.core import Config, FilmError, FilmInfo
 from shotad.film import (
@@ -44,12 +53,6 @@ from shotad.film import (
     turn_of,
 )
 
-if TYPE_CHECKING:
-    from av import Packet, VideoFrame
-    from av.audio.stream import AudioStream
-    from av.container import InputContainer, OutputContainer
-    from av.video.stream import VideoStream
-
 MOST_OFF = 0.02
 """Seconds by which the browser's second 0 may lie beside the film's: half a frame of 25 a second."""
 
@@ -64,28 +67,20 @@ _PROFILES = (66, 77, 88, 100)
 """Of H.264 (``avcC``, ISO/IEC 14496-15): baseline, main, extended, high."""
 
 
-@dataclass(frozen=True, slots=True)
-class Playable:
-    """Whether browsers play a film as it is, its media type, and why not."""
-
-    plays: bool
-    media_type: str = ""
-    why: str = ""
-
-
-def browser_kind(info: FilmInfo, config: Config | None = None) -> Playable:
-    """Whether browsers play the film that ``info`` is of, with the run's audio track.
+def browser_kind(info: FilmInfo, config: Config | None = None) -> tuple[str, str]:
+    """The media type of the film that ``info`` is of, and why browsers do not play it with the run's audio
+    track; that is empty where they do.
 
     Reads the head of the film. A film that cannot be read any more is not played.
     """
     if info.path is None or info.video_codec == "stills":
-        return Playable(False, why="The film is a row of pictures.")
+        return "", "The film is a row of pictures."
     try:
         media = find_media(info.path)
         head = media.read_at(0, 64)
         container = media.open()
     except (FilmError, OSError) as trouble:
-        return Playable(False, why=getattr(trouble, "what", None) or str(trouble))
+        return "", getattr(trouble, "what", None) or str(trouble)
     try:
         name, names = container.format.long_name, container.format.name.split(",")
         # WebM and Matroska differ by what their head says
@@ -95,7 +90,7 @@ def browser_kind(info: FilmInfo, config: Config | None = None) -> Playable:
             found = _WEBM
         else:
             name = "Matroska" if "matroska" in container.format.name else name
-            return Playable(False, why=f"Browsers do not play files of this kind ({name}).")
+            return "", f"Browsers do not play files of this kind ({name})."
         why = _picture(container, found)
     finally:
         container.close()
@@ -107,12 +102,7 @@ def browser_kind(info: FilmInfo, config: Config | None = None) -> Playable:
             why = f"Browsers do not all play this sound ({track.codec})."
         elif abs(info.start) > MOST_OFF:
             why = f"Its clock begins at {float(info.start):.2f} s, from which browsers count differently."
-    return Playable(not why, found, why)
-
-
-def plays_picture(container: InputContainer) -> bool:
-    """Whether browsers play the picture of an open film, were it in MP4."""
-    return not _picture(container, _MP4)
+    return found, why
 
 
 def _picture(container: InputContainer, found: str) -> str:
@@ -145,23 +135,21 @@ CLOCK = Fraction(1, 90_000)
 RATE, BITS = 48_000, 128_000
 
 _BT709, _LIMITED = 1, 1
-_EVERY = 0.5
-"""Film seconds between two reports of progress, at least."""
-
 Report = Callable[[float], None]
 """Told the share that is done, 0 to 1."""
 
 
 class Teller:
-    """Tells how far a copy is: not at every frame, and not that it is done."""
+    """Tells how far a copy is at each hundredth, and not that it is done."""
 
     def __init__(self, length: float, report: Report) -> None:
         self._length, self._report, self._told = max(length, 1e-3), report, 0.0
 
     def reached(self, second: float) -> None:
-        if second - self._told >= _EVERY:
-            self._told = second
-            self._report(min(0.99, second / self._length))
+        share = min(0.99, second / self._length)
+        if share - self._told >= 0.01:
+            self._told = share
+            self._report(share)
 
 
 def encode(film: Film, track: int | None, output: OutputContainer, report: Report) -> None:
@@ -205,12 +193,10 @@ class _Picture:
         coder: VideoStream = stream
         self._stream = coder
         self._due, self._last = 0.0, -1
-        self._shrink: Any = None
+        self._shrink = VideoReformatter()
 
     def add(self, frame: Frame, until: float | None) -> None:
         """One frame. The first is shown from second 0 on; of two within one tick the first stays."""
-        from av.video.frame import PictureType
-
         # Half a tick early: a player that is sent to the frame's own second rounds, perhaps past it.
         stamp = 0 if self._last < 0 else math.floor(frame.seconds / CLOCK - 0.5)
         if stamp <= self._last:
@@ -242,10 +228,6 @@ class _Picture:
         return raw.format.name.startswith(("yuv", "nv12", "nv21")) and not raw.format.is_rgb
 
     def _small(self, frame: Frame) -> VideoFrame:
-        from av import VideoFrame
-        from av.video.reformatter import Interpolation, VideoReformatter
-
-        self._shrink = self._shrink or VideoReformatter()
         scale = partial(self._shrink.reformat, format="yuv420p", dst_color_range=_LIMITED, threads=1)
         if frame.raw is not None and self._plain(frame):
             raw = frame.raw
@@ -282,13 +264,10 @@ class EncodedSound:
 
     def up_to(self, second: float) -> None:
         """Write what sounds before ``second``, so that it stands beside its picture in the file."""
-        from av import AudioFrame
-        from numpy import ascontiguousarray, clip
-
         while self._stream is not None and self.end <= second:
             if (samples := next(self._blocks, None)) is None:
                 return
-            planes = ascontiguousarray(clip(samples, -1, 1).T)
+            planes = np.ascontiguousarray(np.clip(samples, -1, 1).T)
             frame = AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
             frame.sample_rate, frame.time_base, frame.pts = RATE, Fraction(1, RATE), self._given
             self._given += len(samples)
@@ -335,7 +314,7 @@ def copies_picture(film: Film, free: int) -> bool:
     container = media.open()
     try:
         known = not CONTAINERS.isdisjoint(container.format.name.split(","))
-        return known and plays_picture(container)
+        return known and not _picture(container, _MP4)
     finally:
         container.close()
 
@@ -343,8 +322,6 @@ def copies_picture(film: Film, free: int) -> bool:
 def remux(film: Film, track: int | None, output: OutputContainer, report: Report) -> str | None:
     """Copy the picture into an open MP4 file, and encode the sound; what is damaged, if anything. Raises
     Uncopyable."""
-    from av.stream import Discard
-
     assert film.media is not None
     source = film.media.open()
     try:
@@ -374,8 +351,6 @@ def remux(film: Film, track: int | None, output: OutputContainer, report: Report
 
 def _packets(source: Any) -> Iterator[Packet[Any]]:
     """All packets up to where the film can no more be read."""
-    import av
-
     with suppress(av.error.FFmpegError, OSError):
         yield from source.demux()
 
@@ -423,8 +398,6 @@ class CopiedPicture:
 
     def _write(self, decoded: int) -> None:
         """Write all that waits, the last of which is decoded at that time, those before a frame before."""
-        import av
-
         for packet, shown in reversed(self._waiting):
             packet.dts, packet.pts = decoded, 0 if shown == self._first else shown
             decoded -= max(1, packet.duration or USUAL)

@@ -20,9 +20,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import av
 from filelock import FileLock
 
 from shotad.core import (
@@ -42,7 +44,6 @@ from shotad.review.playable import (
     BITS,
     LINES,
     QUALITY,
-    Playable,
     Report,
     Uncopyable,
     browser_kind,
@@ -50,9 +51,6 @@ from shotad.review.playable import (
     encode,
     remux,
 )
-
-if TYPE_CHECKING:
-    from multiprocessing.context import SpawnProcess
 
 FILM_URL, COPY_URL = "/media/film", "/media/proxy"
 
@@ -68,7 +66,8 @@ class Proxy:
         self, film: Path, folder: Path, config: Config, info: FilmInfo, hub: Tabs | None = None
     ) -> None:
         self._hub, self._lock = hub, threading.Lock()
-        self.kind: Playable = browser_kind(info, config)
+        self.media_type, self.why = browser_kind(info, config)
+        """Of the film, and why browsers do not play it; empty where they do."""
         settings = [LINES, QUALITY, BITS, config.film.reader, config.film.audio_track]
         self._order = Order(
             film.absolute(),
@@ -78,12 +77,12 @@ class Proxy:
             info.frame_rate if info.video_codec == STILLS else None,
             config.film.audio_track,
             # What browsers were thought to play, and one did not, is encoded if a copy is asked for.
-            small=self.kind.plays,
+            small=not self.why,
         )
         self._known = known_copy(self._order)
         self._child: SpawnProcess | None = None
         self._thread: threading.Thread | None = None
-        self._done, self._why = 0.0, ""
+        self._done, self._failed = 0.0, ""
         self._stopped = self._asked = False
 
     @property
@@ -95,12 +94,12 @@ class Proxy:
         not the film itself, or what is wrong."""
         with self._lock:
             if self._known is not None:
-                return _view("proxy", COPY_URL, 1.0, self._known.get("damage") or self.kind.why)
+                return _view("proxy", COPY_URL, 1.0, self._known.get("damage") or self.why)
             if self._thread is not None:
-                return _view("making", None, self._done, self.kind.why)
-            if self.kind.plays and not self._why:
+                return _view("making", None, self._done, self.why)
+            if not self.why and not self._failed:
                 return _view("film", FILM_URL, 1.0, "")
-            return _view("none", None, 0.0, self._why or self.kind.why)
+            return _view("none", None, 0.0, self._failed or self.why)
 
     def start(self) -> None:
         """Have the copy made, in the background; nothing where it is there or being made.
@@ -114,7 +113,7 @@ class Proxy:
                 self._order, self._known = replace(self._order, small=True), None
             if self._known is not None or self._thread is not None or self._stopped:
                 return
-            self._done, self._why = 0.0, ""
+            self._done, self._failed = 0.0, ""
             self._thread = threading.Thread(target=self._make, name="proxy", daemon=True)
             self._thread.start()
         self._tell()
@@ -135,8 +134,8 @@ class Proxy:
             thread.join(seconds)
 
     def _make(self) -> None:
-        """Have a process make the copy; ``_why`` says why it did not, or nothing."""
-        context, told = multiprocessing.get_context("spawn"), 0.0
+        """Have a process make the copy; ``_failed`` says why it did not, or nothing."""
+        context = multiprocessing.get_context("spawn")
         why = "The work on the copy ended without a word."
         try:
             here, there = context.Pipe(duplex=False)
@@ -151,9 +150,7 @@ class Proxy:
                 with suppress(EOFError):
                     while isinstance(news := here.recv(), float):
                         self._done = news
-                        if news - told >= 0.01:
-                            told = news
-                            self._tell()
+                        self._tell()
                     why = news
                 child.join()
         except OSError as error:
@@ -161,7 +158,7 @@ class Proxy:
         finally:
             with self._lock:
                 self._child, self._thread = None, None
-                self._known, self._why = known_copy(self._order), why
+                self._known, self._failed = known_copy(self._order), why
             self._tell()
 
     def _tell(self) -> None:
@@ -263,8 +260,6 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
 
 def _write(film: Film, order: Order, picture: str, part: Path, report: Report) -> str | None:
     """Write the copy in one way; what is damaged, if anything. Raises Uncopyable."""
-    import av
-
     # The index of a copy as large as the film stays at its end: to move it would be to write all twice.
     flags = {"movflags": "+faststart"} if picture == "encoded" else {}
     try:
@@ -282,8 +277,9 @@ def _write(film: Film, order: Order, picture: str, part: Path, report: Report) -
         raise _unwritable(order.target, error) from None
     if picture == "copied":
         with open_film(part) as copy:
-            if not (kind := browser_kind(copy.info)).plays:
-                raise Uncopyable(kind.why)
+            _, why = browser_kind(copy.info)
+        if why:
+            raise Uncopyable(why)
     return damage
 
 

@@ -17,9 +17,10 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -29,6 +30,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from shotad.core import (
     FilmError,
@@ -38,29 +40,24 @@ from shotad.core import (
     RunSettings,
     ShotadError,
     WorkFolderError,
-    parse_json,
     readable_json,
+    whole_record,
     write_text,
 )
 from shotad.film import open_film
 from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
-from shotad.review.scene import Done
+from shotad.review.frames import Frames
+from shotad.review.hearing import Hearing
+from shotad.review.jobs import Jobs, Work
+from shotad.review.people import People
+from shotad.review.proxy import Proxy
+from shotad.review.scene import Change
 from shotad.review.security import MOST_BYTES, Guard, Hosts, Keys, Refused, error_answer, read_body
 from shotad.review.session import Session
-from shotad.review.views import changed_view, conflict_view, film_view
+from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 from shotad.script import TRACK, FilmId, load_track
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-    from shotad.review.findings import Findings
-    from shotad.review.frames import Frames, Picture, Strip
-    from shotad.review.hearing import Hearing
-    from shotad.review.jobs import Jobs, Work
-    from shotad.review.people import People
-    from shotad.review.proxy import Proxy
 
 
 def open_session(
@@ -92,17 +89,8 @@ def open_session(
     return Session(folder, info, run, reviewer=reviewer, hub=hub)
 
 
-def review_of(
-    session: Session, film: Path | None, tabs: Tabs, *, keys: Keys | None = None, hosts: Hosts | None = None
-) -> Review:
-    """A session with the rooms that show, hear and work. They are loaded here: it takes a while."""
-    from shotad.review.findings import Findings
-    from shotad.review.frames import Frames, Strip
-    from shotad.review.hearing import Hearing
-    from shotad.review.jobs import Jobs
-    from shotad.review.people import People
-    from shotad.review.proxy import Proxy
-
+def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
+    """A session with the rooms that show, hear and work."""
     findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
     if film is not None:
         folder = session.folder
@@ -113,10 +101,10 @@ def review_of(
 
         hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
         proxy = Proxy(film, folder, config, session.film, tabs)
-        if not proxy.kind.plays:
+        if proxy.why:
             proxy.start()
-        pictures = Pictures(film, Frames(session, film), Strip(session, film), proxy, hearing)
-    review = Review(session, findings, jobs, people, tabs, pictures, keys or Keys(), hosts or Hosts())
+        pictures = Pictures(film, Frames(session, film), proxy, hearing)
+    review = Review(session, findings, jobs, people, tabs, pictures)
     session.told = review._publish
     return review
 
@@ -135,7 +123,6 @@ class Pictures:
 
     film: Path
     frames: Frames
-    strip: Strip
     proxy: Proxy
     hearing: Hearing
 
@@ -151,8 +138,6 @@ class Review:
     people: People
     tabs: Tabs
     pictures: Pictures | None
-    keys: Keys
-    hosts: Hosts
 
     def watched(self) -> Pictures:
         """The rooms that need the film. Raises ReviewError where it is gone."""
@@ -162,10 +147,10 @@ class Review:
             )
         return self.pictures
 
-    def _publish(self, done: Done) -> Json:
+    def _publish(self, change: Change, origin: str) -> Json:
         """Tell all tabs of a change; what they are told."""
         self.findings.update()
-        view = changed_view(self.session, done, self.findings)
+        view = changed_view(self.session, change, origin, self.findings)
         self.tabs.tell("change", view)
         return view
 
@@ -183,7 +168,6 @@ class Review:
         if self.pictures is not None:
             self.pictures.proxy.stop()
             self.pictures.frames.close()
-            self.pictures.strip.close()
             self.pictures.hearing.close()
         self.session.close()
 
@@ -194,10 +178,9 @@ REMEMBERED = "review.json"
 def remembered(folder: Path) -> dict[str, Any]:
     """What was remembered; nothing where that is not known or cannot be read."""
     try:
-        found = parse_json((folder / REMEMBERED).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return dict(whole_record(REMEMBERED, (folder / REMEMBERED).read_bytes()) or {})
+    except OSError:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def remember(folder: Path, **values: Any) -> None:
@@ -209,7 +192,7 @@ _LOOK = 1.0
 """Seconds between two looks at whether another program has changed the track."""
 
 
-def make_app(review: Review) -> ASGIApp:
+def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
     """The application, behind its guard. It watches the disk as long as it runs."""
 
     @asynccontextmanager
@@ -243,7 +226,7 @@ def make_app(review: Review) -> ASGIApp:
         lifespan=alive,
     )
     app.router.redirect_slashes = False
-    return Guard(app, review.keys, review.hosts)
+    return Guard(app, keys, hosts)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
@@ -372,7 +355,7 @@ def acts_routes(review: Review) -> list[Route]:
                 answers.append({"refused": _said(error), "lines": lines})
         return {"answers": answers}
 
-    def done(one: Json, tab: str) -> Done:
+    def done(one: Json, tab: str) -> Change:
         name, line = value(one, "act", str), value(one, "line", str, "")
         by, number = value(one, "tab", str, tab), value(one, "number", int | None)
         asked = None if number is None else (by, number)
@@ -417,7 +400,7 @@ def media_routes(review: Review) -> list[Route]:
 
     def film(_: Request) -> Any:
         rooms = review.watched()
-        return _file(rooms.film, rooms.proxy.kind.media_type or "video/mp4", _ASKED)
+        return _file(rooms.film, rooms.proxy.media_type or "video/mp4", _ASKED)
 
     def proxy(_: Request) -> Any:
         path = review.watched().proxy.path
@@ -440,7 +423,7 @@ def media_routes(review: Review) -> list[Route]:
         return _picture(request, review.watched().frames.picture(slot, number, painted))
 
     def shot(request: Request) -> Any:
-        return _picture(request, review.watched().strip.picture(request.path_params["index"]))
+        return _picture(request, review.watched().frames.shot(request.path_params["index"]))
 
     def person(request: Request) -> Any:
         key, number = request.path_params["key"], request.path_params["number"]
@@ -489,11 +472,11 @@ def _file(path: Path, kind: str, cache: str) -> FileResponse:
     return FileResponse(path, media_type=kind, headers={"cache-control": cache})
 
 
-def _picture(request: Request, picture: Picture) -> Response:
-    headers = {"etag": f'"{picture.key}"', "cache-control": "private, no-cache"}
+def _picture(request: Request, jpeg: bytes) -> Response:
+    headers = {"etag": f'"{sha256(jpeg).hexdigest()[:16]}"', "cache-control": "private, no-cache"}
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)
-    return Response(picture.data, media_type="image/jpeg", headers=headers)
+    return Response(jpeg, media_type="image/jpeg", headers=headers)
 
 
 def work_routes(review: Review) -> list[Route]:

@@ -42,6 +42,7 @@ class Change:
 
     ``said`` is one sentence for a person on what happened; ``focus`` the line to go to afterwards;
     ``slots`` come and go with it: who keeps the change keeps these too (`shotad.film.change_slots`).
+    ``view``, of one that is in the track and on the disk: what all tabs were told of it.
     """
 
     said: str
@@ -49,19 +50,6 @@ class Change:
     gone: tuple[str, ...] = ()
     focus: str | None = None
     slots: SlotChange = field(default_factory=SlotChange)
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A change that is in the track and on the disk.
-
-    ``revision`` counts the changes of this session; ``origin`` names the tab that asked, ``disk`` a change
-    that was found on the disk, ``job`` one that a job made. ``view`` is what all tabs were told of it.
-    """
-
-    revision: int
-    change: Change
-    origin: str = ""
     view: Json = field(default_factory=dict)
 
 
@@ -297,11 +285,11 @@ def number_in(args: Json, key: str) -> float:
     return float(value)
 
 
-def text_in(args: Json, key: str) -> str:
-    """A text among an act's arguments. Raises ReviewError."""
-    value = args.get(key)
+def text_in(args: Json) -> str:
+    """The ``text`` among an act's arguments. Raises ReviewError."""
+    value = args.get("text")
     if not isinstance(value, str):
-        raise ReviewError(f"{key} must be a text, got {value!r}.")
+        raise ReviewError(f"text must be a text, got {value!r}.")
     if len(value) > LONGEST:
         raise ReviewError(
             f"The text has {len(value)} characters; a line takes {LONGEST} at most.",

@@ -26,14 +26,13 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from shotad.core import ShotadError
+from shotad.core import ShotadError, parse_json
 
 _LOG = logging.getLogger(__name__)
 
@@ -84,14 +83,11 @@ class Keys:
     """The secrets of one server, all of 256 bits: the token of the address, one that opens a browser once,
     and the value of the cookie."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.token, self.once, self._cookie = (secrets.token_urlsafe(32) for _ in range(3))
         self._until: float | None = time.monotonic() + _ONCE
         self._lock = threading.Lock()
-        self.cookie_name = f"shotad-{secrets.token_hex(4)}"
-
-    def name_cookie(self, port: int) -> None:
-        """Cookies are not told apart by port: two servers on one machine need two names."""
+        # Cookies are not told apart by port: two servers on one machine need two names.
         self.cookie_name = f"shotad-{port}"
 
     def opens(self, given: str, user: int | None = None) -> bool:
@@ -145,16 +141,20 @@ def _same(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
-@dataclass(frozen=True)
 class Hosts:
-    """By which names this server may be called. ``open_to_others``: it does not listen on loopback alone.
+    """By which names a server may be called that listens at ``address``, which is in digits.
+    ``open_to_others``: that is not loopback alone.
 
     An address in digits cannot be rebound, so where others may come in every such address will do, and the
     machine's own name. The port is not looked at: it is another one behind a tunnel.
     """
 
-    open_to_others: bool = False
-    names: frozenset[str] = field(default_factory=lambda: frozenset(("localhost",)))
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        self.open_to_others, self._names = not ipaddress.ip_address(address).is_loopback, {"localhost"}
+        if self.open_to_others:
+            own = socket.gethostname().lower()
+            short = own.partition(".")[0]
+            self._names |= {own, short, f"{short}.local"}
 
     def know(self, header: str) -> bool:
         """Whether a Host header names this server."""
@@ -165,19 +165,11 @@ class Hosts:
         try:
             address = ipaddress.ip_address(name)
         except ValueError:
-            return name in self.names
+            return name in self._names
         return self.open_to_others or address.is_loopback
 
 
 _HOST = re.compile(r"(?:\[(?P<ip6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9]{1,5})?")
-
-
-def hosts_for(address: str) -> Hosts:
-    """The names of a server that listens at ``address``, which is in digits."""
-    if ipaddress.ip_address(address).is_loopback:
-        return Hosts()
-    own = socket.gethostname().lower()
-    return Hosts(True, frozenset(("localhost", own, own.partition(".")[0], f"{own.partition('.')[0]}.local")))
 
 
 def refuse(asked: Request, keys: Keys, hosts: Hosts) -> None:
@@ -320,14 +312,10 @@ def read_body(data: bytes) -> dict[str, Any]:
     """The JSON object that a request holds. Raises Refused for anything that no page sends: numbers that are
     none, and halves of characters, which no file could hold."""
     try:
-        value = json.loads(data, parse_constant=_no_number)
+        value = parse_json(data)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         raise Refused(400, "That is no JSON that can be used.") from None
     if not isinstance(value, dict):
         raise Refused(400, "That is not what the page sends: a JSON object is.")
     return value
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")

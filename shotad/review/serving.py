@@ -16,16 +16,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import uvicorn
 from filelock import FileLock, Timeout
+from starlette.types import ASGIApp
 
 from shotad.core import (
     InUse,
     Progress,
     ReviewError,
+    RunSettings,
     UsageError,
     WorkFolder,
     WorkFolderError,
@@ -33,12 +35,8 @@ from shotad.core import (
     write_text,
 )
 from shotad.review.events import Tabs
-from shotad.review.routes import make_app, open_session, review_of
-from shotad.review.security import Keys, hosts_for
-
-if TYPE_CHECKING:
-    from shotad.core import RunSettings
-    from shotad.review.routes import Review
+from shotad.review.routes import Review, make_app, open_session, review_of
+from shotad.review.security import Hosts, Keys
 
 LOCK, ADDRESS = ".review.lock", ".review.address"
 
@@ -80,9 +78,8 @@ def serve(
     with _alone(folder) as tell_address, _bound(host, port, folder) as listener:
         listens, number = listener.getsockname()[:2]
         listens = listens.partition("%")[0]
-        hosts, address = hosts_for(listens), _address(listens, number)
-        keys, tabs, ends = Keys(), Tabs(), _Ends()
-        keys.name_cookie(number)
+        hosts, address = Hosts(listens), _address(listens, number)
+        keys, tabs, ends = Keys(number), Tabs(), _Ends()
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
         with suppress(InUse), WorkFolder(folder):
@@ -103,10 +100,10 @@ def serve(
             if open_browser:
                 _open_browser(f"{address}?token={quote(keys.once)}", console)
             sys.setswitchinterval(_SWITCH)
-            review = review_of(session, film, tabs, keys=keys, hosts=hosts)
+            review = review_of(session, film, tabs)
             try:
                 if not ends.count:
-                    _Server(review).run(sockets=[listener])
+                    _Server(review, make_app(review, keys, hosts)).run(sockets=[listener])
             finally:
                 _close(review, ends, console)
 
@@ -192,10 +189,10 @@ def _open_browser(url: str, console: Speaker) -> None:
 class _Server(uvicorn.Server):
     """Uvicorn, letting tabs go before it waits for connections to end."""
 
-    def __init__(self, review: Review) -> None:
+    def __init__(self, review: Review, app: ASGIApp) -> None:
         super().__init__(
             uvicorn.Config(
-                make_app(review),
+                app,
                 http="h11",
                 loop="asyncio",
                 ws="none",

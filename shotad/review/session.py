@@ -28,7 +28,7 @@ from shotad.review.events import Json, Tabs
 from shotad.review.history import History, LineStep, Step, Way, changed_track, stamp_of, step_of, walked
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import News, SideScripts, Signature, TrackFile, differences, signatures
-from shotad.review.scene import Asked, Change, Done, Scene
+from shotad.review.scene import Asked, Change, Scene
 from shotad.script import TRACK, Cue, Track, track_lock
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
@@ -38,8 +38,8 @@ class Session:
     """One work folder, open for review: its track, slots and scripts, read and written under locks (`open`).
 
     ``revision`` counts the states of the track since it began; ``prepared`` is what the run found of the
-    film, with the slots as they are now. ``told`` is called with whatever changes, whoever asked for it: a
-    tab, a job, or the disk; it gives the `Done.view`. All may be called from any thread.
+    film, with the slots as they are now. ``told`` is called with whatever changes and who asked for it: the
+    name of a tab, ``job``, or ``disk``; it gives the `Change.view`. All may be called from any thread.
 
     Raises WorkFolderError where the folder belongs to another film, or a record is missing or damaged,
     ScriptError for a track that cannot be read.
@@ -49,7 +49,7 @@ class Session:
         self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Tabs | None = None
     ) -> None:
         self.reviewer = reviewer
-        self.told: Callable[[Done], Json] = lambda done: {}
+        self.told: Callable[[Change, str], Json] = lambda change, origin: {}
         self.folder, self.film, self.config = folder, film, run.config
         self._hub = Tabs() if hub is None else hub
         self.revision, self.news = 0, News()
@@ -113,7 +113,7 @@ class Session:
         origin: str = "",
         group: str = "",
         asked: Asked | None = None,
-    ) -> Done:
+    ) -> Change:
         """Do the act called ``name`` to a line; it is on the disk when this returns.
 
         ``seen`` is the `stamp_of` the line that the person sees; what acts of the same tab made of it since
@@ -151,7 +151,7 @@ class Session:
         origin: str = "",
         group: str = "",
         asked: Asked | None = None,
-    ) -> Done:
+    ) -> Change:
         """Keep what ``make`` says, once all that others wrote is taken in; see `act`."""
         with self._opened():
             if self._history.knows(asked):
@@ -174,16 +174,16 @@ class Session:
                 self._note(lambda: self._history.pass_by(asked))
             return self._done(change, origin)
 
-    def undo(self, origin: str = "", asked: Asked | None = None) -> Done:
+    def undo(self, origin: str = "", asked: Asked | None = None) -> Change:
         """Take the last step back. Raises ReviewError where there is none, OutOfDate where one of its lines
         has changed otherwise since: that step is passed over, and the one before it is next."""
         return self._walk("undo", origin, asked)
 
-    def redo(self, origin: str = "", asked: Asked | None = None) -> Done:
+    def redo(self, origin: str = "", asked: Asked | None = None) -> Change:
         """Do again what was undone last; raises as `undo`."""
         return self._walk("redo", origin, asked)
 
-    def refresh(self) -> Done | None:
+    def refresh(self) -> Change | None:
         """Take in what others have changed on the disk; what that is, or None.
 
         Raises ReviewError while the track there cannot be used.
@@ -198,7 +198,7 @@ class Session:
         with self._opened():
             self.news.expect()
 
-    def absorb(self, said: str) -> Done | None:
+    def absorb(self, said: str) -> Change | None:
         """Take in what a job wrote, as one step that can be undone; None where it changed nothing.
 
         Of what was taken in before (`refresh`, `act`) those lines are part of the step that were described
@@ -227,7 +227,7 @@ class Session:
         self._history.sync()
         self._note(lambda: self._history.settle(self.track, self.prepared.slots))
 
-    def _walk(self, way: Way, origin: str, asked: Asked | None) -> Done:
+    def _walk(self, way: Way, origin: str, asked: Asked | None) -> Change:
         with self._opened():
             if self._history.knows(asked):
                 return self._done(Change(""), origin)
@@ -244,15 +244,14 @@ class Session:
             self._note(lambda: self._history.add(way, asked))
             return self._done(change, origin)
 
-    def _done(self, change: Change, origin: str) -> Done:
+    def _done(self, change: Change, origin: str) -> Change:
         """What was done, with all that was taken in since something was last told."""
         news = self.news.told({*(cue.id for cue in change.cues), *change.gone}, self.track)
         said = change.said if origin == "job" else f"{change.said} {news.said}".strip()
         together = replace(
             change, said=said, cues=(*change.cues, *news.cues), gone=(*change.gone, *news.gone)
         )
-        done = Done(self.revision, together, origin)
-        return replace(done, view=self.told(done))
+        return replace(together, view=self.told(together, origin))
 
     def _note(self, note: Callable[[], None]) -> None:
         """Add to the history. What is in the track by now was done, also where it cannot be noted."""

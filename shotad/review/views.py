@@ -1,36 +1,50 @@
-"""What the page shows of a film, of its lines and of changes to them, as JSON values."""
+"""What the page shows of a film, of its lines, of changes to them and of what is wrong with them.
+
+Findings arise as somebody works: all rules are looked at, in a thread, when nothing has changed for a moment;
+lines that are the same are not looked at again. What a person accepted with ``shotad lint --accept`` stays
+accepted.
+"""
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import Interval, WorkFolderError, printable, read_record, thread_number
+from shotad.core import Interval, ShotadError, WorkFolderError, printable, read_record, thread_number
+from shotad.description import Again, Checker, kept_findings, lint, track_material
 from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
-from shotad.review.events import Json
-from shotad.review.findings import Findings, finding_view
+from shotad.review.events import Json, Tabs
 from shotad.review.history import stamp_of
-from shotad.review.scene import Done, Scene, is_added, room_of
+from shotad.review.jobs import WhenQuiet
+from shotad.review.keeping import Signature, signatures
+from shotad.review.scene import Change, Scene, is_added, room_of
 from shotad.review.session import Session
 from shotad.script import (
     ALL_FORMATS,
     Budget,
     Cue,
+    Finding,
     LineState,
+    Material,
     Track,
     budget_in,
     count_words,
+    hint_of,
+    lines_of_track,
     milliseconds,
     spoken_words,
+    title_of,
 )
 from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
@@ -85,9 +99,12 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
     }
 
 
-def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, Any]:
-    """What a change came to: the lines that changed, and their neighbours, whose room it changes."""
-    change, track, scene = done.change, session.track, session.scene()
+def changed_view(session: Session, change: Change, origin: str, findings: Findings) -> dict[str, Any]:
+    """What a change came to: the lines that changed, and their neighbours, whose room it changes.
+
+    ``origin`` names the tab that asked, ``disk`` a change that was found there, ``job`` one that a job made.
+    """
+    track, scene = session.track, session.scene()
     cues, touched = track.cues, {cue.id for cue in change.cues}
     # Also those that are heard just before and after them, and around lines that are gone
     places = [place for place, cue in enumerate(cues) if cue.id in touched]
@@ -101,14 +118,14 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
         wanted.add(next((at for at in range(after, len(cues)) if cues[at].heard), None))
     shown = [cues[at] for at in sorted(at for at in wanted if at is not None)]
     view: dict[str, Any] = {
-        "revision": done.revision,
+        "revision": session.revision,
         "said": change.said,
         "lines": [line_view(scene, cue, findings) for cue in shown],
         "gone": list(change.gone),
         "focus": change.focus,
         "progress": progress_view(track),
         "history": session.next_steps,
-        "origin": done.origin,
+        "origin": origin,
     }
     if change.slots != SlotChange():
         view["slots"] = slots_view(session.prepared)
@@ -118,7 +135,7 @@ def changed_view(session: Session, done: Done, findings: Findings) -> dict[str, 
 def conflict_view(session: Session, line: str, findings: Findings) -> list[dict[str, Any]]:
     """A line as it is now, where it is there."""
     scene = session.scene()
-    return [line_view(scene, cue, findings) for cue in session.track.cues if cue.id == line]
+    return [line_view(scene, scene.cues[line], findings)] if line in scene.cues else []
 
 
 def progress_view(track: Track) -> dict[str, Any]:
@@ -258,3 +275,91 @@ def shots_view(session: Session) -> list[dict[str, Any]]:
         thread = None if letters is None else thread_number(letters)
         shots.append({"index": shot.index, **times_view(shot.interval), "thread": thread, "scale": scale})
     return shots
+
+
+_SOURCES = ("slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json")
+"""Files of the work folder that lines are checked by."""
+
+_LOG = logging.getLogger(__name__)
+
+PAUSE = 0.5
+"""Seconds without a change after which lines are checked."""
+
+FIRST = 1.5
+"""The same at the beginning: a page that is just opened comes first."""
+
+
+def finding_view(finding: Finding) -> dict[str, Any]:
+    """A finding as the page shows it."""
+    return {
+        "rule": finding.rule,
+        "title": title_of(finding.rule),
+        "level": finding.level.value,
+        "text": finding.message,
+        "hint": hint_of(finding.rule),
+    }
+
+
+class Findings:
+    """Findings of all lines, kept up to date. Safe in threads; `close` ends the one that it has."""
+
+    def __init__(self, session: Session, hub: Tabs, *, pause: float = PAUSE, first: float = FIRST) -> None:
+        """``pause`` is as `PAUSE`; ``first`` are the seconds until lines are checked at the beginning."""
+        self._session, self._hub = session, hub
+        self._lines: Mapping[str, tuple[Finding, ...]] = {}
+        self.version = 0
+        # What lines are checked by, and the state of the files that it comes from
+        self._known: tuple[tuple[Signature, ...], Material] | None = None
+        self._checker: Checker | None = None
+        self._again = Again()
+        self._later = WhenQuiet(self._look, pause, "findings")
+        self.update(first)
+
+    def of(self, line_id: str) -> tuple[Finding, ...]:
+        """What is wrong with a line, as far as it is known by now."""
+        return self._lines.get(line_id, ())
+
+    def summary(self) -> Json:
+        """``done``: whether there is no more to come until something changes; ``version``: how often news
+        were told, lines that are read after it hold all of them."""
+        version = self.version
+        return {"done": version > 0 and not self._later.is_due, "version": version}
+
+    def update(self, pause: float | None = None) -> None:
+        """Have all lines checked, for something has changed."""
+        self._later.ask(pause)
+
+    def settle(self, timeout: float = 60.0) -> bool:
+        """Wait until lines were checked since the last change; False where that took too long."""
+        return self._later.settle(timeout)
+
+    def close(self) -> None:
+        """Look at nothing any more."""
+        self._later.close()
+
+    def _look(self) -> None:
+        """Check all lines, and tell of which something else is found than before."""
+        session, config, before = self._session, self._session.config, self._lines
+        try:
+            folder, track = session.folder, session.track
+            state = signatures(folder / name for name in _SOURCES)
+            if self._known is None or self._known[0] != state:
+                self._known = (state, track_material(track, folder)[0])
+            checker = self._checker = self._checker or Checker.of(config.lint, config.fit)
+            slots = {slot.id: slot.interval for slot in session.prepared.slots}
+            material = replace(self._known[1], lines=lines_of_track(track, slots))
+            each = self._again.of(material, checker)
+            extra = kept_findings(folder, track)
+            found: dict[str, tuple[Finding, ...]] = {}
+            for one in lint(material, checker, extra=extra, folder=folder, each=each).findings:
+                if one.cue_id is not None:
+                    found[one.cue_id] = (*found.get(one.cue_id, ()), one)
+            self._lines = found
+        except ShotadError as error:
+            _LOG.warning("The lines cannot be checked: %s", error)
+        except Exception:  # noqa: BLE001  whatever a rule stumbles over, the page goes on
+            _LOG.exception("The lines cannot be checked")
+        self.version += 1
+        changed = [name for name in {**before, **self._lines} if before.get(name) != self._lines.get(name)]
+        lines = {name: [finding_view(one) for one in self.of(name)] for name in changed}
+        self._hub.tell("findings", {"lines": lines, "summary": self.summary()})

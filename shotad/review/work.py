@@ -31,14 +31,13 @@ from shotad.core import (
     with_cast,
     write_settings,
 )
-from shotad.film import film_of
+from shotad.film import Film, film_of, open_film
 from shotad.review.keeping import signatures
+from shotad.review.session import Session
 from shotad.script import FORMATS, finding_row, script_file, script_format, write_format
 
 if TYPE_CHECKING:
     from shotad.description import Engines, Result
-    from shotad.film import Film
-    from shotad.review.session import Session
 
 SAME = (
     "the engines gave the line again that was there. An engine without chance gives the same answer to the "
@@ -218,8 +217,6 @@ def held(folder: Path) -> Iterator[WorkFolder]:
 @contextmanager
 def opened(session: Session, run: RunSettings, config: Config) -> Iterator[Film]:
     """The film, as the run read it. Raises FilmError."""
-    from shotad.film import open_film
-
     known = session.film.path
     place = known if known is not None and known.exists() else film_of(session.folder, run, session.film.name)
     with open_film(place, reader=config.film.reader, frame_rate=run.frame_rate) as film:

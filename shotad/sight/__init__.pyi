@@ -11,6 +11,7 @@ from .castfile import (
 )
 from .castfolder import (
     FACTS as FACTS,
+    PAGE as PAGE,
     UNDO as UNDO,
     USED as USED,
     Facts as Facts,
@@ -27,20 +28,26 @@ from .castfolder import (
     note_use as note_use,
     put_pictures as put_pictures,
     remove_pictures as remove_pictures,
+    renew_overview as renew_overview,
     stem_of as stem_of,
     undo as undo,
     used_in as used_in,
+    write_overview as write_overview,
 )
 from .charbank import load_cast as load_cast
-from .expressions import (
+from .close_ups import (
     NEAR as NEAR,
     Expression as Expression,
     FaceMesh as FaceMesh,
+    Hand as Hand,
+    HandReader as HandReader,
     face_acts as face_acts,
+    hands_of as hands_of,
 )
 from .faces import (
     PAIRS as PAIRS,
     Embedding as Embedding,
+    Embeddings as Embeddings,
     Face as Face,
     FaceFinder as FaceFinder,
     FaceModels as FaceModels,
@@ -49,7 +56,11 @@ from .faces import (
 )
 from .facetracks import (
     FaceTrack as FaceTrack,
+    FaceView as FaceView,
+    best_of as best_of,
     from_row as from_row,
+    looks_of as looks_of,
+    portrait as portrait,
     to_row as to_row,
     tracks_of_shot as tracks_of_shot,
 )
@@ -67,21 +78,15 @@ from .found_people import (
     person_of as person_of,
 )
 from .gallery import (
-    Embeddings as Embeddings,
     Gallery as Gallery,
-    GalleryReading as GalleryReading,
     PhotoReading as PhotoReading,
+    Verdict as Verdict,
     check_photo as check_photo,
+    identify as identify,
     load_photo as load_photo,
     photo_key as photo_key,
     read_gallery as read_gallery,
 )
-from .hands import (
-    Hand as Hand,
-    HandReader as HandReader,
-    hands_of as hands_of,
-)
-from .identity import Verdict as Verdict, identify as identify
 from .inscriptions import (
     FrameText as FrameText,
     looks_like_credits as looks_like_credits,
@@ -92,6 +97,7 @@ from .motion import (
     Change as Change,
     Level as Level,
     Shift as Shift,
+    Track as Track,
     active_area as active_area,
     camera_of as camera_of,
     change_of as change_of,
@@ -99,6 +105,7 @@ from .motion import (
     inside_of as inside_of,
     is_break as is_break,
     level_of as level_of,
+    link as link,
     luma as luma,
     mean_luma as mean_luma,
     shift_between as shift_between,
@@ -122,15 +129,6 @@ from .persons import (
     is_close_face as is_close_face,
     people_fact as people_fact,
     people_of as people_of,
-)
-from .portraits import (
-    PAGE as PAGE,
-    Portrait as Portrait,
-    best_of as best_of,
-    looks_of as looks_of,
-    portrait as portrait,
-    renew_overview as renew_overview,
-    write_overview as write_overview,
 )
 from .pose import (
     CLEAR as CLEAR,
@@ -164,4 +162,3 @@ from .things import (
     sure_of as sure_of,
     tiles_of as tiles_of,
 )
-from .tracks import Track as Track, link as link

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,12 @@ class Entry:
     """The line of each key, of each alias as ``aliases NAME``, and of each photo as ``photos 0`` …"""
 
 
-def entries_of(node: yaml.Node | None, path: Path) -> tuple[Entry, ...]:
-    """The people of a file's node, with an id, made of the name, for those to whom nobody gave one.
+def entries_of(text: str, path: Path) -> tuple[Entry, ...]:
+    """The people of a file, with an id, made of the name, for those to whom nobody gave one.
 
     Raises CastError, with the line, also where two share an id or a name: nobody could tell who is meant.
     """
-    people = people_of(node, path)
+    people = people_of(text, path)
     found = [_entry_of(item, path) for item in (people.value if people else ())]
     taken = [entry.member.id for entry in found if entry.member.id]
     made = iter(distinct_ids((entry.member.name for entry in found if not entry.member.id), taken))
@@ -60,8 +61,9 @@ def entries_of(node: yaml.Node | None, path: Path) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def people_of(node: yaml.Node | None, path: Path) -> yaml.SequenceNode | None:
+def people_of(text: str, path: Path) -> yaml.SequenceNode | None:
     """The list of people: under ``people``, or the whole document. None where there is none yet."""
+    node = compose(text, path)
     if node is None or is_blank(node):
         return None
     if isinstance(node, yaml.MappingNode):
@@ -86,12 +88,13 @@ def _entry_of(node: yaml.Node, path: Path) -> Entry:
     if "aliases" in found:
         lines |= {f"aliases {tidy(str(n.value))}": line_of(n) for n in _items(found["aliases"])}
     photos = read.pop("photos", ())
-    values = {_FIELDS.get(key, key): value for key, value in read.items()}
+    values = {FIELDS.get(key, key): value for key, value in read.items()}
     return Entry(Member(**{"id": "", **values}), photos, line_of(node), lines)
 
 
 _EXAMPLE = "Write, for example, '- name: Anna'."
-_FIELDS = {"speak": "spoken", "reveal_at": "reveals"}
+FIELDS = {"speak": "spoken", "reveal_at": "reveals"}
+"""Keys that have another name in `Member`."""
 
 
 def fields_of(node: yaml.MappingNode, path: Path, known: tuple[str, ...], of: str) -> dict[str, yaml.Node]:
@@ -101,8 +104,8 @@ def fields_of(node: yaml.MappingNode, path: Path, known: tuple[str, ...], of: st
         name = key.value if isinstance(key, yaml.ScalarNode) else None
         if name not in known:
             wanted = str(name).casefold()
-            meant = [one for one in _MEANT.get(wanted, []) if one in known]
-            hint = f"{did_you_mean((*meant, wanted)[0], known)}Known: {', '.join(known)}."
+            meant = _MEANT.get(wanted, wanted)
+            hint = f"{did_you_mean(meant if meant in known else wanted, known)}Known: {', '.join(known)}."
             raise wrong(path, key, f"{name or _told(key)!r} is no key {of}.", hint)
         if name in found:
             raise wrong(path, key, f"{name!r} stands twice.", "Keep one of them.")
@@ -111,21 +114,21 @@ def fields_of(node: yaml.MappingNode, path: Path, known: tuple[str, ...], of: st
 
 
 _MEANT = {
-    "spoken": ["speak"],
-    "say": ["say_as"],
-    "pronunciation": ["say_as"],
-    "pronounced": ["say_as"],
-    "sounds_like": ["say_as"],
-    "aka": ["aliases"],
-    "pictures": ["photos"],
-    "images": ["photos"],
-    "faces": ["photos"],
-    "description": ["descriptor"],
-    "extra": ["nameless"],
-    "reveal": ["reveal_at"],
-    "cast": ["people"],
-    "members": ["people"],
-    "persons": ["people"],
+    "spoken": "speak",
+    "say": "say_as",
+    "pronunciation": "say_as",
+    "pronounced": "say_as",
+    "sounds_like": "say_as",
+    "aka": "aliases",
+    "pictures": "photos",
+    "images": "photos",
+    "faces": "photos",
+    "description": "descriptor",
+    "extra": "nameless",
+    "reveal": "reveal_at",
+    "cast": "people",
+    "members": "people",
+    "persons": "people",
 }
 """Words near in meaning, not in spelling."""
 
@@ -296,11 +299,9 @@ def distinct_ids(names: Iterable[str], taken: Iterable[str] = ()) -> tuple[str, 
     used = {one.casefold() for one in taken}
     found = []
     for name in names:
-        base = wanted = id_of(name)
-        number = 1
-        while wanted in used:
-            number += 1
-            wanted = f"{base}-{number}"
+        base = id_of(name)
+        numbered = (f"{base}-{number}" for number in count(2))
+        wanted = next(one for one in chain([base], numbered) if one not in used)
         used.add(wanted)
         found.append(wanted)
     return tuple(found)

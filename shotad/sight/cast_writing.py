@@ -15,6 +15,7 @@ import yaml
 
 from shotad.core import Member
 from shotad.sight.cast_entries import (
+    FIELDS,
     KEYS,
     NEWLINE,
     OTHERS,
@@ -55,10 +56,10 @@ def _spans(text: str, people: yaml.SequenceNode) -> list[tuple[int, int]]:
 
 def with_person(text: str, path: Path, member: Member, comment: str = "") -> str:
     """A text with one more person at the end: id, name, what else is known, photos; a comment above them."""
-    node, newline = compose(text, path), newline_of(text)
-    people = people_of(node, path)
+    newline = newline_of(text)
+    people = people_of(text, path)
     if people is None or not people.value:
-        before, after = _opened(text, node)
+        before, after = _opened(text, compose(text, path))
         indent, is_airy = "  ", not _ends_blank(before)
     else:
         spans, indent = _spans(text, people), " " * people.start_mark.column
@@ -67,10 +68,9 @@ def with_person(text: str, path: Path, member: Member, comment: str = "") -> str
         before += "" if before.endswith(("\n", "\r")) else newline
         is_airy = any(gaps) if gaps else _ends_blank(text[: spans[0][0]])
     rows = [("id", scalar(member.id)), ("name", scalar(tidy(member.name)) if member.name else "")]
-    for field in _FIELDS[1:]:
-        value = getattr(member, field)
-        if value:
-            rows.append((_KEY_OF.get(field, field), _spelled(field, value, path.parent)))
+    for field, key in _KEY_OF.items():
+        if field != "name" and (value := getattr(member, field)):
+            rows.append((key, _spelled(field, value, path.parent)))
     lines = [
         f"{indent}{'- ' if i == 0 else '  '}{key}: {value}".rstrip() for i, (key, value) in enumerate(rows)
     ]
@@ -110,10 +110,8 @@ def without_person(text: str, path: Path, index: int) -> str:
 
 
 _COMMENT = re.compile(r"(?<![ \t])[ \t]+#[^\n\r]*")
-_KEY_OF = {"spoken": "speak", "reveals": "reveal_at"}
-"""Where a field of `Member` has another name in the file."""
-
-_FIELDS = ("name", "spoken", "say_as", "aliases", "pronoun", "descriptor", "reveals", "photos", "nameless")
+_KEY_OF = {FIELDS.get(key, key): key for key in KEYS[1:]}
+"""What fields of `Member` are called in the file, those that can be changed."""
 
 
 def with_comment(text: str, path: Path, index: int, comment: str) -> str:
@@ -139,9 +137,9 @@ def with_values(text: str, path: Path, index: int, id: str, values: Mapping[str,
     if all(key.value != "id" for key, _ in _people(text, path).value[index].value):
         text = _changed(text, path, index, "id", scalar(id))
     for field, value in values.items():
-        if field not in _FIELDS:
-            raise TypeError(f"{field!r} is no field of a person that can be changed: {', '.join(_FIELDS)}")
-        key, folder = _KEY_OF.get(field, field), path.parent
+        if field not in _KEY_OF:
+            raise TypeError(f"{field!r} is no field of a person that can be changed: {', '.join(_KEY_OF)}")
+        key, folder = _KEY_OF[field], path.parent
         entry = _people(text, path).value[index]
         old = next((v for k, v in entry.value if k.value == key), None)
         items = _items(field, value, folder)
@@ -182,7 +180,7 @@ def _changed(text: str, path: Path, index: int, key: str, value: str) -> str:
 
 
 def _people(text: str, path: Path) -> yaml.SequenceNode:
-    people = people_of(compose(text, path), path)
+    people = people_of(text, path)
     assert people is not None, "whose lines are changed stands there"
     return people
 

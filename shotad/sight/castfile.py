@@ -63,7 +63,7 @@ class CastFile:
         """What the file said when it was opened or last saved; None where there was none."""
         self.text = HEAD if text is None else text
         """The file as `save` writes it."""
-        self._entries = _read(self.text, path)
+        self._entries = entries_of(self.text, path)
         self._edits: list[Callable[[], str]] = []
 
     @classmethod
@@ -144,7 +144,7 @@ class CastFile:
         now = read_text(self.path) if self.path.exists() else None
         if now != self.before:
             self.text = HEAD if now is None else now
-            self._entries = _read(self.text, self.path)
+            self._entries = entries_of(self.text, self.path)
             for edit in self._edits:
                 self._make(edit)
         write_text(self.path.resolve(), self.text)
@@ -156,7 +156,7 @@ class CastFile:
 
     def _make(self, edit: Callable[[], str]) -> None:
         """Make a changed text the state, if it can be read back and holds all others as they were."""
-        people = people_of(compose(self.text, self.path), self.path)
+        people = people_of(self.text, self.path)
         if people is not None and people.flow_style and people.value:
             raise CastError(
                 f"The people of {self.path} stand in brackets.",
@@ -164,10 +164,10 @@ class CastFile:
             )
         text, unfit = edit(), CastError(f"{self.path} cannot be changed by a program.", "Change it by hand.")
         try:
-            node = compose(text, self.path)
+            compose(text, self.path)
         except CastError:
             raise unfit from None
-        entries = entries_of(node, self.path)
+        entries = entries_of(text, self.path)
         before, after = (
             [(replace(e.member, id=""), e.photos) for e in es] for es in (self._entries, entries)
         )
@@ -195,7 +195,7 @@ def cast_path(path: Path) -> Path:
 def read_cast(path: Path) -> Cast:
     """The cast of a cast file. Raises CastError with the file and the line of a mistake."""
     folder = path.parent
-    entries = _read(read_text(path), path)
+    entries = entries_of(read_text(path), path)
     shown: list[tuple[Entry, int, Path]] = []
     members, notes = [], []
     for entry in entries:
@@ -223,10 +223,6 @@ def read_cast(path: Path) -> Cast:
             what = f"the photo {photo.name} is also that of {called(other.member)} (line {other.line})."
             raise wrong(path, line, what, "A photo shows one person: leave it to one.")
     return Cast(tuple(members), path, (*notes, *warnings(members)))
-
-
-def _read(text: str, path: Path) -> tuple[Entry, ...]:
-    return entries_of(compose(text, path), path)
 
 
 FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")

@@ -1,4 +1,5 @@
-"""What stands in a cast folder beside ``cast.yaml``: face pictures, facts of each film, the last merge.
+"""What stands in a cast folder beside ``cast.yaml``: face pictures, facts of each film, the last merge, and
+``overview.html``, the page that shows everybody by their pictures.
 
 ``discovered.json`` says which pictures discovery put there, from which moment of which film, and of each
 person what was seen of them in each film. It holds no face data. By the pictures' hashes a later run tells
@@ -11,9 +12,11 @@ so that is all that undoing it needs.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import urllib.parse
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -21,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
+from PIL import Image as Pictures
 
 from shotad.core import (
     Box,
@@ -28,11 +32,15 @@ from shotad.core import (
     Member,
     WorkFolder,
     WorkFolderError,
+    file_sha256,
+    plural,
     read_record,
     readable_json,
     write_bytes,
     write_text,
 )
+from shotad.film import page_environment
+from shotad.script import timecode
 from shotad.sight.castfile import CastFile, names_of
 
 FACTS = "discovered.json"
@@ -244,7 +252,7 @@ def stem_of(film: str) -> str:
 def sha256_of(path: Path) -> str:
     """The hash of a file's content. Raises CastError where it cannot be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return file_sha256(path)
     except OSError as error:
         raise CastError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -359,3 +367,88 @@ def merge(file: CastFile, person: Member, into: Member) -> Member:
     file.remove(person.id)
     file.update(into.id, **{key: value for key, value in values.items() if value != getattr(into, key)})
     return file.member(into.id)
+
+
+PAGE = "overview.html"
+
+_TEMPLATES = Path(__file__).parent / "page"
+_HEIGHT = 160
+"""CSS pixels of a picture's height."""
+
+
+def renew_overview(folder: Path) -> None:
+    """Write the overview of a cast folder again after a change, where there is one. Raises CastError."""
+    if (folder / PAGE).exists():
+        write_overview(folder, CastFile.open(folder).members, Facts.read(folder))
+
+
+def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Path:
+    """Write ``overview.html`` into a cast folder. Raises WorkFolderError where it cannot be
+    written."""
+    ids = {member.id for member in members}
+    cards: list[dict[str, Any]] = []
+    for member in members:
+        found, called = facts.in_films(member.id), member.name or member.id
+        summary = "Not seen in a film that was looked through."
+        if found:
+            seconds, films = sum(f.seconds for f in found), f" in {len(found)} films"
+            shots = plural(sum(f.shots for f in found), "shot")
+            summary = f"{shots}, {in_view(seconds)} in view{films if len(found) > 1 else ''}."
+        like = "" if member.name else facts.like(member.id)
+        cards.append(
+            {
+                "member": member,
+                "called": f"{member.name} ({member.id})" if member.name else member.id,
+                "summary": summary,
+                "found": found,
+                "pictures": [
+                    _picture(path, folder, f"{called}, picture {number} of {len(member.photos)}")
+                    for number, path in enumerate(member.photos, 1)
+                ],
+                "like": like if like in ids else "",
+            }
+        )
+    films_seen = sorted({(found.name, found.film) for found in facts.found})
+    # The cast in one sentence: "4 people, seen in ep1.mp4; 3 have no name yet."
+    unnamed = [card for card in cards if not card["member"].name and not card["member"].nameless]
+    lead = "There is nobody in this cast yet."
+    if members:
+        seen = f", seen in {', '.join(film for film, _ in films_seen)}" if films_seen else ""
+        has = "has" if len(unnamed) == 1 else "have"
+        names = f"{len(unnamed)} of them {has} no name yet" if unnamed else "all named"
+        lead = f"{plural(len(members), 'person', 'people')}{seen}; {names}."
+    environment = page_environment(
+        _TEMPLATES, time=lambda second: timecode(second)[:8], in_view=in_view, plural=plural
+    )
+    name = folder.name or str(folder)
+    page = environment.get_template("page.html.j2").render(
+        cards=cards,
+        title=folder.resolve().name,
+        # As it is typed in a command line
+        folder=f'"{name}"' if any(c in " '&()" for c in name) else name,
+        lead=lead,
+        films=films_seen,
+        unnamed=unnamed,
+        pictures=sum(len(member.photos) for member in members),
+    )  # fmt: skip
+    path = folder / PAGE
+    if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != page:
+        write_text(path, page)
+    return path
+
+
+def _picture(path: Path, folder: Path, words: str) -> dict[str, Any]:
+    """A picture on the page: its address as seen from there, what it is, and its size in CSS pixels."""
+    try:
+        with Pictures.open(path) as opened:
+            width, height = opened.size
+    except OSError:
+        width, height = 1, 1  # of one that cannot be read, those of a square
+    address = urllib.parse.quote(Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix())
+    return {"address": address, "words": words, "width": round(width * _HEIGHT / height), "height": _HEIGHT}
+
+
+def in_view(seconds: float) -> str:
+    """``3.4 → 3 s``, ``83.5 → 1 min 24 s``."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"

@@ -46,6 +46,8 @@ Landmarks = tuple[tuple[float, float], ...]
 picture first where the face looks ahead."""
 Embedding = npt.NDArray[np.float32]
 """``float32[128]`` of length 1; the product of two is their likeness."""
+Embeddings = npt.NDArray[np.float32]
+"""``float32[n, d]``, rows of length 1."""
 
 _WIDTH = 640
 """Pixels of width that the detector sees: larger finds smaller faces, and faces in machine parts."""

@@ -1,25 +1,39 @@
-"""Faces followed through a shot, with the embeddings of their best looks.
+"""Faces followed through a shot, with the embeddings of their best looks, and pictures cut of them.
 
 Looks at faces are linked from picture to picture of a shot. A strand is one person: place and likeness must
 agree, and where they leave a doubt the strand ends and another begins. Two short tracks of one person do no
 harm; one of two people gives somebody a wrong name.
+
+A picture is kept only if the finder finds just that face in the JPEG again and the recogniser says that it
+is this person's and nobody else's found in the film: a describing run knows people by the pictures alone.
 """
 
 from __future__ import annotations
 
 import base64
+import io
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
+from PIL import Image as Pictures
 
 from shotad.core import Box, Image
-from shotad.sight.faces import Embedding, Face, FaceModels, Following
-from shotad.sight.motion import Gray, active_area, is_break, shift_between, small_gray
-from shotad.sight.tracks import best_pairs, likeness
+from shotad.film import jpeg
+from shotad.sight.faces import Embedding, Embeddings, Face, FaceModels, Following
+from shotad.sight.motion import (
+    Gray,
+    active_area,
+    best_pairs,
+    is_break,
+    likeness,
+    shift_between,
+    small_gray,
+)
 
 MOMENT = 0.6
 """Seconds between two looks that count as a moment; pictures come four a second, or one."""
@@ -33,11 +47,18 @@ _ONCE = 0.15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FaceView:
-    """One face in one picture; ``worth`` is how much its embedding says, 0 to 1."""
+    """One face in one picture; ``worth`` is how much its embedding says, 0 to 1.
+
+    Of one that could become a picture of somebody, ``worth`` is how good a picture it promises to be: size,
+    frontality, certainty, wholeness. With its ``jpeg`` it is a checked picture, from which the embedding was
+    read, and its sharpness and light count too.
+    """
 
     face: Face
     embedding: Embedding
     worth: float
+    shot: int = 0
+    jpeg: bytes = b""
 
     @property
     def seconds(self) -> float:
@@ -271,3 +292,124 @@ def _face_row(face: Face) -> dict[str, Any]:
 def _face_of(row: Mapping[str, Any]) -> Face:
     points = tuple((x, y) for x, y in row["landmarks"])
     return Face(Box(*row["box"]), row["seconds"], row["score"], points, row["yaw"])
+
+
+_MARGINS = (0.6, 0.4, 0.25)
+"""Of the face's height, left around it; less where somebody else would be in the picture."""
+_TALLEST = 640
+"""Pixels of a picture's height at most."""
+_QUALITY = 92
+_LARGEST = 160.0
+"""Pixels of height from which a larger face is no better."""
+_TURNED = 0.9
+"""Yaw from which a face shows one side only."""
+_SHARP = 0.12
+"""Of `_sharpness`, for a face in focus."""
+_LEAST_WORTH = 0.05
+_SAME_SHOT = 0.3
+_ALIKE = 0.6
+"""What being of a shot, and as alike as can be, takes off a look's worth: pictures shall differ."""
+_KNOWN = 0.9
+"""Likeness to a photo that is there from which another shows nothing new."""
+
+
+def looks_of(tracks: Iterable[FaceTrack], height: int) -> list[FaceView]:
+    """The looks that could become a picture, oldest first; ``height`` is that of the frames in pixels."""
+    looks = [
+        FaceView(track.faces[i], track.embeddings[k], _picture_worth(track.faces[i], height), track.shot)
+        for track in tracks
+        for k, i in enumerate(track.read)
+    ]
+    good = (look for look in looks if look.worth > _LEAST_WORTH)
+    return sorted(good, key=lambda look: (look.face.seconds, look.face.box.left))
+
+
+def _picture_worth(face: Face, height: int) -> float:
+    box = face.box
+    size: float = min(box.height * height / _LARGEST, 1.0) ** 0.5
+    front = max(1.0 - abs(face.yaw) / _TURNED, 0.0)
+    # A face that the picture's edge cuts off counts less.
+    whole = 1.0 if min(box.left, box.top, 1 - box.right, 1 - box.bottom) > 0.005 else 0.4
+    return size * (0.35 + 0.65 * front) * face.score * whole
+
+
+def best_of(
+    portraits: Sequence[FaceView], centre: Embedding, there: Embeddings, count: int
+) -> list[FaceView]:
+    """The ``count`` to make pictures of, or pictures to keep, best first: one after the other the best, given
+    those before it and the photos ``there``, and nothing that shows what is known already."""
+    chosen: list[FaceView] = []
+
+    def worth(one: FaceView) -> tuple[float, float]:
+        typical = float(np.clip(one.embedding @ centre, 0.0, 1.0))
+        rows = [*there, *(other.embedding for other in chosen)]
+        alike = max((float(one.embedding @ row) for row in rows), default=0.0)
+        again = _SAME_SHOT * any(one.shot == other.shot for other in chosen)
+        value = one.worth * (0.3 + 0.7 * typical) * max(1 - _ALIKE * max(alike, 0.0) - again, 0.0)
+        return value, -one.face.seconds
+
+    left = [one for one in portraits if not len(there) or float((there @ one.embedding).max()) < _KNOWN]
+    while left and len(chosen) < count:
+        best = max(left, key=worth)
+        chosen.append(best)
+        left = [o for o in left if o is not best and float(o.embedding @ best.embedding) < _KNOWN]
+    return chosen
+
+
+def portrait(
+    image: Image, look: FaceView, centre: Embedding, others: Embeddings, models: FaceModels
+) -> FaceView | None:
+    """The picture of ``look`` cut from the film's frame ``image``; None where no cut of it passes.
+
+    ``centre`` is what the person looks like, ``others`` (``float32[n, d]``) what the rest do.
+    """
+    box, (height, width) = look.face.box, image.shape[:2]
+    for margin in _MARGINS:
+        left, top, right, bottom = _edges(image, box, margin)
+        wide, high = right - left, bottom - top
+        cut = Pictures.fromarray(np.ascontiguousarray(image[top:bottom, left:right]))
+        if high > _TALLEST:
+            cut = cut.resize((round(wide * _TALLEST / high), _TALLEST), Pictures.Resampling.LANCZOS)
+        data = jpeg(np.asarray(cut), _QUALITY, subsampling=0)
+        shown = np.array(Pictures.open(io.BytesIO(data)).convert("RGB"), np.uint8)
+        faces = models.find(shown, 0.0)
+        meant = Box(
+            max((box.left * width - left) / wide, 0.0),
+            max((box.top * height - top) / high, 0.0),
+            min((box.right * width - left) / wide, 1.0),
+            min((box.bottom * height - top) / high, 1.0),
+        )
+        if len(faces) != 1 or faces[0].box.iou(meant) <= 0.4:
+            continue
+        embedding = models.read(shown, faces[0])
+        own = float(embedding @ centre)
+        nearest = float((others @ embedding).max()) if len(others) else -1.0
+        if own < max(models.threshold, models.join) or own - nearest < models.margin:
+            continue
+        # Sharpness and light of a face, 0 to 1
+        left, top, right, bottom = _edges(image, box, 0.0)
+        grey = cv2.cvtColor(np.ascontiguousarray(image[top:bottom, left:right]), cv2.COLOR_RGB2GRAY)
+        small = np.asarray(cv2.resize(grey, (96, 128), interpolation=cv2.INTER_AREA), np.float32)
+        light = float(small.mean())
+        lit = min((light - 15) / 45, (250 - light) / 40, 1.0)
+        clearness = max(lit, 0.05) * (0.3 + 0.7 * min(_sharpness(small) / _SHARP, 1.0))
+        return replace(look, jpeg=data, embedding=embedding, worth=look.worth * clearness)
+    return None
+
+
+def _edges(image: Image, box: Box, margin: float) -> tuple[int, int, int, int]:
+    """Left, top, right, bottom in pixels of a cut around ``box``, inside the picture."""
+    height, width = image.shape[:2]
+    around = margin * box.height * height
+    return (
+        max(int(box.left * width - around), 0),
+        max(int(box.top * height - around), 0),
+        min(int(np.ceil(box.right * width + around)), width),
+        min(int(np.ceil(box.bottom * height + around)), height),
+    )
+
+
+def _sharpness(grey: npt.NDArray[np.float32]) -> float:
+    """How much of a face's contrast is in its finest lines: the deviation of the Laplacian over its own."""
+    fine = cv2.Laplacian(cv2.GaussianBlur(grey, (3, 3), 0), cv2.CV_32F)
+    return float(fine.std()) / max(float(grey.std()), 8.0) / 4

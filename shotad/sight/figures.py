@@ -10,18 +10,18 @@ figure.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from operator import itemgetter
 
 import numpy as np
 
 from shotad.core import MANY, Box, FigureFact, Movement, Sighting, ThingFact
+from shotad.sight.motion import Shift, T, Track, link, way_of, windows
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, drift, least, place_of
 from shotad.sight.things import KINDS, overlap
-from shotad.sight.tracks import Carrier, Placed, Track, link, way_of, windows
 
-T = TypeVar("T", bound=Placed)
+Course = tuple[float, Movement, Track[T]]
+"""A steady movement: how far it goes (fraction of the picture), where to, and its track."""
 
 _FRAMES = 4
 """Frames in which a thing must be seen."""
@@ -108,29 +108,22 @@ def _thing(
         _is_several([s.box for s in frame if s.name == name and s.score >= _ANOTHER]) for frame in firsts
     )
     count = MANY if 2 * crowded >= len(firsts) else 1
-    glimpses = tuple(Glimpse(s.box, s.seconds) for track in tracks for s in track.seen)
     sure = min(float(np.quantile([s.score for s in track.seen], 0.8)) for track in tracks)
-    area = float(np.median([g.box.area for g in glimpses]))
-    place = place_of([Track(glimpses, tuple(range(len(glimpses))))])
-    course = (
-        _farthest(tracks[0], stretch.shifts, stretch.aspect, _PASSING) if len(tracks) == count == 1 else None
-    )
-    since = course.track.first if course else moments[0]
-    movement = course.movement if course else None
+    area = float(np.median([s.box.area for track in tracks for s in track.seen]))
+    since, movement = moments[0], None
+    if len(tracks) == count == 1:
+        course = _farthest(tracks[0], stretch.shifts, stretch.aspect, _PASSING)
+        since, movement = (course[2].first, course[1]) if course else (since, None)
     return ThingFact(
-        stretch.shot, name, count, place, round(sure, 3), round(since, 3), round(area, 3), movement,
-        last=round(moments[-1], 3),
+        stretch.shot, name, count, place_of(tracks), round(sure, 3), round(since, 3), round(area, 3),
+        movement, last=round(moments[-1], 3),
     )  # fmt: skip
 
 
 def _is_several(boxes: Sequence[Box]) -> bool:
     """True for two boxes or more of which none lies in a larger one: parts of a thing are found as things."""
-    whole = [one for one in boxes if not any(_is_part(one, other) for other in boxes)]
-    return len(whole) > 1
-
-
-def _is_part(one: Box, other: Box) -> bool:
-    return one.area < other.area and overlap(one, other) >= _PART
+    larger = ([b for b in boxes if b.area > one.area and overlap(one, b) >= _PART] for one in boxes)
+    return sum(not others for others in larger) > 1
 
 
 def _is_of_another_shot(track: Track[Sighting], stretch: Stretch) -> bool:
@@ -166,7 +159,7 @@ def _agree(
 
 def figure_of(
     moving: Sequence[Box | None],
-    shifts: Sequence[Carrier | None],
+    shifts: Sequence[Shift | None],
     people: Sequence[Person],
     stretch: Stretch,
     seconds: Sequence[float],
@@ -179,31 +172,14 @@ def figure_of(
     """
     frames: list[list[Glimpse]] = [[]]
     for box, second in zip(moving, seconds[1:], strict=True):
-        alone = box is not None and box.area <= _LARGEST and not _covers(box, second, people)
+        near = [g.box for p in people for g in p.track.seen if abs(g.seconds - second) < 0.5]
+        alone = box is not None and box.area <= _LARGEST and all(overlap(one, box) <= 0.3 for one in near)
         frames.append([Glimpse(box, second)] if box is not None and alone else [])
     courses = (_farthest(track, shifts, stretch.aspect, _WINDOW) for track in link(frames, shifts))
-    best = max(filter(None, courses), key=lambda course: course.far, default=None)
-    return _figure(best.track, best.movement, stretch) if best else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Course(Generic[T]):
-    """A steady movement: its track, where it goes, and how far (fraction of the picture)."""
-
-    track: Track[T]
-    movement: Movement
-    far: float
-
-
-def _farthest(
-    track: Track[T], shifts: Sequence[Carrier | None], aspect: float, seconds: float
-) -> _Course[T] | None:
-    """The longest way that it goes by itself within so many seconds."""
-    courses = (_course(part, shifts, aspect) for part in windows(track, seconds))
-    return max(filter(None, courses), key=lambda course: course.far, default=None)
-
-
-def _figure(track: Track[Glimpse], movement: Movement, stretch: Stretch) -> FigureFact:
+    best = max(filter(None, courses), key=itemgetter(0), default=None)
+    if best is None:
+        return None
+    _, movement, track = best
     return FigureFact(
         shot=stretch.shot,
         first=round(track.first, 3),
@@ -214,7 +190,15 @@ def _figure(track: Track[Glimpse], movement: Movement, stretch: Stretch) -> Figu
     )
 
 
-def _course(track: Track[T], shifts: Sequence[Carrier | None], aspect: float) -> _Course[T] | None:
+def _farthest(
+    track: Track[T], shifts: Sequence[Shift | None], aspect: float, seconds: float
+) -> Course[T] | None:
+    """The longest way that it goes by itself within so many seconds."""
+    courses = (_course(part, shifts, aspect) for part in windows(track, seconds))
+    return max(filter(None, courses), key=itemgetter(0), default=None)
+
+
+def _course(track: Track[T], shifts: Sequence[Shift | None], aspect: float) -> Course[T] | None:
     """Left, right, up or down where both edges of the region go that way, and farther than the background."""
     if len(track.seen) < _STEPS or 3 * len(track.seen) < 2 * (track.frames[-1] - track.frames[0] + 1):
         return None
@@ -224,15 +208,10 @@ def _course(track: Track[T], shifts: Sequence[Carrier | None], aspect: float) ->
         return None
     across = least(drift([b.left for b in boxes]), drift([b.right for b in boxes]))
     if abs(across) > _FAR and across * way.x > 0 and abs(way.x) > 0.2:
-        return _Course(track, "right" if across > 0 else "left", abs(across))
+        return abs(across), "right" if across > 0 else "left", track
     rooted = min(b.bottom for b in boxes) > 0.95
     top = drift([b.top for b in boxes])
     upright = top if rooted else least(top, drift([b.bottom for b in boxes]))
     if abs(upright) > _FAR and upright * way.y > 0 and abs(way.y) > 0.1:
-        return _Course(track, "down" if upright > 0 else "up", abs(upright))
+        return abs(upright), "down" if upright > 0 else "up", track
     return None
-
-
-def _covers(box: Box, second: float, people: Sequence[Person]) -> bool:
-    near = [g for p in people for g in p.track.seen if abs(g.seconds - second) < 0.5]
-    return any(overlap(g.box, box) > 0.3 for g in near)

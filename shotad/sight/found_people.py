@@ -26,9 +26,9 @@ import numpy.typing as npt
 
 from shotad.core import Box
 from shotad.sight.castfolder import Holdings, is_blank
-from shotad.sight.faces import Embedding
+from shotad.sight.faces import Embedding, Embeddings
 from shotad.sight.facetracks import FaceTrack
-from shotad.sight.gallery import Embeddings, mean_of
+from shotad.sight.gallery import mean_of
 
 _SOLID = 3
 """Appearances from which it is known how well a group holds together."""
@@ -37,66 +37,39 @@ _GAP = 0.15
 people made by one image model purity rose from 0.80 to 0.99; of 40 real people six more were split."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Appearance:
-    """One face through one shot.
+def group(
+    firm: Sequence[FaceTrack], loose: Sequence[FaceTrack], join: float, margin: float = 0.0
+) -> list[list[FaceTrack]]:
+    """The people among faces that are ``firm``: seen often and well enough to found a group.
 
-    ``vector`` is ``float32[d]`` of length 1; ``moments`` are the film seconds at which it was seen; ``firm``:
-    seen often and well enough to found a group.
+    A ``loose`` one joins the group that it is most like, if the mean likeness is above ``join`` and the next
+    best group's is less by ``margin``; else it is in none. For n firm ones n² likenesses are kept: 36 MB for
+    3,000.
     """
-
-    vector: npt.NDArray[np.float32]
-    moments: tuple[float, ...]
-    firm: bool = True
-
-
-def group(appearances: Sequence[Appearance], join: float, margin: float = 0.0) -> tuple[tuple[int, ...], ...]:
-    """The people among ``appearances``: groups of their numbers, each ascending, by their first number.
-
-    An appearance that is not firm joins the group that it is most like, if the mean likeness is above
-    ``join`` and the next best group's is less by ``margin``; else it is in none. For n firm
-    appearances n² likenesses are kept: 36 MB for 3,000.
-    """
-    if not appearances:
-        return ()
-    firm = [number for number, one in enumerate(appearances) if one.firm]
-    loose = [number for number, one in enumerate(appearances) if not one.firm]
-    apart = together(one.moments for one in appearances)
-    vectors = np.stack([one.vector for one in appearances]).astype(np.float32)
-    place = {number: k for k, number in enumerate(firm)}
-    within = [{place[other] for other in apart[number] if other in place} for number in firm]
-    groups = [[firm[k] for k in group] for group in agglomerate(vectors[firm], within, join)]
-    if groups and loose:
-        # The surest first; the groups' means are those of the firm ones.
-        likeness = vectors[loose] @ np.stack([vectors[members].mean(axis=0) for members in groups]).T
-        taken = [set(members) for members in groups]
-        for k in sorted(range(len(loose)), key=lambda k: (-float(likeness[k].max()), loose[k])):
-            ranked = np.argsort(-likeness[k], kind="stable")[:2]
-            best = int(ranked[0])
-            second = float(likeness[k, ranked[1]]) if len(ranked) > 1 else -1.0
-            sure = likeness[k, best] > join and likeness[k, best] - second >= margin
-            if sure and not apart[loose[k]] & taken[best]:
-                groups[best].append(loose[k])
-                taken[best].add(loose[k])
-    return tuple(sorted(tuple(sorted(group)) for group in groups))
-
-
-def together(moments: Iterable[Sequence[float]]) -> list[set[int]]:
-    """For each appearance the numbers of those that were seen at one of its moments.
-
-    >>> together([(0.0, 0.5), (0.5, 1.0), (1.5,)])
-    [{1}, {0}, set()]
-    """
-    seen_at: dict[float, list[int]] = defaultdict(list)
-    apart: list[set[int]] = []
-    for number, seconds in enumerate(moments):
-        apart.append(set())
-        for second in seconds:
-            seen_at[second].append(number)
-    for numbers in seen_at.values():
-        for number in numbers:
-            apart[number].update(other for other in numbers if other != number)
-    return apart
+    if not firm:
+        return []
+    tracks, first = [*firm, *loose], len(firm)
+    seen_at: dict[float, set[int]] = defaultdict(set)
+    for number, track in enumerate(tracks):
+        for face in track.faces:
+            seen_at[face.seconds].add(number)
+    apart = [
+        set[int]().union(*(seen_at[face.seconds] for face in track.faces)) - {number}
+        for number, track in enumerate(tracks)
+    ]
+    vectors = np.stack([mean_of(track.embeddings) for track in tracks])
+    within = [{other for other in others if other < first} for others in apart[:first]]
+    groups = agglomerate(vectors[:first], within, join)
+    # The surest first; the groups' means are those of the firm ones.
+    likeness = vectors[first:] @ np.stack([vectors[members].mean(axis=0) for members in groups]).T
+    for k in sorted(range(len(loose)), key=lambda k: -float(likeness[k].max())):
+        ranked = np.argsort(-likeness[k], kind="stable")[:2]
+        best = int(ranked[0])
+        second = float(likeness[k, ranked[1]]) if len(ranked) > 1 else -1.0
+        sure = likeness[k, best] > join and likeness[k, best] - second >= margin
+        if sure and apart[first + k].isdisjoint(groups[best]):
+            groups[best].append(first + k)
+    return [[tracks[number] for number in numbers] for numbers in groups]
 
 
 def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> list[list[int]]:
@@ -106,8 +79,6 @@ def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> 
     the likeness to a joined group is at most the better of its parts', only who was nearest to a part looks
     again.
     """
-    if not len(vectors):
-        return []
     members = [[k] for k in range(len(vectors))]
     # The mean likeness of each two groups; minus infinity, which stays so in every mean, of two who are apart
     alike = np.array(vectors @ vectors.T, np.float32)
@@ -204,16 +175,14 @@ def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: flo
     `shotad.sight.found_people.group`.
     Faces too small to tell are left out, and so is who was never seen twice in a shot.
     """
-    large, appearances = [], []
+    firm: list[FaceTrack] = []
+    loose: list[FaceTrack] = []
     for track in tracks:
         pixels = max(face.box.height for face in track.faces) * height
         if pixels >= _LEAST_HEIGHT:
-            firm = len(track.faces) >= _FIRM_LOOKS and pixels >= _FIRM_HEIGHT
-            moments = tuple(face.seconds for face in track.faces)
-            large.append(track)
-            appearances.append(Appearance(mean_of(track.embeddings), moments, firm))
-    groups = group(appearances, join, margin)
-    people = [person_of(large[number] for number in numbers) for numbers in groups]
+            is_firm = len(track.faces) >= _FIRM_LOOKS and pixels >= _FIRM_HEIGHT
+            (firm if is_firm else loose).append(track)
+    people = map(person_of, group(firm, loose, join, margin))
     return sorted(people, key=lambda person: person.order)
 
 
@@ -239,24 +208,6 @@ class Match:
     dismissed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Claims:
-    """What became of the pictures that were cut from a person's faces before, as ids.
-
-    ``moved`` are those to whom they were given, ``kept`` whom they still belong to or were deleted from,
-    ``lost`` counts those that went with their person.
-    """
-
-    moved: list[str]
-    kept: list[str]
-    lost: int
-
-    @property
-    def are_moved(self) -> bool:
-        """Whether a person has given most of the pictures to somebody else."""
-        return bool(self.moved) and len(self.moved) >= len(self.kept)
-
-
 def match_people(
     people: Sequence[FoundPerson],
     film: str,
@@ -274,9 +225,9 @@ def match_people(
     claims = [_claims(person, film, holdings) for person in people]
     # Which person found goes on as which member: of several with pictures of one, that with the most
     best: dict[str, tuple[int, int]] = {}
-    for number, claim in enumerate(claims):
-        for member in sorted(set(claim.kept)):
-            best[member] = min(best.get(member, (0, 0)), (-claim.kept.count(member), number))
+    for number, (_, kept, _) in enumerate(claims):
+        for member in sorted(set(kept)):
+            best[member] = min(best.get(member, (0, 0)), (-kept.count(member), number))
     owners: dict[int, str] = {}
     for (_, number), name in sorted(((place, name) for name, place in best.items()), reverse=True):
         owners[number] = name
@@ -284,42 +235,38 @@ def match_people(
     matches: list[Match] = []
     taken: dict[str, list[FoundPerson]] = {}
     for number, person in enumerate(people):
-        alike = likeness(person)
-        found = _matched(claims[number], owners.get(number), named, alike, threshold, margin)
-        met = found.member is not None and any(map(person.meets, taken.get(found.member, ())))
-        if met and not claims[number].are_moved:
-            found = Match(like=found.member)
+        moved, kept, lost = claims[number]
+        if moved and len(moved) >= len(kept):  # a person has given most of the pictures to somebody else
+            found = Match(_most(moved))
+        else:
+            found = _matched(owners.get(number), named, likeness(person), kept, lost, threshold, margin)
+            if found.member is not None and any(map(person.meets, taken.get(found.member, ()))):
+                found = Match(like=found.member)
         if found.member is not None:
             taken.setdefault(found.member, []).append(person)
         matches.append(found)
     return matches
 
 
-def _claims(person: FoundPerson, film: str, holdings: Holdings) -> _Claims:
-    moved, kept, lost = [], [], 0
-    for picture in holdings.facts.of_film(film):
-        if not person.is_seen_at(picture.second, picture.box):
-            continue
-        holder = holdings.holder(picture)
-        if holder is not None and holder != picture.id:
-            moved.append(holder)
-        elif holdings.is_member(picture.id):
-            kept.append(picture.id)
-        else:
-            lost += 1
-    return _Claims(moved, kept, lost)
+def _claims(person: FoundPerson, film: str, holdings: Holdings) -> tuple[list[str], list[str], int]:
+    """Of the pictures that were cut from a person's faces before: the ids of those to whom they were given,
+    and of those whom they still belong to or were deleted from; how many went with their person."""
+    pictures = [p for p in holdings.facts.of_film(film) if person.is_seen_at(p.second, p.box)]
+    holders = [(p.id, holdings.holder(p) or p.id) for p in pictures]
+    moved = [holder for own, holder in holders if holder != own]
+    kept = [own for own, holder in holders if holder == own and holdings.is_member(own)]
+    return moved, kept, len(pictures) - len(moved) - len(kept)
 
 
 def _matched(
-    claims: _Claims,
     owner: str | None,
     named: Iterable[str],
     alike: Likeness,
+    kept: Sequence[str],
+    lost: int,
     threshold: float,
     margin: float,
 ) -> Match:
-    if claims.are_moved:
-        return Match(_most(claims.moved))
     if owner is not None and owner in named:
         return Match(owner)
     ranked = sorted(alike, key=lambda name: -alike[name])
@@ -329,9 +276,9 @@ def _matched(
         return Match(like)
     if owner is not None:
         return Match(owner, like if like != owner else None)
-    if claims.lost > len(claims.kept):
+    if lost > len(kept):
         return Match(dismissed=True)
-    return Match(like=_most(claims.kept) if claims.kept else like)
+    return Match(like=_most(kept) if kept else like)
 
 
 def _most(names: Sequence[str]) -> str:

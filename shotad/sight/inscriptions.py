@@ -18,8 +18,8 @@ from statistics import fmean, median
 import numpy as np
 
 from shotad.core import Box, Interval, TextFact, TextKind
+from shotad.sight.motion import best_pairs
 from shotad.sight.text import TextLine, is_readable, letters, tidy
-from shotad.sight.tracks import best_pairs
 
 TEXT_SCORE = 0.9
 """Score of a line that is sure enough to be said aloud (benchmarks/text.py)."""
@@ -96,7 +96,7 @@ def texts_of_shots(
     found = follow(observations)
     sure = [line for line in found if _counts(line)]
     cards = [_complete(card, found) for card in _cards(sure)]
-    cards = [card for card in cards if not (_is_watermark(card) or _stays(card, observations))]
+    cards = [card for card in cards if not _is_mark(card, observations)]
     low = sum(map(_stands_low, cards))
     kinds = [(card, _kind(card, low, speech, observations)) for card in cards]
     told = [_fact(card, kind) for card, kind in kinds if _is_settled(card, kind)]
@@ -216,30 +216,30 @@ def _heights(card: Sequence[Inscription]) -> list[tuple[float, Inscription]]:
     return placed
 
 
-def _is_watermark(card: Sequence[Inscription]) -> bool:
-    """True for a seller's name over a picture, and for small text in a corner over three shots."""
+def _is_mark(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
+    """True for a mark of who made or sells the film.
+
+    It is a seller's name over a picture; small text in a corner over three shots, or from the first frame to
+    the last; or a word or two there, however often they are read: over a lively picture a mark is missed in
+    most frames. A word or two that stand in every frame over a lively picture are a mark wherever they are.
+    """
     if all(_SELLER.search(line.text) and line.ground > _PLAIN for line in card):
         return True
     shots = {reading.shot for line in card for reading in line.readings}
-    lasts = max(line.last for line in card) - min(line.first for line in card)
-    aside = all(min(abs(at - 0.5) for at in line.centre) > 0.3 for line in card)
-    return len(shots) >= 3 and lasts >= 5 and aside and max(line.height for line in card) <= _LARGE
-
-
-def _stays(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
-    """True for small text in a corner that stands there from the first frame to the last, and for a word or
-    two there, however often they are read: over a lively picture a mark is missed in most frames. A word or
-    two that stand in every frame over a lively picture are a mark wherever they are."""
     frames = frozenset.union(*(line.frames for line in card))
-    ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
-    often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
+    high = max(line.height for line in card)
     aside = all(min(abs(at - 0.5) for at in line.centre) > 0.3 for line in card)
+    stood = max(line.last for line in card) - min(line.first for line in card)
+    if aside and len(shots) >= 3 and stood >= 5 and high <= _LARGE:
+        return True
     short = sum(len(line.text.split()) for line in card) <= _MARK_WORDS
     lasts = observations[-1].seconds - observations[0].seconds
     always = len(frames) == len(observations) and lasts >= _MARKED
     if short and always and min(line.unrest for line in card) > _LIVELY:
         return True
-    return aside and max(line.height for line in card) <= _MARK and (short or (bool(ends) and often))
+    ends = {0, 1} & frames and {len(observations) - 1, len(observations) - 2} & frames
+    often = len(frames) >= 4 and 3 * len(frames) >= 2 * len(observations)
+    return aside and high <= _MARK and (short or (bool(ends) and often))
 
 
 def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -33,28 +34,29 @@ _NUMBERS: dict[str, np.dtype[Any]] = {
 class MobileNet:
     """The network; raises WeightsError where the file at ``path`` does not hold its weights."""
 
-    def __init__(self, path: Path, threads: int = 2) -> None:
+    def __init__(self, path: Path) -> None:
         try:
             kept = _read(path)
             self._last = kept["classifier.1.weight"].reshape(1000, -1), kept["classifier.1.bias"]
             model = _model(kept)
         except (OSError, KeyError, ValueError, IndexError) as error:
             raise unloadable(path, error) from None
-        self._features = OnnxModel(path, threads, model)
+        self._features = OnnxModel(path, 2, model)
 
-    def certainty(self, square: Image) -> npt.NDArray[np.float64]:
-        """How sure it is of each class of ImageNet, ``float64[1000]``, 1 in all; ``square`` has 224 x 224."""
-        pixels = (square.astype(np.float32) / 255 - _MEAN) / _SPREAD
+    def certainty(self, image: Image) -> npt.NDArray[np.float64]:
+        """How sure it is of each class of ImageNet for a picture, ``float64[1000]``, 1 in all."""
+        pixels = (squeeze(image, _SIDE).astype(np.float32) / 255 - _MEAN) / _SPREAD
         features = self._features(np.ascontiguousarray(pixels.transpose(2, 0, 1)[None]))[0]
         weights, bias = self._last
         odds = (weights @ features + bias).astype(np.float64)
         shares = np.exp(odds - odds.max())
         return np.asarray(shares / shares.sum(), np.float64)
 
-    @property
-    def side(self) -> int:
-        """Pixels on each side of what it sees."""
-        return _SIDE
+
+def squeeze(image: Image, side: int) -> Image:
+    """The picture as a square of so many pixels on each side."""
+    way = cv2.INTER_AREA if image.shape[0] > side else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(image, (side, side), interpolation=way), np.uint8)
 
 
 def _read(path: Path) -> dict[str, Floats]:

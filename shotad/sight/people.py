@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 from shotad.core import Box, Framing, Named, PeopleFact, Place, Sighting
 from shotad.sight.faces import Face
+from shotad.sight.motion import Track, best_pairs
 from shotad.sight.things import ANIMALS, overlap
-from shotad.sight.tracks import Track, best_pairs
 
 _LONE_SECOND = 0.5
 """Score from which the second detector alone is worth following."""
@@ -160,15 +160,13 @@ def recognised(people: Sequence[Glimpse], sightings: Sequence[Sighting]) -> tupl
 
 def identities(tracks: Sequence[Track[Glimpse]]) -> tuple[str, ...]:
     """Whose each track is, by id; empty for an unknown person's, and where it is in doubt."""
-    claims = [_claim(track, tracks) for track in tracks]
-    return tuple(
-        who if votes and not _outvoted(i, tracks, claims) else "" for i, (who, votes) in enumerate(claims)
-    )
-
-
-def looks_known(track: Track[Glimpse], who: str) -> int:
-    """In how many frames ``who`` was recognised in the track."""
-    return sum(glimpse.who == who for glimpse in track.seen)
+    claims = [(track, *_claim(track, tracks)) for track in tracks]
+    names = []
+    for track, who, votes in claims:
+        # In doubt where another one has the same claim at the same time with more frames, or as many
+        rivals = (one for one, its, most in claims if one is not track and its == who and most >= votes)
+        names.append("" if any(share_a_moment(track, rival) for rival in rivals) else who)
+    return tuple(names)
 
 
 def share_a_moment(one: Track[Glimpse], other: Track[Glimpse]) -> bool:
@@ -198,17 +196,7 @@ def _claim(track: Track[Glimpse], tracks: Sequence[Track[Glimpse]]) -> tuple[str
     return (who, most) if most >= _COMMON and clear else ("", 0)
 
 
-def _outvoted(i: int, tracks: Sequence[Track[Glimpse]], claims: Sequence[tuple[str, int]]) -> bool:
-    """True where another track has the same claim at the same time with more frames, or as many."""
-    who, votes = claims[i]
-    return any(
-        claims[k][0] == who and claims[k][1] >= votes and share_a_moment(tracks[i], tracks[k])
-        for k in range(len(tracks))
-        if k != i
-    )
-
-
-_PROOF = 3
+PROOF = 3
 """Frames in which a face must be recognised to be the only proof of a person."""
 _PAIR = 2
 """Frames in which several must be seen at once."""
@@ -247,7 +235,7 @@ def _proven(faces: Sequence[Sighting], cast: Mapping[str, Named]) -> Faces:
     for face in sorted(faces, key=lambda s: (s.seconds, -s.score, s.box.left)):
         if face.name in cast:
             found.setdefault(face.name, {}).setdefault(face.seconds, face)
-    return {who: list(seen.values()) for who, seen in found.items() if len(seen) >= _PROOF}
+    return {who: list(seen.values()) for who, seen in found.items() if len(seen) >= PROOF}
 
 
 def _at_once(proven: Faces) -> frozenset[str]:
@@ -276,6 +264,8 @@ def _fact(shot: int, group: Faces, cast: Mapping[str, Named]) -> PeopleFact:
     moments = set.intersection(*({s.seconds for s in seen} for seen in group.values()))
     seen = [s for sightings in group.values() for s in sightings if s.seconds in moments]
     ordered = sorted(group, key=lambda who: (_across(group[who]), who))
+    near = sorted(s.box.height for s in seen)[len(seen) // 2]  # of the face; the body is not known
+    framing: Framing | None = "face" if near > 0.6 else "head and shoulders" if near > 0.33 else None
     return PeopleFact(
         shot=shot,
         first=round(min(moments), 3),
@@ -288,7 +278,7 @@ def _fact(shot: int, group: Faces, cast: Mapping[str, Named]) -> PeopleFact:
         enters=False,
         leaves=False,
         sure=_SURE,
-        framing=_framing(seen) if len(group) == 1 else None,
+        framing=framing if len(group) == 1 else None,
         frames=len(moments),
         names=tuple(cast[who] for who in ordered),
     )
@@ -309,9 +299,3 @@ def _across(seen: Sequence[Sighting]) -> float:
 def place_at(middle: float) -> Place:
     """The outer three tenths of the picture are left and right."""
     return "left" if middle < 0.3 else "right" if middle > 0.7 else "centre"
-
-
-def _framing(seen: Sequence[Sighting]) -> Framing | None:
-    """How near the face is; of the body nothing is known."""
-    height = sorted(s.box.height for s in seen)[len(seen) // 2]
-    return "face" if height > 0.6 else "head and shoulders" if height > 0.33 else None

@@ -20,15 +20,13 @@ from itertools import pairwise, takewhile
 import numpy as np
 
 from shotad.core import Framing, Look, Movement, Named, PeopleFact, Place
-from shotad.sight.people import Glimpse, identities, looks_known, place_at, share_a_moment
+from shotad.sight.motion import Shift, T, Track, way_of, windows
+from shotad.sight.people import PROOF, Glimpse, identities, place_at, share_a_moment
 from shotad.sight.pose import Act
 from shotad.sight.things import overlap
-from shotad.sight.tracks import Carrier, Track, Way, way_of, windows
 
 _GROUP_SURE = 0.9
 _KNOWN_SURE = 0.9
-_PROOF = 3
-"""Frames in which a face must be recognised to be the only proof of a person."""
 _WINDOW = 2.5
 """Seconds in which a movement is looked for."""
 _BEGUN = 0.1
@@ -54,7 +52,7 @@ class Stretch:
 
     shot: int
     seconds: tuple[float, ...]
-    shifts: tuple[Carrier | None, ...]
+    shifts: tuple[Shift | None, ...]
     aspect: float
     opens: bool = True
     closes: bool = True
@@ -78,12 +76,17 @@ class Person:
 
 def people_of(tracks: Sequence[Track[Glimpse]]) -> list[Person]:
     """The tracks that are people beyond doubt, surest first, each person once."""
-    names = identities(tracks)
-    found = [_person(track, who) for track, who in zip(tracks, names, strict=True)]
+    found: list[Person] = []
+    for track, who in zip(tracks, identities(tracks), strict=True):
+        # A face that was recognised often enough is a person whatever the detectors of bodies say.
+        known = bool(who) and sum(glimpse.who == who for glimpse in track.seen) >= PROOF
+        found.append(Person(track, max(sure_of(track), _KNOWN_SURE if known else 0.0), who))
     kept: list[Person] = []
     sure = (p for p in found if p.sure > 0)
     for person in sorted(sure, key=lambda p: (not p.who, -p.sure, -_size(p.track), p.track.first)):
-        doubles = any(_doubles(person.track, k.track) for k in kept if not _are_two(person, k))
+        # Two who were recognised are two, one before the other perhaps.
+        others = [k for k in kept if not (person.who and k.who and person.who != k.who)]
+        doubles = any(_doubles(person.track, other.track) for other in others)
         if not doubles and (not kept or person.who or is_clear(person.track)):
             kept.append(person)
     if kept:
@@ -117,11 +120,16 @@ def people_fact(
     alone = len(people) == 1
     seen = main.track.seen
     movement = movement_of(main.track, stretch) if alone else None
-    before = any(part.first < main.track.first for part in main.parts)
-    after = any(part.last > main.track.last for part in main.parts)
-    enters = alone and not before and _enters(main.track, stretch, movement)
-    leaves = alone and not after and _leaves(main.track, stretch, movement)
-    since = _since(main, together, stretch, movement, enters=enters, leaves=leaves)
+    came, went = seen[0].box, seen[-1].box
+    inward = (movement == "right" and came.left < EDGE) or (movement == "left" and came.right > 1 - EDGE)
+    outward = (movement == "left" and went.left < EDGE) or (movement == "right" and went.right > 1 - EDGE)
+    enters = stretch.opens and inward and main.track.first - stretch.seconds[0] > 0.4
+    enters = enters and not any(part.first < main.track.first for part in main.parts)
+    leaves = outward and stretch.seconds[-1] - main.track.last > 0.4
+    leaves = leaves and not any(part.last > main.track.last for part in main.parts)
+    since = _since(main.track, stretch, movement, enters=enters, leaves=leaves)
+    if len(together) > 1:  # from when all of them are
+        since = min(set.intersection(*({g.seconds for g in p.track.seen} for p in together)))
     looks, turns = (look_of(seen), turn_of(seen)) if alone else (None, None)
     if looks or turns:
         gaze = gaze_since(seen)
@@ -145,7 +153,7 @@ def people_fact(
         looks=looks,
         turns=turns,
         quick=quick_of(main.track, stretch) if movement in ("left", "right") else None,
-        facing=len(people) == 2 and _face_each_other(people[0].track, people[1].track),
+        facing=len(people) == 2 and _face_each_other(people),
         frames=len(seen),
         names=_names(together, cast or {}),
         since=round(since, 3),
@@ -170,7 +178,11 @@ def deed_facts(
         if i in told:
             continue
         there = [p for p in acts if p.track.first <= act.since <= p.track.last or p is person]
-        alike = {p: k for k, (other, p) in enumerate(done) if _is_joint(act, other) and k not in told}
+        alike = {
+            p: k
+            for k, (other, p) in enumerate(done)
+            if k not in told and act.deed == other.deed and abs(act.since - other.since) <= _TOGETHER
+        }
         if len(there) > 1 and set(there) <= set(alike):
             told |= {alike[p] for p in there}
             together = [done[alike[p]][0] for p in there]
@@ -189,10 +201,6 @@ def _walk(person: Person, stretch: Stretch) -> Iterator[Act]:
     if movement in ("left", "right") and person.steps:
         since = min(first for found, first in _movements(person.track, stretch) if found == movement)
         yield Act(f"walks to the {movement}", since, person.track.last)  # type: ignore[arg-type]
-
-
-def _is_joint(act: Act, other: Act) -> bool:
-    return act.deed == other.deed and abs(act.since - other.since) <= _TOGETHER
 
 
 def _apart(person: Person, there: Sequence[Person], second: float) -> Place | None:
@@ -227,14 +235,14 @@ def _deed_fact(people: Sequence[Person], act: Act, stretch: Stretch, cast: Mappi
     )
 
 
-def place_of(tracks: Sequence[Track[Glimpse]]) -> Place:
+def place_of(tracks: Sequence[Track[T]]) -> Place:
     """Where the tracks are on the mean: the outer three tenths of the picture are left and right."""
     return place_at(place_in(tracks))
 
 
-def place_in(tracks: Sequence[Track[Glimpse]]) -> float:
+def place_in(tracks: Sequence[Track[T]]) -> float:
     """The mean of all places from left (0) to right (1)."""
-    return float(np.mean([g.box.centre[0] for track in tracks for g in track.seen]))
+    return float(np.mean([seen.box.centre[0] for track in tracks for seen in track.seen]))
 
 
 def movement_of(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
@@ -247,9 +255,9 @@ def movement_of(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
     if len(found) == 1:
         return found.pop()
     way = way_of(track, stretch.shifts, stretch.aspect)
-    return (
-        "still" if not found and way.seconds >= 1.0 and way.known >= 0.7 and _is_still(track, way) else None
-    )
+    edges = [[g.box.left for g in track.seen], [g.box.right for g in track.seen]]
+    calm = all(max(edge) - min(edge) < 0.06 for edge in edges) and abs(way.x) < 0.12 and abs(way.y) < 0.12
+    return "still" if calm and not found and way.seconds >= 1.0 and way.known >= 0.7 else None
 
 
 def _movements(track: Track[Glimpse], stretch: Stretch) -> list[tuple[Movement, float]]:
@@ -270,19 +278,10 @@ def _beginning(track: Track[Glimpse], movement: Movement) -> float:
 
 
 def _since(
-    main: Person,
-    together: Sequence[Person],
-    stretch: Stretch,
-    movement: Movement | None,
-    *,
-    enters: bool,
-    leaves: bool,
+    track: Track[Glimpse], stretch: Stretch, movement: Movement | None, *, enters: bool, leaves: bool
 ) -> float:
-    """The second from which what is told is seen: several people when all of them are, one who leaves
-    when they do, a movement when it begins."""
-    if len(together) > 1:
-        return min(set.intersection(*({g.seconds for g in p.track.seen} for p in together)))
-    track = main.track
+    """The second from which what is told of one person is seen: of one who leaves when they do, a movement
+    when it begins."""
     if enters:
         return track.first
     if leaves:
@@ -296,12 +295,15 @@ def _movement_in(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
     way = way_of(track, stretch.shifts, stretch.aspect)
     if len(boxes) < 5 or way.known < 0.7 or way.seconds < 1.0:
         return None
-    across = least(drift([b.left for b in boxes]), drift([b.right for b in boxes]), _heads(track))
+    faces = [g.face.box for g in track.seen if g.face and g.face_score > FACE_SEEN]
+    often = len(faces) >= 4
+    head = drift([face.centre[0] for face in faces]) if often and 2 * len(faces) > len(boxes) else None
+    across = least(drift([b.left for b in boxes]), drift([b.right for b in boxes]), head)
     if abs(across) > 0.08 and across * way.x > 0 and abs(way.x) > 0.3:
         return "right" if across > 0 else "left"
-    growth = _growth([g.face.box.height for g in track.seen if g.face and g.face_score > FACE_SEEN])
+    growth = drift([float(np.log(face.height)) for face in faces]) if often else 0.0
     beyond = math.log(way.growth)  # a picture that is enlarged brings nobody closer
-    if growth is not None and growth * beyond > 0 and abs(growth) > math.log(1.35) and abs(beyond) > _NEARER:
+    if growth * beyond > 0 and abs(growth) > math.log(1.35) and abs(beyond) > _NEARER:
         return "closer" if growth > 0 else "away"
     upright = least(drift([b.top for b in boxes]), drift([b.bottom for b in boxes]))
     if abs(upright) > 0.12 and upright * way.y > 0 and abs(way.y) > 0.2:
@@ -317,20 +319,9 @@ def quick_of(track: Track[Glimpse], stretch: Stretch) -> bool | None:
     return abs(way.x) / max(way.seconds, 0.1) > 1.0
 
 
-def _person(track: Track[Glimpse], who: str) -> Person:
-    """A face that was recognised often enough is a person whatever the detectors of bodies say."""
-    known = who and looks_known(track, who) >= _PROOF
-    return Person(track, max(sure_of(track), _KNOWN_SURE if known else 0.0), who)
-
-
 def _names(together: Sequence[Person], cast: Mapping[str, Named]) -> tuple[Named, ...]:
     ordered = sorted(together, key=lambda p: (place_in([p.track]), p.who))
     return tuple(cast[p.who] for p in ordered if p.who in cast)
-
-
-def _are_two(person: Person, other: Person) -> bool:
-    """True for two who were recognised, one before the other perhaps."""
-    return bool(person.who and other.who and person.who != other.who)
 
 
 def _doubles(track: Track[Glimpse], other: Track[Glimpse]) -> bool:
@@ -364,9 +355,9 @@ def _faces(track: Track[Glimpse]) -> bool:
     return sum(g.face_score > FACE_SEEN or bool(g.who) for g in track.seen) >= 2
 
 
-def _face_each_other(one: Track[Glimpse], other: Track[Glimpse]) -> bool:
-    left, right = sorted((one, other), key=lambda t: t.seen[0].box.centre[0])
-    return look_of(left.seen) == "right" and look_of(right.seen) == "left"
+def _face_each_other(people: Sequence[Person]) -> bool:
+    left, right = sorted((p.track.seen for p in people), key=lambda seen: seen[0].box.centre[0])
+    return look_of(left) == "right" and look_of(right) == "left"
 
 
 def drift(values: Sequence[float]) -> float:
@@ -379,12 +370,6 @@ def drift(values: Sequence[float]) -> float:
     return float(line) if abs(steady) > 0.8 else 0.0
 
 
-def _heads(track: Track[Glimpse]) -> float | None:
-    """The drift of the face across the picture; None where it is seen too seldom."""
-    faces = [g.face.box.centre[0] for g in track.seen if g.face and g.face_score > FACE_SEEN]
-    return drift(faces) if 2 * len(faces) > len(track.seen) and len(faces) >= 4 else None
-
-
 def least(*drifts: float | None) -> float:
     """The smallest of drifts in one direction; 0 where they disagree. A body that turns or is cut off
     moves one of its edges, a body that walks moves both, and the head."""
@@ -392,35 +377,6 @@ def least(*drifts: float | None) -> float:
     if min(known) > 0 or max(known) < 0:
         return min(known, key=abs)
     return 0.0
-
-
-def _is_still(track: Track[Glimpse], way: Way) -> bool:
-    """True where neither edge of the body, nor the body against the background, has moved."""
-    edges = [[g.box.left for g in track.seen], [g.box.right for g in track.seen]]
-    calm = all(max(edge) - min(edge) < 0.06 for edge in edges)
-    return calm and abs(way.x) < 0.12 and abs(way.y) < 0.12
-
-
-def _growth(heights: Sequence[float]) -> float | None:
-    """The logarithm of the last over the first height by a straight line; None for too few."""
-    if len(heights) < 4:
-        return None
-    return drift([float(np.log(h)) for h in heights])
-
-
-def _enters(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) -> bool:
-    first = track.seen[0]
-    late = not stretch.opens or track.first - stretch.seconds[0] > 0.4
-    from_left, from_right = first.box.left < EDGE, first.box.right > 1 - EDGE
-    inward = (movement == "right" and from_left) or (movement == "left" and from_right)
-    return stretch.opens and late and inward
-
-
-def _leaves(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) -> bool:
-    last = track.seen[-1]
-    gone = stretch.seconds[-1] - track.last > 0.4
-    to_left, to_right = last.box.left < EDGE, last.box.right > 1 - EDGE
-    return gone and ((movement == "left" and to_left) or (movement == "right" and to_right))
 
 
 _FEW = 4

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Box, Deed, Image, Posture
+from shotad.sight.motion import Timed
 from shotad.sight.things import LiteModel, shared, square_around
 
 CLEAR = 0.4
@@ -202,13 +203,6 @@ def _posture(pose: Pose) -> Posture | None:
         return "stands"
     seated = -0.15 < down < _LEVEL and shank > 0.45 and down + shank > 0.7
     return "sits" if seated and pose.lean < 20 else None
-
-
-class Timed(Protocol):
-    """Something seen at a second of the film."""
-
-    @property
-    def seconds(self) -> float: ...
 
 
 Seen = TypeVar("Seen", bound=Timed)

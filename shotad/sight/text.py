@@ -62,16 +62,8 @@ _SMALLEST_SIDE = 3.0
 TEXT_WEIGHTS = ("ppocr-det", "ppocr-rec")
 """Detector and recogniser, by their names in the manifest."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    """A line with the strip of picture it was read from, so that the next picture can reuse it."""
-
-    box: Box
-    strip: Image
-    text: str
-    score: float
-    line: TextLine | None
+_Read = tuple["TextLine", Image]
+"""A line with the strip of picture it was read from, so that the next picture can reuse it."""
 
 
 class TextReader:
@@ -106,11 +98,11 @@ class TextReader:
     ) -> Iterator[tuple[TextLine, ...]]:
         seen: Image | None = None
         reads: tuple[_Read, ...] = ()
-        for i, image in enumerate(map(_checked, images)):
+        for i, image in enumerate(images):
             if seen is None or differs(image, seen, SAME_PICTURE):
                 found = (self._line(image, corners, reads) for corners in find(i, image))
                 seen, reads = image.copy(), tuple(read for read in found if read is not None)
-            yield tuple(read.line for read in reads if read.line is not None)
+            yield tuple(line for line, _ in reads if line.text and line.score >= MIN_SCORE)
 
     @cached_property
     def _detector(self) -> OnnxModel:
@@ -125,12 +117,14 @@ class TextReader:
     def _find(self, image: Image) -> list[Corners]:
         """The corners of the lines in ``image``, in reading order, less those too small, large or steep."""
         height, width = image.shape[:2]
-        size = working_size(width, height, PIXELS)
-        shrinks = size[0] < width
-        small = cv2.resize(image, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+        # The shape is kept, and a picture grows to at most three times its size: 480 x 204 → 736 x 320.
+        scale = min(math.sqrt(PIXELS / (width * height)), 3.0)
+        size = [max(round(side * scale / _STRIDE), 1) * _STRIDE for side in (width, height)]
+        way = cv2.INTER_AREA if size[0] < width else cv2.INTER_LINEAR
+        small = cv2.resize(image, size, interpolation=way)
         quads = text_quads(self._detector(_planes(small))[0, 0])
-        scale = np.array([width / size[0], height / size[1]], np.float32)
-        whole = [np.clip(quad * scale, 0, (width, height)).astype(np.float32) for quad in quads]
+        back = np.array([width / size[0], height / size[1]], np.float32)
+        whole = [np.clip(quad * back, 0, (width, height)).astype(np.float32) for quad in quads]
         low, high = MIN_HEIGHT * height, MAX_HEIGHT * height
         return reading_order([quad for quad in whole if low <= _height(quad) <= high and _is_level(quad)])
 
@@ -143,41 +137,18 @@ class TextReader:
             return None
         box = Box(*(round(float(side), 4) for side in (left, top, right, bottom)))
         strip = straighten(image, corners)
-        near = (read for read in before if read.box.iou(box) > 0.8)
-        known = next((read for read in near if not differs(strip, read.strip, SAME_LINE)), None)
-        text, score = (known.text, known.score) if known else self._recognise(strip)
-        line = None
-        if text.strip() and score >= MIN_SCORE:
-            line = TextLine(text.strip(), box, score, _tilt(corners), *surroundings(image, box))
-        return _Read(box, known.strip if known else strip, text, score, line)
-
-    def _recognise(self, strip: Image) -> tuple[str, float]:
-        recogniser, alphabet = self._recogniser
-        # The recogniser's input for ``strip``, filled up with middle grey to 320 or a multiple of 32 pixels
-        width = strip.shape[1]
-        full = max(_LINE_WIDTH[0], math.ceil(width / _STRIDE) * _STRIDE)
-        line = np.zeros((1, 3, _LINE_HEIGHT, full), np.float32)
-        line[:, :, :, :width] = _planes(strip)
-        return ctc_text(recogniser(line)[0], alphabet)
-
-
-def _checked(image: Image) -> Image:
-    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or 0 in image.shape:
-        raise ValueError(f"image must be uint8[H, W, 3], got {image.dtype}{list(image.shape)}")
-    return image
-
-
-def working_size(width: int, height: int, pixels: int) -> tuple[int, int]:
-    """Width and height that the detector sees: about ``pixels`` in all, the shape kept, multiples of 32.
-
-    A picture grows to at most three times its size. ``working_size(480, 204, 409_920) → (992, 416)``.
-    """
-    scale = min(math.sqrt(pixels / (width * height)), 3.0)
-    return _snap(width * scale), _snap(height * scale)
-
-
-def _snap(side: float) -> int:
-    return max(round(side / _STRIDE), 1) * _STRIDE
+        for known, its in before:
+            if known.box.iou(box) > 0.8 and not differs(strip, its, SAME_LINE):
+                text, score, strip = known.text, known.score, its
+                break
+        else:
+            recogniser, alphabet = self._recogniser
+            # Filled up with middle grey to 320 or a multiple of 32 pixels
+            full = max(_LINE_WIDTH[0], math.ceil(strip.shape[1] / _STRIDE) * _STRIDE)
+            line = np.zeros((1, 3, _LINE_HEIGHT, full), np.float32)
+            line[:, :, :, : strip.shape[1]] = _planes(strip)
+            text, score = ctc_text(recogniser(line)[0], alphabet)
+        return TextLine(text.strip(), box, score, _tilt(corners), *surroundings(image, box)), strip
 
 
 def _planes(image: npt.NDArray[Any]) -> Floats:
@@ -341,14 +312,9 @@ def surroundings(image: Image, box: Box) -> tuple[float, tuple[float, ...]]:
     outside = np.ones(near.shape, bool)
     outside[top - y : bottom - y, left - x : right - x] = False
     ground = round(float(near[outside].std()), 1) if outside.any() else 0.0
-    bands = near[: top - y], near[bottom - y :]
-    return ground, tuple(mean for band in bands for mean in _block_means(band, 6))
-
-
-def _block_means(band: npt.NDArray[Any], count: int) -> list[float]:
-    if band.size == 0 or band.shape[1] < count:
-        return [0.0] * count
-    return [round(float(block.mean()), 1) for block in np.array_split(band, count, axis=1)]
+    bands, is_wide = (near[: top - y], near[bottom - y :]), near.shape[1] >= 6
+    blocks = (block for band in bands for block in np.array_split(band, 6, axis=1))
+    return ground, tuple(round(float(one.mean()), 1) if one.size and is_wide else 0.0 for one in blocks)
 
 
 _STROKES = frozenset("Il1|!i/\\jtfJLT[](){}.,:;'`\"-_~^ 一丨丿")

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Box, Colour, Image, Sighting, native_quiet, unloadable
-from shotad.sight.mobilenet import MobileNet
+from shotad.sight.mobilenet import MobileNet, squeeze
 
 M = TypeVar("M")
 
@@ -143,22 +143,17 @@ class Classifier:
     def __init__(self, path: Path) -> None:
         self._model = shared(LiteModel, path)
 
-    @property
-    def side(self) -> int:
-        """Pixels on each side of what it sees."""
-        return self._model.pixels
-
     def shares(
         self, image: Image, box: Box, kinds: Mapping[str, tuple[int, ...]] = KINDS
     ) -> dict[str, float]:
         """How much of its certainty, 0 to 1, goes to each of ``kinds``, for what is in ``box``."""
-        found = self.certainty(square_around(image, box, 1.15, self.side)[0])
+        found = self.certainty(square_around(image, box, 1.15, self._model.pixels)[0])
         return {kind: float(found[list(classes)].sum()) for kind, classes in kinds.items()}
 
-    def certainty(self, square: Image) -> npt.NDArray[np.float64]:
-        """How sure it is of each class of ImageNet, ``float64[1000]``, for a square picture of its size."""
+    def certainty(self, image: Image) -> npt.NDArray[np.float64]:
+        """How sure it is of each class of ImageNet for a picture, ``float64[1000]``."""
         step, zero = self._model.outputs[0]["quantization"]
-        found = np.asarray(self._model(square)[0][0], np.float64)
+        found = np.asarray(self._model(squeeze(image, self._model.pixels))[0][0], np.float64)
         return np.asarray((found - zero) * step if step else found, np.float64)
 
 
@@ -176,12 +171,12 @@ def sure_of(
         height, width = image.shape[:2]
         side = min(height, width)
         views = image, image[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
-        ours = np.array([first.certainty(_squeeze(view, first.side)) for view in views])
+        ours = np.array([first.certainty(view) for view in views])
         mine = {kind: ours[:, list(classes)].sum(axis=1) for kind, classes in kinds.items()}
         hinted = any(mine[kind].mean() >= _HINT for kind in told)
         if at and not hinted:
             return []
-        others = np.array([second.certainty(_squeeze(view, second.side)) for view in views if hinted])
+        others = np.array([second.certainty(view) for view in views if hinted])
         sure: dict[str, float] = {}
         for kind, classes in kinds.items():
             its = others[:, list(classes)].sum(axis=1).mean() if hinted else 0.0
@@ -296,7 +291,7 @@ class EfficientDet:
     def _look(
         self, image: Image, seconds: float, stretch: tuple[float, float] = (1.0, 1.0), least: float = _LEAST
     ) -> list[Sighting]:
-        outputs = self._model(_squeeze(image, self._model.pixels))
+        outputs = self._model(squeeze(image, self._model.pixels))
         *found, count = (outputs[i][0] for i in self._order)
         boxes, classes, scores = (each[: int(count)] for each in found)
         rows = zip(classes, scores, boxes, strict=True)
@@ -307,8 +302,8 @@ class EfficientDet:
 class SsdMobileNet:
     """SSD MobileNet v2 through OpenCV's own inference: 300 x 300."""
 
-    def __init__(self, weights: Path, graph: Path, least: float = 0.3) -> None:
-        self._least, self._turn = least, Lock()
+    def __init__(self, weights: Path, graph: Path) -> None:
+        self._turn = Lock()
         try:
             with native_quiet():
                 network = np.frombuffer(_of_asked(weights.read_bytes()), np.uint8)
@@ -320,11 +315,11 @@ class SsdMobileNet:
     def find(self, image: Image, seconds: float) -> list[Sighting]:
         """All things seen in the whole picture; boxes as fractions of it."""
         with native_quiet(), self._turn:
-            self._model.setInput(cv2.dnn.blobFromImage(_squeeze(image, 300)))
+            self._model.setInput(cv2.dnn.blobFromImage(squeeze(image, 300)))
             rows = self._model.forward()[0, 0]
         order = [4, 3, 6, 5]  # left, top, right, bottom as the other model gives them
         named = ((_SECOND[int(r[1])] - 1, float(r[2]), r[order]) for r in rows)
-        return _sightings(named, self._least, seconds)
+        return _sightings(named, _LEAST, seconds)
 
 
 _ROOM_THINGS = ("bowl", "chair", "couch", "vase", "wine glass")
@@ -425,11 +420,6 @@ def _place(sighting: Sighting, tile: Box) -> tuple[Sighting, bool]:
     at_left = tile.left > 0 and box.left * tile.width < _EDGE
     is_cut = at_left or (tile.right < 1 and (1 - box.right) * tile.width < _EDGE)
     return Sighting(sighting.name, placed, sighting.seconds, sighting.score), is_cut
-
-
-def _squeeze(image: Image, side: int) -> Image:
-    way = cv2.INTER_AREA if image.shape[0] > side else cv2.INTER_LINEAR
-    return np.asarray(cv2.resize(image, (side, side), interpolation=way), np.uint8)
 
 
 def _sightings(rows: Iterable[tuple[int, float, Any]], least: float, seconds: float) -> list[Sighting]:

@@ -59,10 +59,10 @@ def test_a_film_becomes_a_cast_folder_that_stays_the_same(room: Room, faces: Var
     assert [(m.id, m.name) for m in cast] == [("person-01", ""), ("person-02", ""), ("person-03", "")]
     assert all(1 < len(member.photos) <= 6 for member in cast)
     gallery = read_gallery(cast, faces, load_config().cast)
-    assert set(gallery.gallery.photos) == {"person-01", "person-02", "person-03"}
+    assert set(gallery.photos) == {"person-01", "person-02", "person-03"}
     assert not gallery.warnings
     assert "first at 00:00:02 in ep1.mp4" in (room.cast / "cast.yaml").read_text()
-    assert {p.id for p in Facts.read(room.cast).pictures} == set(gallery.gallery.photos)
+    assert {p.id for p in Facts.read(room.cast).pictures} == set(gallery.photos)
     assert (room.place / "ep1.shotad" / f"{DISCOVERED}.jsonl").stat().st_size > 1000
     kinds = {path.suffix for path in room.cast.rglob("*") if path.is_file()} - {".lock"}
     assert kinds <= {".jpg", ".yaml", ".json", ".html", ""}
@@ -264,5 +264,5 @@ def test_nobody_found_is_two_people_and_the_pictures_know_them_again(tmp_path: P
     assert found.people[0].found.seconds > 10
     models = FaceModels(config.cast)
     reading = read_gallery(read_cast(tmp_path / "x.cast" / "cast.yaml"), models, config.cast)
-    assert set(reading.gallery.photos) == {one.id for one in found.people}
+    assert set(reading.photos) == {one.id for one in found.people}
     assert not [text for text in reading.warnings if "No face" in text or "Several faces" in text]

@@ -32,15 +32,28 @@ from shotad.sight import (
     remove_pictures,
 )
 from shotad.sight.castfolder import sha256_of
-from shotad.sight.found_people import Appearance, agglomerate, group
+from shotad.sight.found_people import agglomerate, group
 
 Rows = npt.NDArray[np.float32]
 
 
-def seen(degrees: float, *moments: float, firm: bool = True) -> Appearance:
+Seen = tuple[FaceTrack, bool]
+"""A face through one shot, and whether it is firm."""
+
+
+def seen(degrees: float, *moments: float, firm: bool = True) -> Seen:
     """A face in a plane: two are as alike as the cosine of the angle between them."""
     angle = np.radians(degrees)
-    return Appearance(np.array([np.cos(angle), np.sin(angle)], np.float32), moments, firm)
+    faces = tuple(Face(Box(0.4, 0.3, 0.6, 0.7), second, 0.9, ((0.5, 0.5),) * 5, 0.0) for second in moments)
+    return FaceTrack(0, faces, np.array([[np.cos(angle), np.sin(angle)]], np.float32), (0,)), firm
+
+
+def grouped(appearances: Sequence[Seen], join: float, margin: float = 0.0) -> tuple[tuple[int, ...], ...]:
+    """The groups as the places of what was seen."""
+    place = {id(track): number for number, (track, _) in enumerate(appearances)}
+    firm, loose = ([track for track, is_firm in appearances if is_firm is wanted] for wanted in (True, False))
+    found = group(firm, loose, join, margin)
+    return tuple(sorted(tuple(sorted(place[id(track)] for track in people)) for people in found))
 
 
 def by_the_book(rows: Rows, apart: Sequence[set[int]], join: float) -> list[list[int]]:
@@ -89,28 +102,28 @@ def test_groups_are_those_of_average_linkage(seed: int, n: int, join: float, pai
 
 
 def test_who_is_two_and_who_is_one() -> None:
-    assert group([seen(0, 1.0, 2.0), seen(1, 2.0, 3.0)], 0.5) == ((0,), (1,))
-    assert group([seen(0, 1.0, 2.0), seen(1, 2.5, 3.0)], 0.5) == ((0, 1),)
+    assert grouped([seen(0, 1.0, 2.0), seen(1, 2.0, 3.0)], 0.5) == ((0,), (1,))
+    assert grouped([seen(0, 1.0, 2.0), seen(1, 2.5, 3.0)], 0.5) == ((0, 1),)
     # Twins stay apart also when each has been joined to others.
     twins = [seen(0, 1.0), seen(2, 1.0), seen(0.4, 5.0), seen(2.4, 6.0), seen(0.8, 7.0)]
-    groups = group(twins, 0.5)
+    groups = grouped(twins, 0.5)
     assert not any({0, 1} <= set(members) for members in groups)
     assert sorted(number for members in groups for number in members) == [0, 1, 2, 3, 4]
     # Two look alikes who are seen often stay two.
     one = [seen(degrees, float(degrees)) for degrees in (0, 1, 2, 3)]
     other = [seen(degrees, float(degrees)) for degrees in (40, 41, 42, 43)]
-    assert group([*one, *other], 0.5) == ((0, 1, 2, 3), (4, 5, 6, 7)), "cosine of 40 degrees is 0.77"
-    assert group([one[0], other[0]], 0.5) == ((0, 1),), "of two looks nothing is known"
+    assert grouped([*one, *other], 0.5) == ((0, 1, 2, 3), (4, 5, 6, 7)), "cosine of 40 degrees is 0.77"
+    assert grouped([one[0], other[0]], 0.5) == ((0, 1),), "of two looks nothing is known"
     # Somebody with many looks is one.
     fan = [seen(degrees, float(degrees)) for degrees in (0, 15, 30, 45, 60)]
-    assert group(fan, 0.5) == ((0, 1, 2, 3, 4),)
+    assert grouped(fan, 0.5) == ((0, 1, 2, 3, 4),)
 
 
 def test_who_is_nobody() -> None:
-    assert group([seen(0, 1.0, firm=False), seen(0, 2.0, firm=False)], 0.5) == ()
-    assert group([seen(0, 1.0), seen(10, 2.0, firm=False)], 0.5) == ((0, 1),)
+    assert grouped([seen(0, 1.0, firm=False), seen(0, 2.0, firm=False)], 0.5) == ()
+    assert grouped([seen(0, 1.0), seen(10, 2.0, firm=False)], 0.5) == ((0, 1),)
     people = [seen(0, 1.0), seen(60, 2.0), seen(29, 3.0, firm=False), seen(10, 4.0, firm=False)]
-    assert group(people, 0.8, margin=0.1) == ((0, 3), (1,))
+    assert grouped(people, 0.8, margin=0.1) == ((0, 3), (1,))
 
 
 BOX = Box(0.4, 0.3, 0.6, 0.7)

@@ -49,7 +49,7 @@ def served(folder: Path) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
     with listener, reviewed(folder, film=film, run=run) as (review, page):
         port = listener.getsockname()[1]
-        page.keys.name_cookie(port)
+        page.keys.cookie_name = f"shotad-{port}"
         config = uvicorn.Config(page.app, http="h11", ws="none", log_config=None, access_log=False)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="page")

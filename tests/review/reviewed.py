@@ -13,7 +13,7 @@ from typing import Any
 from shotad.core import RunSettings, read_settings
 from shotad.review.events import Tabs
 from shotad.review.routes import Review, make_app, open_session, review_of
-from shotad.review.security import Keys
+from shotad.review.security import Hosts, Keys
 from tests.rendering.described import film_with, write_folder
 from tests.review.asgi import Answer, Visitor
 
@@ -76,14 +76,13 @@ def reviewed(
     film = film or film_with()
     if not (place / "track.json").exists():
         write_folder(place, film)
-    keys = Keys()
-    keys.name_cookie(20123)
+    keys = Keys(20123)
     tabs = Tabs()
     source = None if gone else film
     session = open_session(place, source, run or read_settings(place), tabs, **options)
-    review = review_of(session, source, tabs, keys=keys)
+    review = review_of(session, source, tabs)
     try:
-        yield review, Page(make_app(review), keys)
+        yield review, Page(make_app(review, keys, Hosts()), keys)
     finally:
         still = review.jobs.close(WAIT)
         review.close()

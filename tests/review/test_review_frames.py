@@ -35,7 +35,7 @@ from shotad.engines.fake import FakeEngine
 from shotad.film import Grid, Prepared, open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
-from shotad.review.frames import FrameNote, Frames, Picture, Strip, mark_of
+from shotad.review.frames import FrameNote, Frames, mark_of
 from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 from tests.runs import QUICK, SMALL
@@ -84,8 +84,8 @@ def opened(folder: Path, path: Path | None = None) -> Frames:
         return Frames(Session(folder, film.info), path)
 
 
-def pixels(picture: Picture) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    return np.asarray(Pillow.open(io.BytesIO(picture.data)).convert("RGB"))
+def pixels(picture: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    return np.asarray(Pillow.open(io.BytesIO(picture)).convert("RGB"))
 
 
 def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
@@ -232,9 +232,9 @@ def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path, monkeypatch):
         info = film.info
     shots = tuple(Shot(i, Interval(i * 0.4, (i + 1) * 0.4)) for i in range(40))
     session = Session(tmp_path / "w", info, prepared=Prepared(info, 16.0, shots, (), (), ()))
-    strip = Strip(session, here)
+    strip = Frames(session, here)
     with ThreadPoolExecutor(8) as pool:
-        got = dict(zip(range(1, 40, 3), pool.map(strip.picture, range(1, 40, 3)), strict=True))
+        got = dict(zip(range(1, 40, 3), pool.map(strip.shot, range(1, 40, 3)), strict=True))
     strip.close()
     assert pixels(got[7]).shape == (90, 160, 3)
     assert all(read_number(pixels(picture)) == 5 + 10 * index for index, picture in got.items())
@@ -242,10 +242,10 @@ def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path, monkeypatch):
     assert len(files) == len(got)
     assert all(path.stat().st_size < 8000 for path in files)
     monkeypatch.setattr(PyavFilm, "_frames_at", None)
-    assert Strip(session, here).picture(7) == got[7]
+    assert Frames(session, here).shot(7) == got[7]
     here.unlink()
     with pytest.raises(FilmError, match="There is no film"):
-        Strip(session, here).picture(0)
+        Frames(session, here).shot(0)
 
 
 def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 from shotad.core import Config, WorkFolderError
 from shotad.film import open_film, sound_blocks
 from shotad.review import playable as remuxing, proxy as proxymaking
-from shotad.review.playable import Playable, browser_kind
+from shotad.review.playable import browser_kind
 from shotad.review.proxy import Order, Proxy, known_copy, make_copy
 from tests.browserfilm import shown
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
@@ -99,29 +99,27 @@ IN_A_BROWSER = ("Matroska", "late clock", "uneven frames", "late picture", "larg
 """Films whose copies, of both kinds, a browser is asked to show: B-frames, clocks, gaps, rare key frames."""
 
 
-def kind(spec: FilmSpec, config: Config | None = None) -> Playable:
+def kind(spec: FilmSpec, config: Config | None = None) -> tuple[str, str]:
     with open_film(make_film(spec).path) as film:
         return browser_kind(film.info, config)
 
 
 @pytest.mark.parametrize("name", PLAYED)
 def test_played(name: str) -> None:
-    assert kind(PLAYED[name]) == Playable(True, "video/webm" if "WebM" in name else "video/mp4", "")
+    assert kind(PLAYED[name]) == ("video/webm" if "WebM" in name else "video/mp4", "")
 
 
 @pytest.mark.parametrize("word", UNPLAYED)
 def test_unplayed(word: str) -> None:
-    found = kind(UNPLAYED[word])
-    assert found.plays is False
-    assert word in found.why
+    _, why = kind(UNPLAYED[word])
+    assert word in why
 
 
 def test_another_audio_track_than_the_first_needs_a_copy() -> None:
     spec = FilmSpec(sounds=(SOUND, SoundSpec(beeps=(1.0,), language="fra")))
-    assert kind(spec).plays is True
-    found = kind(spec, Config.model_validate({"film": {"audio_track": 1}}))
-    assert found.plays is False
-    assert "1 (fra" in found.why
+    assert kind(spec)[1] == ""
+    _, why = kind(spec, Config.model_validate({"film": {"audio_track": 1}}))
+    assert "1 (fra" in why
 
 
 def test_a_film_that_is_gone_is_not_played(tmp_path: Path) -> None:
@@ -129,7 +127,7 @@ def test_a_film_that_is_gone_is_not_played(tmp_path: Path) -> None:
     here.write_bytes(make_film(FilmSpec()).path.read_bytes())
     with open_film(here) as film:
         here.unlink()
-        assert browser_kind(film.info).plays is False
+        assert browser_kind(film.info)[1]
 
 
 # The copy
@@ -170,7 +168,7 @@ def test_every_frame_keeps_its_second_its_picture_and_its_sound(tmp_path, name, 
         assert len(heard) == 2
         assert beeps(order.target) == pytest.approx(heard, abs=0.003)
     with open_film(source) as film, open_film(order.target) as copy:
-        assert browser_kind(copy.info).plays
+        assert browser_kind(copy.info)[1] == ""
         before, after = numbered(film), numbered(copy)
         assert [number for _, number in after] == [number for _, number in before]
         early = np.array([second for second, _ in before[1:]]) - [second for second, _ in after[1:]]
@@ -194,7 +192,7 @@ def test_what_does_not_fit_is_not_copied_and_what_no_browser_plays_is_encoded(tm
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(remuxing, "MOST_BYTES", size - 1)
             assert not remuxing.copies_picture(film, 2 * size)
-    monkeypatch.setattr(proxymaking, "browser_kind", lambda info: Playable(False, "video/mp4", "no"))
+    monkeypatch.setattr(proxymaking, "browser_kind", lambda info: ("video/mp4", "no"))
     known = make_copy(ordered(source, tmp_path), lambda _: None)
     assert (known["picture"], known["sound"]) == ("encoded", "encoded")
     left = {path.name for path in (tmp_path / "review").iterdir() if path.name[0] != "."}
@@ -230,7 +228,7 @@ def test_hdr_becomes_what_the_pictures_show(tmp_path: Path) -> None:
 def test_numbered_frames(tmp_path: Path) -> None:
     folder = make_stills(tmp_path / "frames", 5)
     with open_film(folder, frame_rate=Fraction(2)) as film:
-        assert browser_kind(film.info).plays is False
+        assert browser_kind(film.info)[1]
     with open_film(copied(folder, tmp_path, frame_rate=Fraction(2))) as copy:
         frames = numbered(copy)
         assert copy.info.audio == ()
@@ -350,7 +348,7 @@ def test_the_browser_shows_the_frame_of_each_second(browser, tmp_path, name, sma
     wanted = [frames[i][1] for i in chosen]
     moments = [frames[i][0] + 0.001 for i in chosen]
     if small is None:
-        assert shown(browser, path, kind(PLAYED[name]).media_type, moments) == (size, wanted)
+        assert shown(browser, path, kind(PLAYED[name])[0], moments) == (size, wanted)
     else:
         middles = [(frames[i][0] + frames[i + 1][0]) / 2 for i in chosen]
         copy = copied(path, tmp_path, small=small)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from shotad.review import security
-from shotad.review.security import Guard, Hosts, Keys, Refused, hosts_for, read_body
+from shotad.review.security import Guard, Hosts, Keys, Refused, read_body
 from tests.rendering.described import write_folder
 from tests.review.asgi import HOST, Visitor, cookie_of
 from tests.review.pages import served
@@ -35,9 +35,7 @@ async def inner(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 def keys() -> Keys:
-    keys = Keys()
-    keys.name_cookie(20123)
-    return keys
+    return Keys(20123)
 
 
 @pytest.fixture
@@ -89,8 +87,7 @@ def test_the_token_gives_the_cookie_leaves_the_address_and_opens_nothing_but_the
 
 
 def test_cookies_of_other_servers_and_one_set_over_ours_do_not_shut_the_page_out(page, keys):
-    other = Keys()
-    other.name_cookie(20002)
+    other = Keys(20002)
     good, bad = cookie_of(keys), f"{keys.cookie_name}=tossed"
     for both in (f"{good}; {bad}", f"{bad}; {good}", f'theme=dark; {good}; bad={{"x,; {cookie_of(other)}'):
         assert page.get("/", cookie=both).status == 200
@@ -147,12 +144,12 @@ def test_this_server_is_known_by_the_names_of_this_machine(page: Visitor, host: 
 
 def test_open_to_others_it_is_known_by_addresses_in_digits_and_its_own_name(monkeypatch):
     monkeypatch.setattr(security.socket, "gethostname", lambda: "Studio.lan.example")
-    hosts = hosts_for("0.0.0.0")
+    hosts = Hosts("0.0.0.0")
     own = ("192.168.1.7:20123", "[fe80::1]:20123", "studio.lan.example:20123", "studio", "studio.local:1")
     assert all(hosts.know(name) for name in own)
     assert not any(hosts.know(name) for name in ("evil.example", "studio.evil.example", ""))
-    assert not hosts_for("127.0.0.1").know("studio")
-    assert [hosts_for(host).open_to_others for host in ("::1", "192.168.1.7")] == [False, True]
+    assert not Hosts("127.0.0.1").know("studio")
+    assert [Hosts(host).open_to_others for host in ("::1", "192.168.1.7")] == [False, True]
 
 
 # Who asks

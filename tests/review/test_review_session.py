@@ -80,7 +80,7 @@ def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
     assert session.cue(RAIN).text == "Rain stops."
     told = session.refresh()
     assert told is not None
-    assert [cue.id for cue in told.change.cues] == [RAIN]
+    assert [cue.id for cue in told.cues] == [RAIN]
     assert session.refresh() is None
     session.act("write", CAT, {"text": "A cat wakes."})
     session.act("write", RAIN, {"text": "Hail."})
@@ -246,7 +246,7 @@ def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted
             session.undo(asked=(TAB, 5)),
             session.act("remove_slot", RAIN, {}, asked=(TAB, 6)),
         ]
-        return {one.change.said for one in done}
+        return {one.said for one in done}
 
     assert len(ask_all()) > 3
     before = raw(place)
@@ -342,16 +342,16 @@ def test_split_and_join_give_back_the_line(place: Path, before: tuple[str, ...],
         session.act(name, CAT, {"by": 0.5, "text": "A cat\nwakes up."})
     was, state = raw(place), session.cue(CAT).state
     split = session.act("split", CAT, {"at": 8})
-    assert split.change.focus == CAT
-    first, second = split.change.cues
+    assert split.focus == CAT
+    first, second = split.cues
     assert {first.slot_id, second.slot_id} == {CAT}
     session.act("accept", DOOR, {})  # what is done to other lines does not matter
     session.undo()
     if restarted:
         session = again(place, session)
     joined = session.act("join", CAT, {})
-    assert joined.change.said == "Joined with the next line."
-    assert joined.change.focus == CAT
+    assert joined.said == "Joined with the next line."
+    assert joined.focus == CAT
     assert raw(place) == was
     assert session.cue(CAT).state is state
     session.undo()
@@ -365,7 +365,7 @@ def test_split_and_join_give_back_the_line(place: Path, before: tuple[str, ...],
 
 
 def test_a_half_that_was_changed_is_joined_as_it_is(place: Path, session: Session) -> None:
-    (_, second) = session.act("split", CAT, {"at": 13}).change.cues
+    (_, second) = session.act("split", CAT, {"at": 13}).cues
     session.act("write", second.id, {"text": "under the roof."})
     session.act("join", CAT, {})
     joined = session.cue(CAT)

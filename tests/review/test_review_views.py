@@ -14,9 +14,8 @@ import pytest
 from shotad.core import Config, Facts, Interval, load_config
 from shotad.description import lint_track
 from shotad.review.details import LOCAL, RecordIndex, engines_view, line_detail
-from shotad.review.findings import Findings
 from shotad.review.session import Session
-from shotad.review.views import changed_view, film_view, formats_view, line_view
+from shotad.review.views import Findings, changed_view, film_view, formats_view, line_view
 from shotad.script import Cue, CueStatus, Maker, Provenance, Voiced, line_stamp
 from shotad.script.guidelines import FILE as ACCEPTED
 from tests.redo.redoing import again, run
@@ -135,23 +134,23 @@ def test_other_languages_count_as_they_are_written(opened_at, tmp_path):
 
 def test_slots_that_come_and_go_are_told_with_the_change(opened):
     session, found, _ = opened
-    view = changed_view(session, session.act("remove_slot", DOOR, {}), found)
+    view = changed_view(session, session.act("remove_slot", DOOR, {}), "", found)
     assert view["gone"] == [DOOR]
     assert DOOR not in {slot["id"] for slot in view["slots"]}
     assert [line["id"] for line in view["lines"]] == [CAT, RAIN]
-    view = changed_view(session, session.act("add_slot", "", {"start": 10.0, "end": 13.0}), found)
+    view = changed_view(session, session.act("add_slot", "", {"start": 10.0, "end": 13.0}), "", found)
     assert [slot["id"] for slot in view["slots"] if slot["by_hand"]] == ["s00010000"]
     line = next(line for line in view["lines"] if line["id"] == "s00010000")
     assert (line["status"], line["heard"], line["reason"]) == ("silent", False, "added by a person")
     assert (line["slot"], line["words"], line["allowed"], line["seconds"]) == ("s00010000", 0, 8, None)
-    gone = changed_view(session, session.undo(), found)
+    gone = changed_view(session, session.undo(), "", found)
     assert gone["gone"] == ["s00010000"]
     assert "s00010000" not in {slot["id"] for slot in gone["slots"]}
-    back = changed_view(session, session.undo(), found)
+    back = changed_view(session, session.undo(), "", found)
     for row in ("slots", "lines"):
         assert DOOR in {one["id"] for one in back[row]}
     session.redo()
-    again = changed_view(session, session.redo(), found)
+    again = changed_view(session, session.redo(), "", found)
     assert [one["id"] for one in again["slots"]] == [CAT, "s00010000", RAIN]
 
 
@@ -333,7 +332,7 @@ def test_what_a_person_did_is_told(session):
 
 def test_a_line_of_a_person_belongs_to_no_engine(session):
     done = session.act("add", "", {"start": 16.5, "end": 18.5, "text": "A dog runs."})
-    detail = line_detail(session, done.change.cues[0].id)
+    detail = line_detail(session, done.cues[0].id)
     assert detail["made"] == "A person wrote this line; no engine had a part in it."
     assert notes(detail)["Changed by a person"] == "A person added the line (review page)."
     assert notes(detail)["Stage I and II"].startswith("The line belongs to no slot")

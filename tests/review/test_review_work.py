@@ -154,9 +154,9 @@ def test_what_a_job_wrote_is_told_once_and_by_itself(session: Session) -> None:
 
     def answer(request: Request) -> str:
         if (found := session.refresh()) is not None:
-            told.append(found.change.said)
+            told.append(found.said)
         done = session.act("accept", session.track.heard[2].id, {})
-        told.append(done.change.said)
+        told.append(done.said)
         return fresh(request)
 
     redo(session, first, second, answer=answer)

@@ -23,7 +23,7 @@ from shotad.sight import (
     shift_between,
     since_of,
 )
-from shotad.sight.tracks import way_of
+from shotad.sight.motion import way_of
 
 
 def wall(seed: int = 1) -> np.ndarray:

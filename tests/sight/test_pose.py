@@ -27,7 +27,6 @@ from shotad.sight import (
     acts_of,
     deed_facts,
     face_acts,
-    hands,
     hands_of,
     is_turned_away,
     posture_of,
@@ -291,7 +290,7 @@ def reader(monkeypatch: pytest.MonkeyPatch, upright: tuple[float, float], sure: 
         "palms": Scripted(192, {"a": rows, "b": scores}),
         "points": Scripted(224, {"Identity": points.reshape(1, 63), "Identity_1": np.array([[sure]])}),
     }
-    monkeypatch.setattr(hands, "shared", lambda make, path: models[path.name])
+    monkeypatch.setattr("shotad.sight.close_ups.shared", lambda make, path: models[path.name])
     return HandReader(Path("palms"), Path("points"))
 
 

@@ -155,8 +155,6 @@ def test_what_fills_a_picture_fills_all() -> None:
 class Saying:
     """Takes the left half of a picture's squares for one class and others for another, so surely."""
 
-    side = 8
-
     def __init__(self, **classes: float) -> None:
         self.classes = {int(name[1:]): share for name, share in classes.items()}
 
@@ -348,7 +346,6 @@ def test_a_file_of_bare_tensors_answers_as_torch_does_and_others_are_refused(tmp
     torch.save(narrow.state_dict(), path, _use_new_zipfile_serialization=False)
     square = np.random.default_rng(3).integers(0, 255, (224, 224, 3), np.uint8)
     network = MobileNet(path)
-    assert network.side == 224
     sure = network.certainty(square)
     assert np.ptp(sure) > 1e-4
     np.testing.assert_allclose(sure, narrow(square), atol=1e-6)
