@@ -172,7 +172,7 @@ def _together(one: Inscription, other: Inscription) -> bool:
 
 def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[Inscription, ...]:
     """``card`` in reading order, with the well read lines in its midst that do not count alone; one that was
-    lost and found again, or was read before it was whole, stands there once."""
+    lost and found again, or was read before it was whole or in pieces, stands there once."""
     more = [
         line
         for line in found
@@ -183,9 +183,15 @@ def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[In
     ]
     kept: list[Inscription] = []
     for line in sorted([*card, *more], key=lambda line: (-len(line.text), -len(line.frames))):
-        if not any(line.text in other.text and not other.frames & line.frames for other in kept):
+        if not any(_is_part(line, other) for other in kept):
             kept.append(line)
     return _in_reading_order([line for line in (*card, *more) if line in kept])
+
+
+def _is_part(line: Inscription, other: Inscription) -> bool:
+    """True for what ``other`` says too, and never beside it: lost, or read in two pieces at first."""
+    beside = (reading.line.text for reading in other.readings if reading.frame in line.frames)
+    return line.text in other.text and not any(line.text in text for text in beside)
 
 
 def _in_reading_order(card: Sequence[Inscription]) -> tuple[Inscription, ...]:

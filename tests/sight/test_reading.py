@@ -368,3 +368,9 @@ def test_a_card_is_whole_with_its_last_line() -> None:
     assert [text for text, _ in said(seen(*[[head, part]] * 3, *[[head]] * 4, *[[head, whole]] * 4))] == [
         "THE WORK of our hands"
     ]
+    # One that was read in two pieces while it faded in stands there once; a word that stands there twice, twice.
+    pieces = [line("an orchard", x=0.33, height=0.06), line("production", x=0.66, height=0.06)]
+    made = line("an orchard production", height=0.06)
+    assert [text for text, _ in said(seen(pieces, pieces, *[[made]] * 6))] == ["an orchard production"]
+    again = line("production", y=0.57, height=0.06)
+    assert [text for text, _ in said(seen(*[[made, again]] * 6))] == ["an orchard production production"]
