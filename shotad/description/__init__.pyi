@@ -38,7 +38,6 @@ from .conversation import (
     slot_seed as slot_seed,
 )
 from .doubt import (
-    Evidence as Evidence,
     doubt_of as doubt_of,
     signs_of as signs_of,
     things_told as things_told,

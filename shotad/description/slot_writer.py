@@ -32,16 +32,16 @@ from shotad.core import (
 )
 from shotad.description import stage1, stage2
 from shotad.description.choice import (
-    ByRules,
     Chooser,
     FittedLine,
     Keep,
     Known,
     Situation,
+    by_rules,
     make_chooser,
 )
 from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
-from shotad.description.doubt import Evidence, doubt_of
+from shotad.description.doubt import doubt_of, signs_of
 from shotad.description.engine_pair import Engines, Used, used
 from shotad.description.preparing import RunContext
 from shotad.description.scheduler import Scheduler
@@ -355,13 +355,12 @@ def cue_of(
     stage1: Mapping[str, Any],
     stage2: Mapping[str, Any] | None,
     config: Config,
-    chooser: Chooser | None = None,
+    chooser: Chooser = by_rules,
 ) -> Cue:
     """The slot's cue from the records of both stages; its description is taken from there.
 
-    ``chooser`` takes one of the candidates that were made to fit (None: `ByRules`). The line starts when what
-    it tells is seen, as far as that is known, and is shortened where its slot ends too soon. A cue without a
-    line says why.
+    ``chooser`` takes one of the candidates that were made to fit. The line starts when what it tells is seen,
+    as far as that is known, and is shortened where its slot ends too soon. A cue without a line says why.
     """
     slot, presence = situation.slot, situation.presence
     both = [("Stage I", stage1), *([("Stage II", stage2)] if stage2 is not None else [])]
@@ -409,9 +408,13 @@ def cue_of(
         seen = sight(shortest.text, shortest.said)
         return without_line(_too_long(shortest.text, seen, slot, config), CueStatus.DROPPED)
     situation = replace(situation, description=description_of(slot.id, stage1).text)
-    line = lines[(chooser or ByRules()).choose(lines, situation)]
+    line = lines[chooser(lines, situation)]
     if line.residue is not None:
         return without_line(f"no clean line: {line.residue.message}: {line.text}")
+    said = drafts[line.number].said
+    signs = signs_of(
+        line.text, stage1, stage2, said=said, unseen=line.unseen, presence=presence, language=config.language
+    )
     return replace(
         unspoken,
         interval=line.interval,
@@ -424,10 +427,7 @@ def cue_of(
         spoken_length=line.interval.duration,
         fit_steps=line.fitted.steps,
         seen_from=None if line.sight is None else line.sight.since,
-        doubted=doubt_of(
-            line.text,
-            Evidence(stage1, stage2, drafts[line.number].said, line.unseen, presence, config.language),
-        ),
+        doubted=doubt_of(line.text, signs),
     )
 
 

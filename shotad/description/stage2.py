@@ -138,8 +138,18 @@ Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
 
 
 @dataclass(frozen=True, slots=True)
+class _Try:
+    """One answer: its lines, and where there are none, why."""
+
+    messages: tuple[Message, ...]
+    reply: Reply
+    lines: tuple[str, ...] = ()
+    wrong: Complaint | None = None
+
+
+@dataclass(slots=True)
 class Question:
-    """Stage II's question about one slot, and what its lines are held to.
+    """Stage II's question about one slot, what its lines are held to, and what has been answered.
 
     ``repairs``: whether a bad answer is asked for again; ``description`` is what lines are written from,
     ``story`` what else the model is told of the film; ``measures``: whether somebody measures what lines are
@@ -155,19 +165,33 @@ class Question:
     description: str
     story: str
     measures: bool
+    _tries: list[_Try] = field(default_factory=list)
+    _looks: list[Reply] = field(default_factory=list)
+    _lines: tuple[str, ...] = ()
+    _unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _unlooked: str = ""
+    _facts: Mapping[str, Any] | None = None
+    """What was measured in the clip, where that is asked for."""
+    _rules_told: bool = False
+    _written: dict[str, str] = field(default_factory=dict)
+    """The lines as they came, by what they are without names that may not be said yet."""
 
     def inquiry(self) -> Inquiry:
         """Asks for the lines of one slot until they can be used; returns its record."""
-        draft = Draft(self)
-        yield from draft.written()
-        if self.config.verify.on and draft.lines:
-            yield from draft.verified()
+        yield from self._write()
+        if self.config.verify.on and self._lines:
+            yield from self._verify()
             if self.measures:
-                yield from draft.measured()
-        return draft.record()
+                request = Request(slot_id=self.plan.slot.id, messages=(), scene=self.plan.scene)
+                (reply,) = yield (EngineCall("measures", request, with_clip=True),)
+                self._facts = reply.notes or None
+        return self._record()
 
     def complaints(self, line: str) -> tuple[Complaint, ...]:
-        """What to ask a model to do better, a complaint for each rule on words and one for each name."""
+        """What to ask a model to do better, a complaint for each rule on words and one for each name; nothing
+        where it is not asked again."""
+        if not self.repairs:
+            return ()
         language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
         found = complaints_about(line, self.plan.slot.max_words, language=language)
         # Nothing is said against the very words by which the cast wants somebody to be called: a name with
@@ -186,76 +210,40 @@ class Question:
         # Without names for Stage II nobody has told it which of somebody's names is the one to use.
         return (*found, *(one for one in names if prompt.by_rules.stage2_names or one.rule != "L8"))
 
-    def as_spoken(self, line: str) -> str:
-        """The line with the names that may be said as they are to be spoken; no model is asked for that."""
-        named = as_spoken(line, self.plan.presence, self.config.prompt)
-        return own_signs(named, self.config.language)
-
-    def without_untold(self, line: str) -> str:
-        """The line without names that the film has not told yet, where asking again has not helped."""
-        return without_untold(line, self.plan.presence)
-
-
-@dataclass(frozen=True, slots=True)
-class _Try:
-    """One answer: its lines, and where there are none, why."""
-
-    messages: tuple[Message, ...]
-    reply: Reply
-    lines: tuple[str, ...] = ()
-    wrong: Complaint | None = None
-
-
-@dataclass(slots=True)
-class Draft:
-    """The work on one slot's lines."""
-
-    asked: Question
-    tries: list[_Try] = field(default_factory=list)
-    looks: list[Reply] = field(default_factory=list)
-    lines: tuple[str, ...] = ()
-    unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    unlooked: str = ""
-    facts: Mapping[str, Any] | None = None
-    """What was measured in the clip, where that is asked for."""
-    rules_told: bool = False
-    _written: dict[str, str] = field(default_factory=dict)
-    """The lines as they came, by what they are without names that may not be said yet."""
-
-    def written(self) -> Asking:
+    def _write(self) -> Asking:
         """Asks until there are as many clean lines as are wanted, or no attempt is left."""
-        number = self.asked.config.stage2.candidates
-        requests = self._draws(1 if self.asked.config.stage2.lines_an_answer == number else number)
-        for left in reversed(range(self.asked.config.stage2.attempts if self.asked.repairs else 1)):
+        number = self.config.stage2.candidates
+        requests = self._draws(1 if self.config.stage2.lines_an_answer == number else number)
+        for left in reversed(range(self.config.stage2.attempts if self.repairs else 1)):
             replies = yield tuple(EngineCall("writes", request) for request in requests)
             wanted = len((requests[0].schema or {}).get("properties", {})) or 1
             for request, reply in zip(requests, replies, strict=True):
-                self.tries.append(self._read(request, reply, wanted))
+                self._tries.append(self._read(request, reply, wanted))
             requests = self._next(len(requests)) if left else ()
             if not requests:
                 break
-        lines = merged([one.lines for one in self.tries], lambda line: len(self._complaints(line)), number)
-        self._written = {self.asked.without_untold(line): line for line in lines}
-        self.lines = tuple(self._written)
+        lines = merged([one.lines for one in self._tries], lambda line: len(self.complaints(line)), number)
+        self._written = {without_untold(line, self.plan.presence): line for line in lines}
+        self._lines = tuple(self._written)
 
-    def verified(self) -> Asking:
+    def _verify(self) -> Asking:
         """Looks for what the lines state in the frames; asks once for lines without what is not there."""
-        yield from self._look(self.lines)
-        blamed = [line for line in self.lines if line in self.unseen]
-        if not blamed or not self.asked.repairs:
+        yield from self._look(self._lines)
+        blamed = [line for line in self._lines if line in self._unseen]
+        if not blamed or not self.repairs:
             return
         requests = []
         for line in blamed:
-            one = next(one for one in self.tries if self._written[line] in one.lines)
-            told = without(one.messages, one.reply.text, line, self.unseen[line], 1)
+            one = next(one for one in self._tries if self._written[line] in one.lines)
+            told = without(one.messages, one.reply.text, line, self._unseen[line], 1)
             seed = self._seed(f"without {line}")
-            requests.append(replace(self.asked.request, messages=told, seed=seed, schema=answer_schema(1)))
+            requests.append(replace(self.request, messages=told, seed=seed, schema=answer_schema(1)))
         replies = yield tuple(EngineCall("writes", request) for request in requests)
         instead: dict[str, str] = {}
         for line, request, reply in zip(blamed, requests, replies, strict=True):
-            self.tries.append(self._read(request, reply, 1))
-            new = tuple(self.asked.without_untold(text) for text in self.tries[-1].lines)
-            if new and new[0] not in self.lines and new[0] not in instead.values():
+            self._tries.append(self._read(request, reply, 1))
+            new = tuple(without_untold(text, self.plan.presence) for text in self._tries[-1].lines)
+            if new and new[0] not in self._lines and new[0] not in instead.values():
                 instead[line] = new[0]
         if instead:
             yield from self._look(tuple(instead.values()))
@@ -263,132 +251,125 @@ class Draft:
             better = {
                 line: new
                 for line, new in instead.items()
-                if len(self.unseen.get(new, ())) < len(self.unseen[line])
+                if len(self._unseen.get(new, ())) < len(self._unseen[line])
             }
-            self.lines = tuple(better.get(line, line) for line in self.lines)
+            self._lines = tuple(better.get(line, line) for line in self._lines)
 
-    def measured(self) -> Asking:
-        """Measures what the clip shows; nothing where that cannot be measured."""
-        request = Request(slot_id=self.asked.plan.slot.id, messages=(), scene=self.asked.plan.scene)
-        (reply,) = yield (EngineCall("measures", request, with_clip=True),)
-        self.facts = reply.notes or None
-
-    def record(self) -> dict[str, Any]:
+    def _record(self) -> dict[str, Any]:
         """What was asked and answered, or why it failed or is silent."""
-        last = self.tries[-1]
-        silent = all(one.reply.finish == "silent" for one in self.tries)
-        error = None if self.lines or silent else _why(self.tries)
-        complaints = {str(i): [c.text for c in self._complaints(line)] for i, line in enumerate(self.lines)}
+        last = self._tries[-1]
+        silent = all(one.reply.finish == "silent" for one in self._tries)
+        error = None if self._lines or silent else _why(self._tries)
+        complaints = {str(i): [c.text for c in self.complaints(line)] for i, line in enumerate(self._lines)}
         # What the engine noted last; notes on single lines stand as the lines do.
         notes = dict(last.reply.notes)
         if "said" in notes:
             said: dict[str, Any] = {}
-            for one in self.tries:
+            for one in self._tries:
                 said |= dict(zip(one.lines, one.reply.notes.get("said", ()), strict=False))
-            notes["said"] = [said.get(self._written.get(line, line), []) for line in self.lines]
-        looked: dict[str, Any] = {"looks": [try_record(reply) for reply in self.looks]} if self.looks else {}
-        if self.unlooked:
-            looked["unlooked"] = self.unlooked
+            notes["said"] = [said.get(self._written.get(line, line), []) for line in self._lines]
+        unseen = {str(i): list(self._unseen[one]) for i, one in enumerate(self._lines) if one in self._unseen}
         return {
-            "slot": self.asked.plan.slot.id,
-            "budget": self.asked.request.budget,
-            "history": list(self.asked.request.history),
-            "maker": identity_record(self.asked.engine.identity),
-            "seed": self.asked.request.seed,
-            "prompt": prompt_record(self.asked.request.messages),
+            "slot": self.plan.slot.id,
+            "budget": self.request.budget,
+            "history": list(self.request.history),
+            "maker": identity_record(self.engine.identity),
+            "seed": self.request.seed,
+            "prompt": prompt_record(self.request.messages),
             "raw": last.reply.text,
             "finish": "error" if error else last.reply.finish,
-            "usage": usage_record([*(one.reply for one in self.tries), *self.looks]),
-            "tries": [try_record(one.reply, [one.wrong.text] if one.wrong else ()) for one in self.tries],
-            **looked,
-            **({"measured": dict(self.facts)} if self.facts else {}),
+            "usage": usage_record([*(one.reply for one in self._tries), *self._looks]),
+            "tries": [try_record(one.reply, [one.wrong.text] if one.wrong else ()) for one in self._tries],
+            **({"looks": [try_record(reply) for reply in self._looks]} if self._looks else {}),
+            **({"unlooked": self._unlooked} if self._unlooked else {}),
+            **({"measured": dict(self._facts)} if self._facts else {}),
             "error": error,
-            "candidates": list(self.lines),
+            "candidates": list(self._lines),
             "complaints": {number: texts for number, texts in complaints.items() if texts},
-            "unseen": {
-                str(i): list(self.unseen[line]) for i, line in enumerate(self.lines) if line in self.unseen
-            },
+            "unseen": unseen,
             "notes": notes,
         }
 
     def _read(self, request: Request, reply: Reply, wanted: int) -> _Try:
         """What an answer holds. No line may repeat the question, but where answers are taken as they come."""
-        messages, asked = request.messages, self.asked
+        messages = request.messages
         if reply.error is not None or reply.finish == "silent":
             return _Try(messages, reply)
         if reply.finish == "refused":
             return _Try(messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
-        ours = messages if asked.repairs else ()
-        return _Try(messages, reply, *_lines_in(reply, wanted, asked.as_spoken, ours, asked.description))
+
+        def spoken(line: str) -> str:
+            return own_signs(as_spoken(line, self.plan.presence, self.config.prompt), self.config.language)
+
+        ours = messages if self.repairs else ()
+        return _Try(messages, reply, *_lines_in(reply, wanted, spoken, ours, self.description))
 
     def _next(self, together: int) -> tuple[Request, ...]:
         """What is asked for next; nothing where the lines are good, or asking would not help: the last
         ``together`` calls failed, or nothing is worth saying."""
-        last, settings = self.tries[-1], self.asked.config.stage2
-        if all(one.reply.error is not None or one.reply.finish == "silent" for one in self.tries[-together:]):
+        last, settings = self._tries[-1], self.config.stage2
+        if all(
+            one.reply.error is not None or one.reply.finish == "silent" for one in self._tries[-together:]
+        ):
             return ()
-        every = [line for one in self.tries for line in one.lines]
+        every = [line for one in self._tries for line in one.lines]
         have = [every[i] for i in distinct(every)]
-        faulty = [line for line in have if self._complaints(line)]
-        rules = settings.repair == "all" and not self.rules_told
+        faulty = [line for line in have if self.complaints(line)]
+        rules = settings.repair == "all" and not self._rules_told
         missing = settings.candidates - len(have) + (len(faulty) if rules else 0)
         if missing <= 0:
             return ()
         if settings.lines_an_answer != settings.candidates:
-            self.rules_told = True
+            self._rules_told = True
             return self._draws(missing)
-        asked, number = self.asked.request.messages, settings.candidates
+        asked, number = self.request.messages, settings.candidates
+        about: list[tuple[str, tuple[Complaint, ...]]] = []
         if last.wrong is not None:
-            about: list[tuple[str, tuple[Complaint, ...]]] = [("", (last.wrong,))]
-            messages = stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
+            about = [("", (last.wrong,))]
         elif rules and faulty:
-            self.rules_told = True
-            about = [(line, self._complaints(line)) for line in faulty]
-            messages = stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
-        else:
-            messages = stage2_more(asked, last.reply.text, have, missing)
-        seed = self._seed(str(len(self.tries)))
-        return (replace(self.asked.request, messages=messages, seed=seed, schema=answer_schema(missing)),)
+            self._rules_told = True
+            about = [(line, self.complaints(line)) for line in faulty]
+        messages = (
+            stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
+            if about
+            else stage2_more(asked, last.reply.text, have, missing)
+        )
+        seed = self._seed(str(len(self._tries)))
+        return (replace(self.request, messages=messages, seed=seed, schema=answer_schema(missing)),)
 
     def _draws(self, number: int) -> tuple[Request, ...]:
         """The first question, by the next seeds: the slot's own is the first."""
-        first = len(self.tries)
-        seeds = [self._seed(str(k)) if k else self.asked.request.seed for k in range(first, first + number)]
-        return tuple(replace(self.asked.request, seed=seed) for seed in seeds)
+        first = len(self._tries)
+        seeds = [self._seed(str(k)) if k else self.request.seed for k in range(first, first + number)]
+        return tuple(replace(self.request, seed=seed) for seed in seeds)
 
     def _seed(self, what: str) -> int:
-        return slot_seed(self.asked.config.seed, f"{self.asked.plan.slot.id}/{what}")
-
-    def _complaints(self, line: str) -> tuple[Complaint, ...]:
-        return self.asked.complaints(line) if self.asked.repairs else ()
+        return slot_seed(self.config.seed, f"{self.plan.slot.id}/{what}")
 
     def _look(self, lines: Sequence[str]) -> Asking:
-        """Keeps in ``unseen`` what of these lines is not to be seen."""
-        claims = [
-            (line, claim) for line in lines for claim in statements_in(line, self.asked.config.language)
-        ]
+        """Keeps in ``_unseen`` what of these lines is not to be seen."""
+        claims = [(line, claim) for line in lines for claim in statements_in(line, self.config.language)]
         if not claims:
             return
-        statements = [claim for _, claim in claims]
-        messages, schema = verify_messages(statements, self.asked.plan, self.asked.config)
+        messages, schema = verify_messages([claim for _, claim in claims], self.plan, self.config)
         request = Request(
-            slot_id=self.asked.plan.slot.id,
+            slot_id=self.plan.slot.id,
             messages=messages,
-            scene=self.asked.plan.scene,
+            scene=self.plan.scene,
             sampling=SamplingSettings(max_tokens=VERDICT_TOKENS),
-            seed=self._seed(f"look {len(self.looks)}"),
+            seed=self._seed(f"look {len(self._looks)}"),
             schema=schema,
-            timed=self.asked.config.prompt.times,
+            timed=self.config.prompt.times,
         )
         (reply,) = yield (EngineCall("looks", request, with_clip=True),)
-        self.looks.append(reply)
+        self._looks.append(reply)
         if reply.error is not None or reply.finish == "refused":
-            self.unlooked = reply.error or f"it was refused: {quoted(reply.text)}"
+            self._unlooked = reply.error or f"it was refused: {quoted(reply.text)}"
             return
         verdicts = parse_verdicts(reply.text, len(claims))
         for (line, claim), verdict in zip(claims, verdicts, strict=True):
             if verdict is False:
-                self.unseen[line] = (*self.unseen.get(line, ()), claim)
+                self._unseen[line] = (*self._unseen.get(line, ()), claim)
 
 
 def _lines_in(

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
 from shotad.engines.narrator_phrases import Statement
 from shotad.engines.narrator_sentence import Memory, Sentence, Timing, lines, plans
-from shotad.engines.narrator_statements import Unread, find_statements
+from shotad.engines.narrator_statements import find_statements
 from shotad.engines.narrator_words import without_names
 from shotad.engines.table import ENGINES, stage_engines
 from shotad.script import check_line
@@ -28,15 +27,6 @@ STATEMENTS = 3
 """Statements that one sentence may join; with four it is not followed by ear."""
 _UNLIMITED = 60
 """Words to plan for where a request sets no budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Narration:
-    """The lines of an answer and, where there are none, why; texts that nothing reads."""
-
-    lines: tuple[Sentence, ...]
-    unread: Sequence[Unread]
-    reason: str = ""
 
 
 class Narrator:
@@ -70,43 +60,51 @@ class Narrator:
         # The fields that the answer must have as JSON; none for plain text
         names = list((request.schema or {}).get("properties", {}))
         try:
-            told = self._tell(request, max(len(names), 1))
+            made, notes = self._tell(request, max(len(names), 1))
         except (KeyError, TypeError, ValueError) as error:
             return Reply("", "error", error=f"The facts cannot be read: {type(error).__name__}: {error}")
-        texts = [line.text for line in told.lines]
+        texts = [line.text for line in made]
         usage = Usage(tokens_out=sum(len(text.split()) for text in texts))
         if not texts:
-            return Reply("", "silent", notes=_notes(told))
+            return Reply("", "silent", notes=notes)
         if not names:
-            return Reply(texts[0], usage=usage, notes=_notes(told))
+            return Reply(texts[0], usage=usage, notes=notes)
         answer = dict(zip(names, [*texts, *[""] * (len(names) - len(texts))], strict=True))
-        return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=_notes(told))
+        return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=notes)
 
-    def _tell(self, request: Request, number: int) -> _Narration:
+    def _tell(self, request: Request, number: int) -> tuple[list[Sentence], dict[str, Any]]:
+        """The lines; what each states, from which shot and how surely, or why there is none; texts that are
+        not read."""
         facts = Facts.from_json(request.notes)
         memory = _memory(request, facts)
         room = _UNLIMITED if request.budget is None else request.budget
-        timing = _timing(request, self._pace)
+        # When lines can be spoken; None where the slot is not known
+        scene, timing = request.scene, None
+        if scene is not None:
+            starts = {shot: piece.clipped.start for shot, piece in enumerate(scene.context)}
+            timing = Timing(scene.slot, self._pace, starts)
         statements, unread = find_statements(facts, memory, room, SURE, timing)
         able = [s for s in statements if s.worth >= LEAST_WORTH]
         found = self._lines(able, memory, request, timing, number)
         if not found and self._settings.always:
             able = statements
             found = self._lines(able, memory, request, timing, 1, again=True)
+        notes: dict[str, Any] = {"unread": unread} if unread else {}
         if found:
-            return _Narration(tuple(found), unread)
+            said = [[_said(statement, after) for statement, after in line.told] for line in found]
+            return found, {"said": said, **notes}
         late = timing is not None and self._lines(able, memory, request, None, 1)
         if late:
             reason = "what there is to tell comes too late in the slot for a line"
         elif unread:
-            reason = f"text on screen is not read: {unread[0].reason}"
+            reason = f"text on screen is not read: {unread[0]['reason']}"
         elif able:
             reason = f"nothing that is new fits into {request.budget} words"
         elif any(memory.lines_since_any(s.clauses) is not None for s in statements):
             reason = "what can be said was said in the last lines"
         else:
             reason = "nothing was measured that is worth a line"
-        return _Narration((), unread, reason)
+        return [], {"reason": reason, **notes}
 
     def _lines(
         self,
@@ -130,15 +128,6 @@ class Narrator:
             if len(found) == number:
                 break
         return found
-
-
-def _timing(request: Request, pace: float) -> Timing | None:
-    """When lines can be spoken; None where the slot is not known."""
-    scene = request.scene
-    if scene is None:
-        return None
-    starts = {number: piece.clipped.start for number, piece in enumerate(scene.context)}
-    return Timing(scene.slot, pace, starts)
 
 
 def _memory(request: Request, facts: Facts) -> Memory:
@@ -171,18 +160,6 @@ def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple
         if frozenset(group) not in seen:
             seen.add(frozenset(group))
             yield group
-
-
-def _notes(told: _Narration) -> dict[str, Any]:
-    """What each line states, from which shot and how surely; texts that are not read; why silent."""
-    notes: dict[str, Any] = {}
-    if told.reason:
-        notes["reason"] = told.reason
-    if told.lines:
-        notes["said"] = [[_said(statement, after) for statement, after in line.told] for line in told.lines]
-    if told.unread:
-        notes["unread"] = [{"text": u.text, "reason": u.reason} for u in told.unread]
-    return notes
 
 
 def _said(statement: Statement, after: int) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from shotad.engines.narrator_words import (
     SEVERAL,
     Quote,
     agree,
-    by_pronoun,
     called_together,
     counted,
     face_of,
@@ -170,28 +169,6 @@ class Clause:
     def bare(self) -> Clause:
         """The clause without what may be dropped."""
         return replace(self, where=(), detail="")
-
-    def another(self, named: bool = False) -> Clause:
-        """The same of a second person, seen beside the first, who was ``named``."""
-        return replace(self, subject="another person" if named else "another", many=False)
-
-    def of_face(self) -> Clause:
-        """The same of a face: whose it is stays open where it may be that of the person told before."""
-        return replace(self, subject="a face", detail="", many=False)
-
-    def of_same(self, adjacent: bool) -> Clause:
-        """The same of those whom the sentence is about already: no subject, "the same person" or "they"."""
-        subject = "they" if self.many else "the same person"
-        return replace(self, subject="" if adjacent else subject, detail="")
-
-    def going_on(self, named: Named, by_pronoun: bool) -> Clause:
-        """The same without a subject, after one that was a name, or its pronoun."""
-        return replace(self, subject="", many=by_pronoun and named.pronoun == "they")
-
-    def of_pronoun(self, named: Named) -> Clause:
-        """The same with "he" or "his face" where it has the name."""
-        subject = by_pronoun(self.subject, named)
-        return replace(self, subject=subject, many=subject == "they")
 
     def _quoted(self, last: bool) -> str:
         *before, final = self.quotes
@@ -418,49 +395,47 @@ def _verbs(fact: PeopleFact, key: str) -> tuple[str, ...]:
     if key == "looks" and fact.looks:
         gaze = _GAZE[fact.looks]
         return (f"look {gaze}", f"gaze {gaze}") if fact.looks != "ahead" else (f"look {gaze}",)
-    if fact.walks and fact.movement in _OPPOSITE:
-        side, way = _OPPOSITE[fact.movement], fact.movement
-        if fact.enters:
-            return (f"walk past from {side} to {way}",) if fact.leaves else (f"walk in from the {side}",)
-        return (f"walk off to the {way}",) if fact.leaves else (f"walk to the {way}",)
-    return _going(fact.movement, fact.enters, fact.leaves, bool(fact.quick))
+    return _going(fact)
 
 
-def _going(movement: str | None, enters: bool, leaves: bool, quick: bool) -> tuple[str, ...]:
-    if enters and leaves and movement in _OPPOSITE:
-        way = f"from {_OPPOSITE[movement]} to {movement}"
-        return (f"rush past {way}",) if quick else (f"pass {way}", f"cross {way}", "pass by")
-    if enters and leaves:
+_SIDEWAYS = {
+    (True, True): (
+        ("walk past from {side} to {way}",),
+        ("rush past from {side} to {way}",),
+        ("pass from {side} to {way}", "cross from {side} to {way}", "pass by"),
+    ),
+    (True, False): (
+        ("walk in from the {side}",),
+        ("rush in from the {side}",),
+        ("enter from the {side}", "come in from the {side}"),
+    ),
+    (False, True): (
+        ("walk off to the {way}",),
+        ("rush off to the {way}",),
+        ("leave to the {way}", "go off to the {way}"),
+    ),
+    (False, False): (("walk to the {way}",), (), ()),
+}
+"""By whether they enter and leave: walking, fast, or else."""
+_LEAVING = {
+    "closer": ("come closer, then leave", "come near, then leave"),
+    "away": ("move away & leave", "go away"),
+}
+
+
+def _going(fact: PeopleFact) -> tuple[str, ...]:
+    way = fact.movement
+    if way in _OPPOSITE and (fact.walks or fact.enters or fact.leaves):
+        walking, fast, usual = _SIDEWAYS[fact.enters, fact.leaves]
+        found = walking if fact.walks else fast if fact.quick else usual
+        return tuple(verb.format(side=_OPPOSITE[way], way=way) for verb in found)
+    if fact.enters and fact.leaves:
         return ("appear, then leave", "come & go")
-    if enters:
-        return _entering(movement, quick)
-    if leaves:
-        return _leaving(movement, quick)
-    if movement is None or movement == "still":
+    if fact.enters:
+        near = tuple(f"enter & {verb}" for verb in _MOVES[way][:2]) if way in ("closer", "away") else ()
+        return near or ("enter", "come into sight")
+    if fact.leaves:
+        return _LEAVING.get(way or "", ("leave", "go away"))
+    if way is None or way == "still":
         return ("appear",)
-    return _QUICK_MOVES.get(movement, _MOVES[movement]) if quick else _MOVES[movement]
-
-
-def _entering(movement: str | None, quick: bool) -> tuple[str, ...]:
-    if movement in _OPPOSITE:
-        side = _OPPOSITE[movement]
-        return (
-            (f"rush in from the {side}",) if quick else (f"enter from the {side}", f"come in from the {side}")
-        )
-    if movement in ("closer", "away"):
-        return tuple(f"enter & {verb}" for verb in _MOVES[movement][:2])
-    return ("enter", "come into sight")
-
-
-def _leaving(movement: str | None, quick: bool) -> tuple[str, ...]:
-    if movement in _OPPOSITE:
-        return (
-            (f"rush off to the {movement}",)
-            if quick
-            else (f"leave to the {movement}", f"go off to the {movement}")
-        )
-    if movement == "closer":
-        return ("come closer, then leave", "come near, then leave")
-    if movement == "away":
-        return ("move away & leave", "go away")
-    return ("leave", "go away")
+    return (_QUICK_MOVES if fact.quick else _MOVES)[way]

@@ -21,6 +21,7 @@ from shotad.engines.narrator_phrases import ONE_OF, PRESENT, Clause, Statement
 from shotad.engines.narrator_words import (
     agree,
     bare,
+    by_pronoun,
     called_together,
     capital,
     clean,
@@ -176,16 +177,22 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
     elif statement.named:
         clauses = _by_name(ordered, at, statement.named, memory)
     elif any(_same(other, statement) for other in before):
-        clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
+        again = not _same(ordered[at - 1], statement)
+        clauses = [
+            replace(c, subject=("they" if c.many else "the same person") if again else "", detail="")
+            for c in clauses
+        ]
     elif ONE_OF in clauses[0].subject:
         if any(other.heads == 1 and not _same(other, statement) for other in ordered):
             clauses = [clause for clause in clauses if ONE_OF in clause.subject]
     elif statement.heads == 1 and any(
         other.beside(statement) and "thing" not in (other.key, statement.key) for other in before
     ):
-        clauses = [clause.another(named=any(other.names for other in before)) for clause in clauses]
+        second = "another person" if any(other.names for other in before) else "another"
+        clauses = [replace(clause, subject=second, many=False) for clause in clauses]
     elif statement.near and any(_open_whose(other, statement) for other in ordered):
-        clauses = [clause.of_face() for clause in clauses]
+        # Whose it is stays open where it may be that of the person told before.
+        clauses = [replace(clause, subject="a face", detail="", many=False) for clause in clauses]
     places = memory.places(statement.named)
     unique = list(dict.fromkeys(_not_again(clause, places) for clause in clauses))
     return memory.order(unique, f"{statement.key}:{statement.shot}")
@@ -206,9 +213,11 @@ def _by_name(ordered: Sequence[Statement], at: int, named: Named, memory: Memory
     first = ordered[0].named
     opened = first is not None and ordered[0].key != "thing" and memory.means(first)
     if at and _same(ordered[at - 1], statement):
-        return [clause.going_on(named, opened and ordered[0].named == named) for clause in statement.clauses]
+        many = opened and ordered[0].named == named and named.pronoun == "they"
+        return [replace(clause, subject="", many=many) for clause in statement.clauses]
     if at == 0 and opened:
-        return [clause.of_pronoun(named) for clause in statement.clauses]
+        told = [(clause, by_pronoun(clause.subject, named)) for clause in statement.clauses]
+        return [replace(clause, subject=subject, many=subject == "they") for clause, subject in told]
     return statement.clauses
 
 
@@ -335,9 +344,6 @@ class Memory:
         self._quotes = [bare(q) for line in history for q in re.findall(r'"([^"]+)"', line)]
         self._seed = seed
 
-    def __len__(self) -> int:
-        return len(self._lines)
-
     def lines_since(self, phrase: str) -> int | None:
         """How many lines ago a phrase was said, 0 for the last line; None where it was not."""
         return _since(phrase, self._lines)
@@ -413,7 +419,7 @@ class Memory:
         """0 for a verb not heard in the last lines; more the later it was heard."""
         forms = (agree(clause.verb, False), agree(clause.verb, True), clause.core)
         heard = [ago for form in forms if (ago := self.lines_since(form)) is not None]
-        return len(self) - min(heard) if heard else 0
+        return len(self._lines) - min(heard) if heard else 0
 
     def _coin(self, tag: str) -> bytes:
         return hashlib.blake2b(f"{self._seed}:{tag}".encode(), digest_size=8).digest()

@@ -9,7 +9,7 @@ listeners.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from shotad.core import Facts, Interval, Named, PeopleFact, TextFact, ThingFact
@@ -36,13 +36,8 @@ from shotad.engines.narrator_words import Quote, called_together, clean, face_of
 from shotad.script import Sight
 from shotad.sight import BESIDE, OUTFITS, Level
 
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A text that nobody reads out, and why."""
-
-    text: str
-    reason: str
+Unread = dict[str, str]
+"""A text that nobody reads out, and the reason."""
 
 
 def text_statements(
@@ -131,7 +126,7 @@ def _credits(
     if found and not facts.credits:
         return found, _unread([t for t in texts if not _reads(found, t)], room)
     if memory.lines_since("credits appear") is not None:
-        return None, [Unread(text.text, "more credits") for text in texts]
+        return None, [{"text": text.text, "reason": "more credits"} for text in texts]
     quotes = found.clauses[0].quotes if found else ()
     shot = texts[0].shot if texts else facts.current[0]
     clauses = text_clauses("credit", quotes, "and", appearing=True)
@@ -148,7 +143,7 @@ def _reads(statement: Statement, text: TextFact) -> bool:
 
 
 def _unread(texts: list[TextFact], room: int) -> list[Unread]:
-    return [Unread(text.text, f"does not fit into {room} words") for text in texts]
+    return [{"text": text.text, "reason": f"does not fit into {room} words"} for text in texts]
 
 
 _STATE_AGAIN = (0.2, 0.5, 0.65, 0.8, 0.9)

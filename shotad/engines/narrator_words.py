@@ -65,7 +65,8 @@ def agree(verb: str, many: bool) -> str:
     "enter & come closer" gives "enters and comes closer" for one, "enter and come closer" for many.
     """
     parts = re.split(r"( & |, then )", verb)
-    return "".join(_joint(part) if at % 2 else _present(part, many) for at, part in enumerate(parts))
+    parts[::2] = [_present(part, many) for part in parts[::2]]
+    return "".join(parts).replace(" & ", " and ")
 
 
 def gerund(verb: str) -> str:
@@ -107,10 +108,6 @@ def _regular_plural(noun: str) -> str:
     if re.search(r"[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"
     return f"{noun}s"
-
-
-def _joint(part: str) -> str:
-    return " and " if part == " & " else part
 
 
 def _present(verb: str, many: bool) -> str:

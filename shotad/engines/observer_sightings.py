@@ -308,12 +308,11 @@ def _steps_beside(
     for look, after, (first, last) in zip(looks, [*looks[1:], None], pairwise([*chosen, end]), strict=True):
         people = [*look.people, *(after.people if after else ())]
         apart = [glimpse.box for glimpse in people if glimpse.body >= _PLAIN or glimpse.face or glimpse.who]
-        steps += [_step(frames, i, apart) for i in range(first, min(last, end - 1))]
+        steps += [
+            shift_between(frames.grays[i], frames.grays[i + 1], apart) if apart else frames.shifts[i]
+            for i in range(first, min(last, end - 1))
+        ]
     return tuple(steps)
-
-
-def _step(frames: ShotFrames, i: int, apart: Sequence[Box]) -> Shift | None:
-    return shift_between(frames.grays[i], frames.grays[i + 1], apart) if apart else frames.shifts[i]
 
 
 def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:

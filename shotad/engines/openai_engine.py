@@ -50,12 +50,12 @@ from shotad.engines.openai_errors import (
     trouble_in,
 )
 from shotad.engines.openai_wire import (
+    EMPTY,
     JPEG_QUALITY,
-    Answer,
     Body,
     Dialect,
-    answer_in,
     body_of,
+    reply_in,
     seed_of,
 )
 
@@ -64,10 +64,6 @@ _MOST_MISSES = 3
 _LATER = "What is done is kept: the same command continues from here."
 _WORTH_A_WORD = 10.0
 """Seconds; a longer pause that the server asks for is reported."""
-_CUT_OFF = ("length", "max_tokens", "max_output_tokens")
-_EMPTY = "empty answer"
-_UNWANTED = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
-
 
 _COSTS = (
     ("gpt-4o-mini", 2833, 5667),
@@ -200,7 +196,7 @@ class OpenAI:
                 self._video = False  # Of this model nothing but stills are taken.
                 body = body_of(request, self.identity.model, self._settings)
                 reply = self._answer(body, request.seed)
-            if reply.error == _EMPTY:
+            if reply.error == EMPTY:
                 # With the same seed a greedy model would say nothing once more.
                 again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
                 reply, calls = replace(again, usage=reply.usage + again.usage), 2
@@ -234,13 +230,13 @@ class OpenAI:
             raw = self._line.ask(self._dialect.said(body, changes))
             trouble = trouble_in(raw)
             if trouble is None:
-                answer = answer_in(raw.document)
-                if answer is None or answer.finish == "error":
+                reply = reply_in(raw.document, body["max_tokens"])
+                if reply is None:
                     start = shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
                     raise Broken(f"its answer is no chat completion ({start!r})")
                 self._dialect.keep(changes)
                 self._gate.answered()
-                return _read_off(answer, body["max_tokens"])
+                return reply
             more = self._dialect.next_try(body, changes, trouble)
             if more is None:
                 return self._judged(trouble, raw)
@@ -309,16 +305,6 @@ class OpenAI:
             f"Set openai.model, or stage1.model and stage2.model.{has}",
             again=False,
         )
-
-
-def _read_off(answer: Answer, limit: int) -> Reply:
-    cut_off = answer.finish in _CUT_OFF
-    if answer.refusal or answer.finish in _UNWANTED:
-        return Reply(answer.refusal or answer.text, "refused", answer.usage)
-    if answer.text:
-        return Reply(answer.text, "length" if cut_off else "stop", answer.usage)
-    more = f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
-    return Reply("", "error", answer.usage, f"{_EMPTY}{more if cut_off else ''}")
 
 
 class OpenAIWithSound(OpenAI):

@@ -20,10 +20,9 @@ import re
 import threading
 import wave
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from shotad.core import HEARING_RATE, EndpointSettings, Request, Usage
+from shotad.core import HEARING_RATE, EndpointSettings, Reply, Request, Usage
 from shotad.engines.openai_errors import ServerError
 from shotad.film import jpeg
 
@@ -40,14 +39,9 @@ _AFTER_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 _UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A chat completion. ``finish`` is the server's own word for why it ended, in small letters."""
-
-    text: str
-    finish: str
-    refusal: str
-    usage: Usage
+_CUT_OFF = ("length", "max_tokens", "max_output_tokens")
+EMPTY = "empty answer"
+_UNWANTED = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
 
 
 def body_of(request: Request, model: str, settings: EndpointSettings, *, video: bool = False) -> Body:
@@ -124,20 +118,28 @@ def strict(schema: Any) -> Any:
     return made
 
 
-def answer_in(document: Any) -> Answer | None:
-    """The answer in a chat completion; None where the document is no chat completion."""
+def reply_in(document: Any, limit: int) -> Reply | None:
+    """The reply in a chat completion that may have ``limit`` tokens; None where the document is no chat
+    completion, or one that broke off with an error."""
     match document:
         case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
-            said = rest.get("usage")
-            counts = said if isinstance(said, Mapping) else {}
-            return Answer(
-                # Servers leave out the opening mark of what was thought before, or never close it.
-                text=_UNENDED_THOUGHT.sub("", _AFTER_THOUGHT.sub("", _text(message.get("content")))).strip(),
-                finish=str(choice.get("finish_reason") or "stop").lower(),
-                refusal=_text(message.get("refusal")).strip(),
-                usage=Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))),
-            )
-    return None
+            finish = str(choice.get("finish_reason") or "stop").lower()
+        case _:
+            return None
+    if finish == "error":
+        return None
+    counts = rest.get("usage")
+    counts = counts if isinstance(counts, Mapping) else {}
+    usage = Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
+    # Servers leave out the opening mark of what was thought before, or never close it.
+    text = _UNENDED_THOUGHT.sub("", _AFTER_THOUGHT.sub("", _text(message.get("content")))).strip()
+    refusal = _text(message.get("refusal")).strip()
+    if refusal or finish in _UNWANTED:
+        return Reply(refusal or text, "refused", usage)
+    if text:
+        return Reply(text, "length" if finish in _CUT_OFF else "stop", usage)
+    more = f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
+    return Reply("", "error", usage, f"{EMPTY}{more if finish in _CUT_OFF else ''}")
 
 
 def sound(text: str) -> str:
