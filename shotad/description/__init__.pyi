@@ -95,7 +95,6 @@ from .templates import (
     check_templates as check_templates,
     prompt_hash as prompt_hash,
     render as render,
-    variables_in as variables_in,
 )
 from .translation import (
     TranslationOutcome as TranslationOutcome,

@@ -9,7 +9,7 @@ records of its own and is not counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +40,19 @@ Record = Mapping[str, Any]
 STAGE_NAMES: Mapping[Stage, str] = {"stage1": "Stage I", "stage2": "Stage II"}
 """What the stages are called before people."""
 
-ImageTokens = Callable[[int, int, int], int]
-"""Width, height and number of frames → tokens."""
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Who answers the questions of a stage, and on what terms.
 
-    Prices are of a million tokens, in any currency; ``image_tokens`` is None where the engine cannot tell.
+    Prices are of a million tokens, in any currency; ``image_tokens`` gives the tokens of a clip by width,
+    height and number of frames, None where the engine cannot tell.
     ``free``: its answers cost nothing, whatever prices are given. ``reads`` is False for one that reads no
     prompts and so has no tokens.
     """
 
     engine: str
-    image_tokens: ImageTokens | None = None
+    image_tokens: Callable[[int, int, int], int] | None = None
     price_in: float | None = None
     price_out: float | None = None
     free: bool = True
@@ -132,22 +130,13 @@ class Used:
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
-        return {
-            "calls": self.calls,
-            "tokens_in": self.tokens.tokens_in,
-            "tokens_out": self.tokens.tokens_out,
-            "cost": None if self.cost is None else round(self.cost, 6),
-            "stages": {
-                name: {
-                    "engine": stage.terms.engine,
-                    "calls": stage.calls,
-                    "tokens_in": stage.tokens.tokens_in,
-                    "tokens_out": stage.tokens.tokens_out,
-                    "cost": None if stage.cost is None else round(stage.cost, 6),
-                }
-                for name, stage in self.stages.items()
-            },
-        }
+
+        def row(of: Used | StageUsed) -> dict[str, Any]:
+            cost = None if of.cost is None else round(of.cost, 6)
+            return {"calls": of.calls, **asdict(of.tokens), "cost": cost}
+
+        stages = {name: {"engine": one.terms.engine, **row(one)} for name, one in self.stages.items()}
+        return {**row(self), "stages": stages}
 
 
 def used(
@@ -161,14 +150,10 @@ def used(
     A record without ``tries`` is one call.
     """
     seen, written = list(seen), [*written, *other]
-    looks = [row for record in seen for row in _tries(record)]
+    looks = [row for record in seen for row in record.get("tries", (record,))]
     looks += [row for record in written for row in record.get("looks", ())]
-    writes = [row for record in written for row in _tries(record)]
+    writes = [row for record in written for row in record.get("tries", (record,))]
     return Used({"stage1": _sum(looks, terms["stage1"]), "stage2": _sum(writes, terms["stage2"])})
-
-
-def _tries(record: Record) -> Sequence[Record]:
-    return record.get("tries", (record,))  # type: ignore[no-any-return]
 
 
 def _sum(rows: Sequence[Record], terms: Terms) -> StageUsed:
@@ -230,23 +215,18 @@ class Engines:
         for engine in (self.looks, self.writes, self.measures):
             if engine is not None:
                 make_ready(engine, progress)
+        looks, writes = self.looks.identity.engine, self.writes.identity.engine
         if config.verify.on and not self.looks.abilities.converses:
-            name = self.looks.identity.engine
-            raise EngineError(
-                f"verify.on asks the engine of Stage I, but {name} answers no questions.",
-                "Choose a vision-language model for Stage I, or leave --verify away.",
-                again=False,
-            )
+            what = f"verify.on asks the engine of Stage I, but {looks} answers no questions."
+            hint = "Choose a vision-language model for Stage I, or leave --verify away."
+            raise EngineError(what, hint, again=False)
         if config.stage2.select == "sequence":
             check_installed()
             weights_folder(EMBEDDINGS, progress)
         if config.story.on and not self.writes.abilities.converses:
-            name = self.writes.identity.engine
-            raise EngineError(
-                f"story.on gives the engine of Stage II what came before, but {name} reads no prompts.",
-                "Choose a language model for Stage II, or leave --context away.",
-                again=False,
-            )
+            what = f"story.on gives the engine of Stage II what came before, but {writes} reads no prompts."
+            hint = "Choose a language model for Stage II, or leave --context away."
+            raise EngineError(what, hint, again=False)
 
     def ready_if_here(self) -> None:
         """Make ``identity`` final where that needs nothing to be fetched."""
@@ -275,9 +255,11 @@ class Engines:
 
     @property
     def alternate(self) -> bool:
-        """Whether both are models of this program that read prompts: they may not fit into memory together,
-        and would be loaded in turn for each slot if Stage II began while Stage I goes on."""
-        return _is_model(self.looks) and _is_model(self.writes)
+        """Whether both are models in this very process that read prompts (rules and measures are small): they
+        may not fit into memory together, and would be loaded in turn for each slot if Stage II began while
+        Stage I goes on."""
+        both = (self.looks.abilities, self.writes.abilities)
+        return all(able.converses and not able.sends_to and able.in_flight == 1 for able in both)
 
     def scheduler(self, config: Config, clip_of: ClipOf) -> Scheduler:
         """Who asks them; ``clip_of`` reads clips for a second look."""
@@ -285,12 +267,6 @@ class Engines:
         one_server = (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
         share = one_server and self.looks.identity.engine == self.writes.identity.engine
         return Scheduler(self.all, clip_of=clip_of, share=share, alternate=self.alternate)
-
-
-def _is_model(engine: Engine) -> bool:
-    """Whether it is a model in this very process that reads prompts: rules and measures are small."""
-    able = engine.abilities
-    return able.converses and not able.sends_to and able.in_flight == 1
 
 
 EMBEDDED = (

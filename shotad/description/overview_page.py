@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -59,9 +59,6 @@ from shotad.film import (
 )
 from shotad.script import Cue, CueStatus, is_changed, timecode
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 _TEMPLATES = Path(__file__).parent / "overview_templates"
 _QUALITY = 64
 _CHUNK = 1000
@@ -74,26 +71,8 @@ PIXELS = 20_000
 """Of a frame on the page: 189 x 106 for 16:9."""
 
 
-@dataclass(frozen=True, slots=True)
-class Photo:
-    """A picture of the page: a file beside it, or inside it. ``width`` and ``height`` are in CSS pixels."""
-
-    uri: str
-    width: int
-    height: int
-
-
-def webp(picture: Image.Image) -> bytes:
-    """A frame of film for the page."""
-    out = io.BytesIO()
-    picture.save(out, "WEBP", quality=_QUALITY, method=2)
-    return out.getvalue()
-
-
-def embedded(picture: Image.Image) -> Photo:
-    """A frame of film inside the page."""
-    data = base64.b64encode(webp(picture)).decode("ascii")
-    return Photo(f"data:image/webp;base64,{data}", *picture.size)
+Photo = dict[str, Any]
+"""A picture of the page: its ``uri``, a file beside it or data, ``width`` and ``height`` in CSS pixels."""
 
 
 @span("sheet")
@@ -123,12 +102,15 @@ def write_sheet(
     written: set[Path] = set()
 
     def kept(name: str, image: Image.Image) -> Photo:
-        small = thumbnail(image)
+        small, out = thumbnail(image), io.BytesIO()
+        small.save(out, "WEBP", quality=_QUALITY, method=2)
+        uri = f"{PICTURES}/{name}"
         if single_file:
-            return embedded(small)
-        written.add(folder / PICTURES / name)
-        write_bytes(folder / PICTURES / name, [webp(small)])
-        return Photo(f"{PICTURES}/{name}", *small.size)
+            uri = f"data:image/webp;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
+        else:
+            written.add(folder / uri)
+            write_bytes(folder / uri, [out.getvalue()])
+        return {"uri": uri, "width": small.width, "height": small.height}
 
     strip: dict[int, Photo] = {}
     frames: dict[str, Photo] = {}
@@ -179,7 +161,20 @@ def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, 
     events = [(u.interval, u.kind.value, u.text) for u in subject.speech]
     events += [(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
     events += [(cue.interval, f"line, {status_name(cue)}", cue.text) for cue in subject.lines]
-    stream = _environment().get_template("page.html.j2").stream(
+    environment = page_environment(
+        _TEMPLATES,
+        time=timecode,
+        span=span_words,
+        status=status_words,
+        people_words=people_words,
+        scale_words=scale_words,
+        thread_words=thread_words,
+        frames_words=lambda piece: plural(piece.frames, "frame"),
+        seen_by=seen_by,
+        thread_colours=lambda letters: _colours(thread_colour(letters)),
+        score_colours=lambda value: _colours(colour_of(value)),
+    )
+    stream = environment.get_template("page.html.j2").stream(
         subject=subject,
         lead=lead(subject),
         summary=summary(subject),
@@ -248,22 +243,6 @@ def _by(maker: str | None) -> str:
     return f"; told by {maker}" if maker else ""
 
 
-def _environment() -> Environment:
-    return page_environment(
-        _TEMPLATES,
-        time=timecode,
-        span=span_words,
-        status=status_words,
-        people_words=people_words,
-        scale_words=scale_words,
-        thread_words=thread_words,
-        frames_words=lambda piece: plural(piece.frames, "frame"),
-        seen_by=seen_by,
-        thread_colours=lambda letters: _colours(thread_colour(letters)),
-        score_colours=lambda value: _colours(colour_of(value)),
-    )
-
-
 def _colours(ground: Colour) -> str:
     """A colour, and white to write on it where black (the page's own for these) is not to be read, as CSS."""
     ink = css(ink_on(ground))
@@ -309,43 +288,29 @@ class Span:
     language: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineRow:
-    """One row. ``words`` say what it shows; ``ticks`` are times with their places in percent.
+def timeline(subject: Subject) -> list[dict[str, Any]]:
+    """The rows of the film from its start to its end.
 
-    ``texts`` are those of the lines. ``end`` is where the film ends, in percent, above 100 in all rows but
-    the last.
+    Of each its ``words``, ``ticks`` (times with their places in percent), spans of ``shots``, ``speech``,
+    ``slots``, ``lines`` and the lines' ``texts``, and where the film ends (``end``, in percent; above 100 in
+    all rows but the last).
     """
-
-    words: str
-    ticks: tuple[tuple[float, str], ...]
-    shots: tuple[Span, ...]
-    speech: tuple[Span, ...]
-    slots: tuple[Span, ...]
-    lines: tuple[Span, ...]
-    texts: tuple[Span, ...]
-    end: float
-
-
-def timeline(subject: Subject) -> list[TimelineRow]:
-    """The rows of the film from its start to its end."""
     rows = []
     for time in row_times(subject.end, len(subject.shots)):
-        spoken: list[Span] = []
-        for said in subject.speech:
-            kind = "lyrics" if said.kind is SpeechKind.LYRICS else "speech"
-            spoken += _span(kind, said.interval, time)
+        said = [("lyrics" if u.kind is SpeechKind.LYRICS else "speech", u.interval) for u in subject.speech]
+        slots = [("slot", slot.interval) for slot in subject.slots]
+        lines = [(_look_of(cue), cue.interval) for cue in subject.lines]
         rows.append(
-            TimelineRow(
-                words=row_words(time, subject),
-                ticks=tuple(_ticks(time, subject.end)),
-                shots=tuple(s for shot in subject.shots for s in _shot(shot, time)),
-                speech=tuple(spoken),
-                slots=tuple(s for slot in subject.slots for s in _span("slot", slot.interval, time)),
-                lines=tuple(s for cue in subject.lines for s in _span(_look_of(cue), cue.interval, time)),
-                texts=tuple(_texts(subject, time)),
-                end=_percent(subject.end, time),
-            )
+            {
+                "words": row_words(time, subject),
+                "ticks": list(_ticks(time, subject.end)),
+                "shots": [part for shot in subject.shots for part in _shot(shot, time)],
+                "speech": [part for kind, interval in said for part in _span(kind, interval, time)],
+                "slots": [part for kind, interval in slots for part in _span(kind, interval, time)],
+                "lines": [part for kind, interval in lines for part in _span(kind, interval, time)],
+                "texts": list(_texts(subject, time)),
+                "end": _percent(subject.end, time),
+            }
         )
     return rows
 
@@ -455,25 +420,15 @@ def status_name(cue: Cue) -> str:
 def seen_by(look: SlotView) -> str:
     """Who saw the frames, how large, and what was painted on them."""
     size = f" of {look.size[0]} x {look.size[1]} pixels" if look.size else ""
-    faces = " The marks around faces are left out here." if any(one.mark for one in look.people) else ""
+    faces = " The marks around faces are left out here." if any(mark for _, mark, _ in look.people) else ""
     marks = _MARKS.get(look.overlay or "", "without marks")
     return f"Seen by {look.engine}, in frames{size} {marks}.{faces}"
 
 
 def people_words(look: SlotView) -> str:
-    """``Thom (red) and Celia (dashed green), elsewhere in the clip Barley (blue)``; nothing where nobody was
-    recognised.
-    """
-    current, others = (
-        listed(
-            [
-                f"{one.called} ({one.mark})" if one.mark else one.called
-                for one in look.people
-                if one.current is now
-            ]
-        )
-        for now in (True, False)
-    )
+    """``Thom (red) and Celia (dashed green), elsewhere in the clip Barley (blue)``; nothing for nobody."""
+    names = [(f"{called} ({mark})" if mark else called, current) for called, mark, current in look.people]
+    current, others = (listed([name for name, now in names if now is which]) for which in (True, False))
     return ", ".join([current] * bool(current) + [f"elsewhere in the clip {others}"] * bool(others))
 
 
@@ -483,7 +438,7 @@ def recognised_words(subject: Subject) -> str:
         called
         for cue in subject.lines
         if (look := subject.look(cue))
-        for called in {one.called for one in look.people}
+        for called in {called for called, _, _ in look.people}
     )
     ranked = sorted(clips.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{called} in {plural(count, 'clip')}" for called, count in ranked)
@@ -522,14 +477,10 @@ def plural(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def short_time(second: float) -> str:
-    """To the nearest tenth, without hours where there are none: ``83.16 → 01:23.2``."""
-    return timecode(round(second, 1))[:-2].removeprefix("00:")
-
-
 def span_words(interval: Interval) -> str:
-    """``01:23.1 to 01:28.4``."""
-    return f"{short_time(interval.start)} to {short_time(interval.end)}"
+    """To the nearest tenth, without hours where there are none: ``01:23.1 to 01:28.4``."""
+    ends = (timecode(round(second, 1))[:-2].removeprefix("00:") for second in (interval.start, interval.end))
+    return " to ".join(ends)
 
 
 def minutes(seconds: float) -> str:

@@ -52,7 +52,6 @@ from shotad.description.templates import (
     note_block,
     question,
     render,
-    variables_in,
 )
 from shotad.description.wording import looks_english
 from shotad.film import word_budget
@@ -350,9 +349,8 @@ def check_prompts(*more: str) -> None:
     ``more`` are the folders of other prompts that will be wanted.
     """
     for folder in ("material", "stage1", "stage2", *more):
-        check_templates(
-            {name: variables_in(text) for name, text in shipped_prompts(folder).items() if name != EXAMPLES}
-        )
+        shipped = shipped_prompts(folder)
+        check_templates({name: text for name, text in shipped.items() if name != EXAMPLES})
     # The template of each step has a heading
     for step in ("characters", "characters-listed", "characters-unmarked", *STEPS[1:], *FACTORS):
         _heading_and_text(prompt_text(f"stage1/{step}"), step)

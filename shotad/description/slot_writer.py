@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from types import TracebackType
@@ -387,7 +387,7 @@ def cue_of(
         stage = "Stage I" if stage1["error"] else "Stage II"
         return without_line(f"{stage} failed: {error or 'no record'}")
     drafts = _drafts(stage2)
-    candidates = [draft.text for draft in drafts]
+    candidates = [text for text, _, _ in drafts]
     if not candidates:
         reason = stage2["notes"].get("reason")
         silent = stage2.get("finish") == "silent" or reason
@@ -404,14 +404,13 @@ def cue_of(
 
     lines = _fitting(drafts, situation, config, sight)
     if not lines:
-        shortest = min(drafts, key=lambda draft: spoken_words(draft.text, config.language))
-        seen = sight(shortest.text, shortest.said)
-        return without_line(_too_long(shortest.text, seen, slot, config), CueStatus.DROPPED)
+        shortest, _, said = min(drafts, key=lambda draft: spoken_words(draft[0], config.language))
+        return without_line(_too_long(shortest, sight(shortest, said), slot, config), CueStatus.DROPPED)
     situation = replace(situation, description=description_of(slot.id, stage1).text)
     line = lines[chooser(lines, situation)]
     if line.residue is not None:
         return without_line(f"no clean line: {line.residue.message}: {line.text}")
-    said = drafts[line.number].said
+    said = drafts[line.number][2]
     signs = signs_of(
         line.text, stage1, stage2, said=said, unseen=line.unseen, presence=presence, language=config.language
     )
@@ -431,27 +430,22 @@ def cue_of(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A candidate as it can be spoken, what the frames do not show of it, and the narrator's notes on it."""
-
-    text: str
-    unseen: tuple[str, ...]
-    said: Rows
+Draft = tuple[str, tuple[str, ...], Rows]
+"""A candidate as it can be spoken, what the frames do not show of it, and the narrator's notes on it."""
 
 
-def _drafts(stage2: Mapping[str, Any]) -> list[_Draft]:
+def _drafts(stage2: Mapping[str, Any]) -> list[Draft]:
     noted: Mapping[str, Sequence[str]] = stage2.get("unseen") or {}
     said: Sequence[Rows] = (stage2.get("notes") or {}).get("said", ())
     found = [
-        _Draft(one_line(text), tuple(noted.get(str(at), ())), said[at] if at < len(said) else ())
+        (one_line(text), tuple(noted.get(str(at), ())), said[at] if at < len(said) else ())
         for at, text in enumerate(stage2["candidates"])
     ]
-    return [draft for draft in found if count_words(draft.text)]
+    return [draft for draft in found if count_words(draft[0])]
 
 
 def _fitting(
-    drafts: Sequence[_Draft],
+    drafts: Sequence[Draft],
     situation: Situation,
     config: Config,
     sight: Callable[[str, Rows], Sight | None],
@@ -459,11 +453,11 @@ def _fitting(
     """Those of the candidates that fit, or can be made to. ``sight`` says when a line may start."""
     lines, slot, history = [], situation.slot, config.stage2.history
     before = situation.said[-history:] if history else ()
-    for number, draft in enumerate(drafts):
-        fitted = _in_time(draft, slot, config, sight)
-        foreign = not is_english(config.language) and other_language(draft.text, config.language)
+    for number, (text, unseen, said) in enumerate(drafts):
+        fitted = _in_time(text, said, slot, config, sight)
+        foreign = not is_english(config.language) and other_language(text, config.language)
         if fitted is not None and not foreign:
-            seen = sight(fitted.text, draft.said)
+            seen = sight(fitted.text, said)
             in_time = None if seen is None or in_sight(slot.interval, seen.since) is None else seen
             words = spoken_words(fitted.text, config.language)
             interval = spoken_interval(slot.interval, words, config.slots.seconds_per_word, in_time)
@@ -475,19 +469,19 @@ def _fitting(
                 language=config.language,
                 limits=BENCHMARK if situation.given else Limits(),
             )
-            lines.append(FittedLine(number, fitted, interval, findings, draft.unseen, seen))
+            lines.append(FittedLine(number, fitted, interval, findings, unseen, seen))
     return lines
 
 
 def _in_time(
-    draft: _Draft, slot: Slot, config: Config, sight: Callable[[str, Rows], Sight | None]
+    text: str, said: Rows, slot: Slot, config: Config, sight: Callable[[str, Rows], Sight | None]
 ) -> Fitted | None:
     """The candidate, or the longest whole form of it that can be said in its slot once it is seen."""
     if config.stage2.fit == "none":
-        return Fitted(draft.text)
+        return Fitted(text)
     words = slot.max_words
-    while (fitted := fit_spoken(draft.text, words, language=config.language)) is not None:
-        room = _words_from(sight(fitted.text, draft.said), slot, config)
+    while (fitted := fit_spoken(text, words, language=config.language)) is not None:
+        room = _words_from(sight(fitted.text, said), slot, config)
         if spoken_words(fitted.text, config.language) <= room:
             return fitted
         # What is left out may be what comes late: then the rest has more time again.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from shotad.core import (
 from shotad.description.conversation import identity_record, is_done, of_other, prompt_record
 from shotad.description.engine_pair import Terms, Used, used
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
-from shotad.description.templates import check_templates, prompt_hash, variables_in
+from shotad.description.templates import check_templates, prompt_hash
 from shotad.description.translation_prompt import (
     ATTEMPTS,
     Around,
@@ -114,7 +115,7 @@ class Plan:
         cannot translate, PromptError.
         """
         prompts = shipped_prompts("translate")
-        check_templates({name: variables_in(text) for name, text in prompts.items()})
+        check_templates(prompts)
         own, into = between(source.track, target)
         check_translates(engine)
         task = Task(own, into, config)
@@ -133,14 +134,9 @@ class Plan:
 
     def groups(self, open_: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Those lines in groups that are asked for together: neighbours, as many as one request takes."""
-        group: list[int] = []
-        for index in open_:
-            if group and (index != group[-1] + 1 or len(group) == LINES):
-                yield tuple(group)
-                group = []
-            group.append(index)
-        if group:
-            yield tuple(group)
+        for _, neighbours in groupby(enumerate(open_), key=lambda pair: pair[1] - pair[0]):
+            row = tuple(index for _, index in neighbours)
+            yield from (row[first : first + LINES] for first in range(0, len(row), LINES))
 
     def around(self, group: Sequence[int], said: Mapping[str, str]) -> Around:
         """The lines around a group; of those before it the ones whose translation is in ``said``, by id."""
