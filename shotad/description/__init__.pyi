@@ -29,6 +29,7 @@ from .conversation import (
     EngineCall as EngineCall,
     Inquiry as Inquiry,
     Named as Named,
+    converse as converse,
     identity_record as identity_record,
     is_done as is_done,
     make_ready as make_ready,
@@ -82,7 +83,6 @@ from .preparing import (
     speech_step as speech_step,
 )
 from .prompts import check_prompts as check_prompts
-from .scheduler import converse as converse
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan, spoken as spoken
 from .stage1 import (

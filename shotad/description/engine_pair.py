@@ -25,8 +25,7 @@ from shotad.core import (
     obtainable,
     weights_folder,
 )
-from shotad.description.conversation import Who, make_ready, ready_if_here
-from shotad.description.scheduler import ClipOf, Scheduler
+from shotad.description.conversation import ClipOf, Scheduler, Who, make_ready, ready_if_here
 from shotad.engines import answers, check_fits, chosen, make_engine, notice, silent_servers, stage_engines
 from shotad.script import (
     DEFAULT as EMBEDDINGS,

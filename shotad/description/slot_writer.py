@@ -40,11 +40,10 @@ from shotad.description.choice import (
     by_rules,
     make_chooser,
 )
-from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
+from shotad.description.conversation import Inquiry, Named, Scheduler, Who, identity_record, is_done, of_other
 from shotad.description.doubt import doubt_of, signs_of
 from shotad.description.engine_pair import Engines, Used, used
 from shotad.description.preparing import RunContext
-from shotad.description.scheduler import Scheduler
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
 from shotad.description.wording import Rows, letters_of, other_language, sight_of

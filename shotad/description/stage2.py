@@ -52,6 +52,7 @@ from shotad.description.choice import distinct, merged
 from shotad.description.conversation import (
     EngineCall,
     Inquiry,
+    converse,
     identity_record,
     make_ready,
     prompt_record,
@@ -62,7 +63,6 @@ from shotad.description.conversation import (
 )
 from shotad.description.engine_pair import Engines
 from shotad.description.prompts import answer_form, answer_keys, answer_schema, check_prompts, stage2_messages
-from shotad.description.scheduler import converse
 from shotad.description.slotplan import SlotPlan, as_called, as_spoken, character_row, without_untold
 from shotad.description.templates import material, prompt_hash, question as asking, render
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_in, verify_messages

@@ -29,7 +29,6 @@ from shotad.core import (
     Request,
     Stage,
 )
-from shotad.engines.local_servers import named
 from shotad.engines.openai_client import (
     Broken,
     ChatClient,
@@ -58,6 +57,7 @@ from shotad.engines.openai_wire import (
     reply_in,
     seed_of,
 )
+from shotad.engines.table import named
 
 _MOST_MISSES = 3
 """Requests in a row that came to nothing, each after all its repeats: the server is not well."""
