@@ -55,7 +55,6 @@ from .estimate import foresee as foresee
 from .lint_check import (
     Again as Again,
     Checker as Checker,
-    Failed as Failed,
     LintTargets as LintTargets,
     checked_paths as checked_paths,
     lint as lint,

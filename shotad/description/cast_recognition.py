@@ -19,6 +19,7 @@ from shotad.core import (
     Cast,
     CastSettings,
     Character,
+    ContextShot,
     Image,
     Interval,
     Presence,
@@ -62,22 +63,18 @@ def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSea
     the last frame shown, so that none lies beyond the looks. Where each frame is decided for itself, at all
     frames.
     """
-    pieces: dict[int, list[Interval]] = defaultdict(list)
-    shown: dict[int, set[float]] = defaultdict(set)
-    ends: dict[int, set[float]] = defaultdict(set)
-    shots: dict[int, Shot] = {}
+    shown: dict[int, list[tuple[ContextShot, list[float]]]] = defaultdict(list)
     for plan in plans:
         for piece, frames in zip(plan.shots, plan.frames, strict=True):
-            shots[piece.shot.index] = piece.shot
-            pieces[piece.shot.index].append(piece.clipped)
-            shown[piece.shot.index].update(frames.seconds.tolist())
-            ends[piece.shot.index].update((float(frames.seconds[0]), float(frames.seconds[-1])))
+            shown[piece.shot.index].append((piece, frames.seconds.tolist()))
     wanted = []
-    for index in sorted(shots):
-        moments = tuple(sorted(shown[index]))
-        ticks = {t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, LOOKS)}
-        looks = moments if settings.by_rules.decide == "frame" else tuple(sorted(ticks | ends[index]))
-        wanted.append(FaceSearch(shots[index], looks, moments))
+    for _, parts in sorted(shown.items()):
+        moments = tuple(sorted({second for _, seconds in parts for second in seconds}))
+        ends = {second for _, seconds in parts for second in (seconds[0], seconds[-1])}
+        clipped = union([piece.clipped for piece, _ in parts])
+        ticks = {t for part in clipped for t in ticks_in(part.start, part.end, LOOKS)}
+        looks = moments if settings.by_rules.decide == "frame" else tuple(sorted(ticks | ends))
+        wanted.append(FaceSearch(parts[-1][0].shot, looks, moments))
     return wanted
 
 
@@ -203,9 +200,7 @@ def presence_of(
     roles: dict[str, set[Role]] = defaultdict(set)
     for piece, frames in zip(plan.shots, plan.frames, strict=True):
         shot = seen.get(piece.shot.index)
-        if shot is None:
-            continue
-        for second in frames.seconds.tolist():
+        for second in frames.seconds.tolist() if shot is not None else ():
             for sighting in shot.at(second, callable_):
                 found.setdefault((sighting.name, sighting.seconds), sighting)
                 roles[sighting.name].add(frames.role)

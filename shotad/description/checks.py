@@ -20,7 +20,6 @@ from shotad.description.wording import other_language, without_quotations
 from shotad.script import (
     SOMEONE,
     TALK,
-    CastMention,
     Finding,
     Limits,
     budget_in,
@@ -332,11 +331,12 @@ def name_complaints(
         return ()
     found = cast_mentions(line, presence.cast)
     by_id = {character.id: character for character in presence.cast}
-    may_say = _each(found, by_id, hidden=False)
+    may_say = {mention.text: by_id[mention.id] for mention in found if not mention.hidden}
+    hidden = {mention.text: by_id[mention.id] for mention in found if mention.hidden}
     described = {mention.id for mention in cast_mentions(description, presence.cast)}
     small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
     wrong = []
-    for name, character in _each(found, by_id, hidden=True).items():
+    for name, character in hidden.items():
         choice = [f'"{words}"' for words in (character.called, character.pronoun) if words]
         instead = " or ".join(choice) or _ANY_PRONOUN
         wrong.append(Complaint("L7", f'"{name}" may not be named yet. Write {instead} instead.'))
@@ -373,9 +373,6 @@ def names_untold(description: str, told: str, presence: Presence) -> tuple[str, 
     return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
 
 
-_ByID = dict[str, Character]
-
-
 def _from_nowhere(
     line: str, cast: Sequence[Character], told: str, heard: Sequence[Heard]
 ) -> Iterator[Complaint]:
@@ -391,8 +388,3 @@ def _from_nowhere(
 
 _MISSPELT = 0.75
 _ANY_PRONOUN = '"he", "she" or "they"'
-
-
-def _each(found: Sequence[CastMention], by_id: _ByID, *, hidden: bool) -> dict[str, Character]:
-    """What stands in the line, each name once, with whose it is."""
-    return {mention.text: by_id[mention.id] for mention in found if mention.hidden is hidden}

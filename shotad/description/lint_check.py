@@ -304,23 +304,15 @@ class LintTargets:
     """Whether to read the film's screen, if it has not been."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """One of several paths, and why it could not be checked."""
-
-    name: str
-    error: ShotadError
-
-
 SettingsOf = Callable[[Config | None], Config]
 """What holds for a path: the settings asked for, over those of the run that wrote its work folder, if any."""
 
 
 def checked_paths(
     paths: Sequence[Path], settings: SettingsOf, asked: LintTargets, progress: Progress | None = None
-) -> Iterator[Report | Failed]:
-    """A report for each path, as they come. Raises ShotadError for what is no rule, and for a single path
-    that cannot be checked."""
+) -> Iterator[Report | tuple[Path, ShotadError]]:
+    """A report for each path, as they come, or why it could not be checked. Raises ShotadError for what is no
+    rule, and for a single path that cannot be checked."""
     known = [*RULES, "T", "L", "A"]
     for name in (*asked.only, *asked.skip):
         if name.upper() not in known and not name.islower():
@@ -344,7 +336,7 @@ def checked_paths(
         except ShotadError as error:
             if len(paths) == 1:
                 raise
-            yield Failed(str(path), error)
+            yield path, error
         else:
             yield report
 

@@ -143,8 +143,8 @@ class Plan:
         first, last = group[0], group[-1]
         before = self.lines[max(0, first - BEFORE) : first]
         after = self.lines[last + 1 : last + 1 + AFTER]
-        told = tuple((line.text, said[line.id]) for line in before if line.id in said)
-        return Around(told, tuple(line.text for line in after))
+        told = [(line.text, said[line.id]) for line in before if line.id in said]
+        return told, [line.text for line in after]
 
 
 def check_translates(engine: Engine) -> None:

@@ -219,12 +219,8 @@ class Task:
         return SamplingSettings(max_tokens=max(TOKENS, self.config.stage2.sampling.max_tokens))
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
-    """Lines before, oldest first, each with its translation, and lines after."""
-
-    before: tuple[tuple[str, str], ...] = ()
-    after: tuple[str, ...] = ()
+Around = tuple[Sequence[tuple[str, str]], Sequence[str]]
+"""Lines before, oldest first, each with its translation, and lines after."""
 
 
 def messages(
@@ -238,9 +234,9 @@ def messages(
         rows.append(json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False))
     before = [
         render("translate/before-line", line=_in_json(line), translation=_in_json(told))
-        for line, told in around.before
+        for line, told in around[0]
     ]
-    after = [render("translate/after-line", line=_in_json(line)) for line in around.after]
+    after = [render("translate/after-line", line=_in_json(line)) for line in around[1]]
     again = [render("translate/again-line", id=name, complaint=complaint) for name, complaint in wrong]
     names = ", ".join(dict.fromkeys(name for line in lines for name in line.names))
     any_quoted = any(quotations(line.text) for line in lines)
@@ -372,8 +368,7 @@ _WHY = {
 
 
 def _badness(faults: Sequence[Complaint]) -> tuple[int, int, int]:
-    """How many of the faults no line may have; one that is too long may be shortened without a model; the
-    others may stay."""
+    """How many of the faults no line may have, how many a cut can mend, and how many may stay."""
     long = sum(fault.rule == "length" for fault in faults)
     soft = sum(fault.rule in _SOFT for fault in faults)
     return len(faults) - long - soft, long, soft
@@ -457,7 +452,7 @@ def _answered(
         text = texts[one.line.id]
         faults = faults_of(text, one.line, task) if text else (MISSING,)
         others = [pair for name, pair in told.items() if name != one.line.id]
-        if text and repeats(text, one.line.text, [*around.before, *others]):
+        if text and repeats(text, one.line.text, [*around[0], *others]):
             faults = (REPEATED, *faults)
         one.take(text, faults)
         complaints += [f"{one.line.id}: {fault.text}" for fault in faults]

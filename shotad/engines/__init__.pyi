@@ -17,7 +17,7 @@ from .openai_engine import (
     notice as notice,
     silent_servers as silent_servers,
 )
-from .openai_errors import (
+from .openai_wire import (
     Clock as Clock,
     Raw as Raw,
     ServerError as ServerError,

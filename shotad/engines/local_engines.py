@@ -49,14 +49,16 @@ from shotad.engines.local_vision_qwen import (
     grid_of,
     tokens_in,
 )
-from shotad.engines.local_vision_stills import (
+from shotad.engines.local_words import (
+    Refused,
     StillWords,
+    Template,
+    TextWords,
     VideoWords,
     black_clip,
     make_processor,
     read_settings,
 )
-from shotad.engines.local_words import Refused, Template, TextWords
 from shotad.film import vlm_size
 
 PROMPT_TOKENS = 200

@@ -16,8 +16,7 @@ from typing import Any
 from shotad.core import Config, Stage
 from shotad.engines.openai_client import Address, ChatClient
 from shotad.engines.openai_engine import OpenAI
-from shotad.engines.openai_errors import Raw, trouble_in
-from shotad.engines.openai_wire import Body
+from shotad.engines.openai_wire import Body, Raw, trouble_in
 
 _STEP = 4096
 """Contexts are whole multiples of it: a model is loaded again for each other length."""

@@ -24,8 +24,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from shotad.core import EngineError, need
-from shotad.engines.openai_errors import Raw
-from shotad.engines.openai_wire import Body
+from shotad.engines.openai_wire import Body, Raw
 
 _CONNECT = 15.0
 """Seconds that a server may take to pick up."""

@@ -37,25 +37,23 @@ from shotad.engines.openai_client import (
     need_client,
     unhinted,
 )
-from shotad.engines.openai_errors import (
+from shotad.engines.openai_wire import (
+    EMPTY,
+    JPEG_QUALITY,
+    Body,
     Clock,
+    Dialect,
     RateLimiter,
     Raw,
     ServerError,
     Sleep,
     asked_pause,
-    pauses,
-    shortened,
-    trouble_in,
-)
-from shotad.engines.openai_wire import (
-    EMPTY,
-    JPEG_QUALITY,
-    Body,
-    Dialect,
     body_of,
+    pauses,
     reply_in,
     seed_of,
+    shortened,
+    trouble_in,
 )
 from shotad.engines.table import named
 

@@ -41,7 +41,6 @@ from shotad.description.stage2 import shorter_messages
 from shotad.description.story import Telling, story_text
 from shotad.description.templates import cut_to_words, material
 from shotad.description.translation_prompt import (
-    Around as AroundLines,
     SourceLine,
     Task,
     messages as translation,
@@ -330,7 +329,7 @@ def prompts() -> dict[str, Sequence[Message]]:
             [], Situation(Slot("s00010000", Interval(10, 14), 9), (ATTACK,), seen), load_config(None, ())
         ).messages,
         "shorter": shorter_messages(wish, load_config(None, ())),
-        "translation": translation([wanted], task, AroundLines(((ATTACK, ATTACK),), (ATTACK,))),
+        "translation": translation([wanted], task, ([(ATTACK, ATTACK)], [ATTACK])),
     }  # fmt: skip
 
 

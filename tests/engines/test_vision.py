@@ -32,8 +32,7 @@ from shotad.engines.local_vision_qwen import (
     smart_size,
     video_patches,
 )
-from shotad.engines.local_vision_stills import StillWords
-from shotad.engines.local_words import Refused, Template, turns
+from shotad.engines.local_words import Refused, StillWords, Template, turns
 from tests.vision_models import (
     CHATML,
     NO_STILLS,
