@@ -1,8 +1,7 @@
 """What engines answered, taken apart: the steps of Stage I's description, the lines of Stage II.
 
-Models bend the form they were asked for. What they often make of it is understood: Markdown, headings in
-other words, an answer around the JSON or none, JSON that is broken or cut off. What is not understood is
-asked for again.
+Models bend the form they were asked for. What they often make of it is understood: Markdown, other headings,
+text around the JSON or none, JSON broken or cut off. What is not understood is asked for again.
 """
 
 from __future__ import annotations
@@ -272,8 +271,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     sentences. Every line is one line of text that ends in a full stop or its like. ``cut``: the answer was
     cut off at its greatest length, and what is half at its end is left out.
 
-    Raises RefusalError where a model will not write, ScriptError where else nothing can be spoken: an
-    empty answer, or empty values.
+    Raises RefusalError where a model will not write, ScriptError where nothing else can be spoken.
     """
     body = re.sub(r"```[ \t]*\w*", "\n", answer_in(text).replace("'''", "```")).strip()
     body = _before_the_cut(body) if cut else body

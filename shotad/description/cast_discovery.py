@@ -1,7 +1,6 @@
 """From a film to a cast folder: its faces, who is who, and pictures by which each is known again.
 
-Faces of the film are grouped into people; who is in the folder already is recognised, who is new is added,
-and the best pictures of each stay.
+Faces are grouped into people; who is in the folder is recognised, others are added, the best pictures stay.
 """
 
 from __future__ import annotations
@@ -64,8 +63,7 @@ PIXELS = 1920 * 1080
 def discover(context: RunContext, place: Path) -> Discovery:
     """Find the people of a film and put them into the cast folder ``place``, which may be there already.
 
-    Where nobody is found and there is no such folder, none is made. Raises CastError, WorkFolderError,
-    WeightsError, UsageError.
+    Where nobody is found none is made. Raises CastError, WorkFolderError, WeightsError, UsageError.
     """
     place = cast_path(place).parent
     CastFile.open(place)

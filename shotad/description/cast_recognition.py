@@ -60,8 +60,7 @@ LOOKS = 4.0
 
 def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:
     """Where to look: on a clock of its own, so that slots more or fewer change little, and at the first and
-    the last frame shown, so that none lies beyond the looks. Where each frame is decided for itself, at all
-    frames.
+    last frame shown. Where each frame is decided for itself, at all frames.
     """
     shown: dict[int, list[tuple[ContextShot, list[float]]]] = defaultdict(list)
     for plan in plans:
@@ -200,7 +199,9 @@ def presence_of(
     roles: dict[str, set[Role]] = defaultdict(set)
     for piece, frames in zip(plan.shots, plan.frames, strict=True):
         shot = seen.get(piece.shot.index)
-        for second in frames.seconds.tolist() if shot is not None else ():
+        if shot is None:
+            continue
+        for second in frames.seconds.tolist():
             for sighting in shot.at(second, callable_):
                 found.setdefault((sighting.name, sighting.seconds), sighting)
                 roles[sighting.name].add(frames.role)
@@ -260,8 +261,7 @@ REVISION = 1
 class FaceSearch:
     """Where faces are looked for in one shot: at the seconds ``looks``.
 
-    ``frames`` are further seconds, of frames that are shown: when each of those really came up is kept.
-    Both ascend and lie in the shot.
+    ``frames`` are further seconds, of frames that are shown: when each came up is kept. Both ascend.
     """
 
     shot: Shot
@@ -271,8 +271,7 @@ class FaceSearch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShotFaces:
-    """The faces of one shot, and at which second the frame of each wanted moment came up; ``verdicts`` are
-    whose each track is, where that is decided."""
+    """The faces of one shot, when the frame of each wanted moment came up, and whose each track is."""
 
     shot: Shot
     tracks: tuple[FaceTrack, ...]
@@ -312,8 +311,7 @@ def read_faces(
 ) -> Iterator[ShotFaces]:
     """The faces of each shot, oldest first, one shot at a time; those in ``log`` are not looked for again.
 
-    ``shown`` is all that changes the ``pictures``. ``tidy``: when all have been handed out, ``log`` holds
-    just these.
+    ``shown`` is all that changes the ``pictures``. ``tidy``: in the end ``log`` holds just these.
     """
     keys = {w.shot.index: _key(w, shown, models) for w in wanted}
     missing = [w for w in wanted if log.get(keys[w.shot.index]) is None]

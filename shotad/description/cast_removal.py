@@ -28,8 +28,7 @@ somebody, so that looks that were not recognised go too. Most strangers stay bel
 
 @dataclass(frozen=True, slots=True)
 class Photos:
-    """What forgetting does to photos: ``going`` are deleted; ``staying`` lie outside of the cast folder or
-    belong to somebody else too."""
+    """Photos to delete (``going``), and those outside of the cast folder or of somebody else too."""
 
     going: tuple[Path, ...]
     staying: tuple[Path, ...]
@@ -172,8 +171,7 @@ def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray
 
 
 def _without_person(record: Mapping[str, Any], member: Member) -> dict[str, Any]:
-    """``characters.json`` without somebody: their entry, their faces, and where another's face was compared
-    with theirs what it says of that."""
+    """``characters.json`` without somebody's entry, faces, and what is said of others' likeness to them."""
     tracks, names = [], (member.id, *names_of(member))
     for row in record["tracks"]:
         if member.id not in (row["person"], row["named"]):

@@ -84,8 +84,7 @@ def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[C
 def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ...]:
     """The sentences of a question that are ours, instructions and examples.
 
-    Left out are the material in it, the text ``quoted``, and what the model itself said, also where it is
-    quoted to ask again.
+    Left out are the material in it, the text ``quoted``, and what the model itself said or is quoted with.
     """
     plain: list[str] = []
     again = False
@@ -100,8 +99,7 @@ def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ..
 def repeats_question(line: str, asked: Sequence[str]) -> bool:
     """Whether a sentence of a line is one of those ``asked`` (`sentences_of`), or nearly.
 
-    An instruction is no line, and an example tells of another film. Lines of fewer than five words may be the
-    same by chance.
+    An instruction is no line, an example tells of another film. Below five words it may be chance.
 
     >>> repeats_question("He pulls an old map off the wall.", ["He pulls the old map off a wall."])
     True
@@ -238,9 +236,8 @@ def stage2_again(
 ) -> Messages:
     """Stage II asked for ``wanted`` lines in place of those complained about.
 
-    ``complaints`` are lines and what is wrong with each; the line is empty where the whole answer is
-    meant. ``candidates`` is how many were asked for at first. The answer is to have the keys of
-    ``answer_keys(wanted)``.
+    ``complaints`` are lines and what is wrong with each; an empty line means the whole answer. ``candidates``
+    were asked for at first. The answer is to have the keys of ``answer_keys(wanted)``.
     """
     template = answer_form(wanted)
     if any(_refused(those) for _, those in complaints):

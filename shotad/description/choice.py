@@ -1,9 +1,8 @@
 """Which candidate of a slot is spoken: by rules, along the film by embeddings, or by asking the engine.
 
 Along the film, each time the candidate is taken that adds most to what has been said. The idea is
-CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440); there a language model scores the candidates, here
-sentence embeddings do, by relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein
-1998) over a memory that fades.
+CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440), whose language model is here sentence embeddings:
+relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein 1998), fading with age.
 """
 
 from __future__ import annotations
@@ -163,8 +162,7 @@ def repeats(line: FittedLine, said: Sequence[str]) -> bool:
 def coverage(lines: Sequence[str], description: str) -> tuple[float, ...]:
     """How much of the description each line says, 0 to 1: 1 for the one that says most of it.
 
-    Words count by lemma, once each; a verb of the description has the weight 2. All 0 where no line says
-    anything of it.
+    Words count by lemma, once each; a verb of the description counts twice. All 0 where no line says any.
     """
     verbs = verbs_of(description)
     weights = {lemma: VERB if lemma in verbs else 1.0 for lemma in content_of(description)}
@@ -240,8 +238,7 @@ Keep = Callable[[str, Mapping[str, Any]], None]
 REDUNDANCY = 0.5
 """What a line's likeness to what was said weighs, against its relevance."""
 COVERAGE = 0.2
-"""What the words of the description that a line says weigh beside its meaning: embeddings alone do not
-tell a line from its first half."""
+"""Weight of the coverage beside the meaning: embeddings alone do not tell a line from its first half."""
 WARNING = 0.05
 """What each warning takes off a line's worth."""
 MEMORY = 40
@@ -369,8 +366,7 @@ def make_chooser(
 ) -> Chooser:
     """The chooser of ``stage2.select``. ``identity`` is that of the engine behind ``ask``.
 
-    A model of embeddings is loaded at the first choice that needs it; where its library is not installed,
-    ShotadError is raised at once.
+    The embeddings are loaded at the first choice; without their library ShotadError is raised at once.
     """
     if config.stage2.select == "engine":
         return by_engine(ask, known, keep, config, identity)

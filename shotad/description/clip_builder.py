@@ -83,9 +83,8 @@ def understand(
 ) -> tuple[tuple[SlotPlan, ...], tuple[str, ...]]:
     """What to show and ask for each slot of the part to describe, and what could not be done.
 
-    ``able``: what the engine that looks wants; ``run`` as in
-    `shotad.description.cast_recognition.recognise`. ``readers`` None: they are made for this film, and let
-    go.
+    ``able``: what the engine that looks wants; ``run`` as in `cast_recognition.recognise`; ``readers`` None:
+    they are made for this film, and let go.
     """
     builder = ClipBuilder(context, able, readers)
     builder.outline(prepared, run)

@@ -94,8 +94,7 @@ def slot_seed(seed: int, slot_id: str) -> int:
 def ask_all(engine: Engine, requests: Sequence[Request]) -> list[Reply]:
     """One reply for each request. What an engine raises becomes failed replies, but for what stops a run.
 
-    Where several were asked together and the call failed as a whole, each is asked alone, so that one bad
-    request does not take others along.
+    Where a call for several fails as a whole, each is asked alone: one bad request takes no others along.
     """
     try:
         replies = engine.generate(requests)
@@ -190,8 +189,7 @@ def is_done(record: Mapping[str, Any] | None) -> bool:
 
 
 def of_other(record: Mapping[str, Any], maker: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Slot and maker of an answer by another engine, which may have been paid for; None for one of ``maker``
-    and for a failed one."""
+    """Slot and maker of another engine's answer, which may have been paid for; None for a failed one."""
     if record.get("error") is not None or record.get("maker") == maker:
         return None
     return str(record.get("slot")), key_of(record.get("maker"))
@@ -233,13 +231,11 @@ class Scheduler:
     """Puts the questions of inquiries to engines; iterated, it hands out their records as they come.
 
     ``engines``: the first is the one that inquiries from the source ask. ``clip_of`` reads the clips that
-    turns want. ``share``: those of both stages are one server, which takes no more calls at once for that.
-    ``alternate``: they are models of this machine that may not fit into memory together; one goes on while
-    there is anything for it.
+    turns want. ``share``: both stages are one server, which takes no more calls at once for that.
+    ``alternate``: they are models that may not fit into memory together; one goes on while it can.
 
-    Where an engine, the source or the user stops the run, nothing more is asked. The records of what was
-    under way are handed out, as far as they come in time, and then the error is raised. What an inquiry
-    raises comes at once.
+    Where an engine, the source or the user stops the run, nothing more is asked. The records under way are
+    handed out, as far as they come in time; then the error is raised. What an inquiry raises comes at once.
     """
 
     def __init__(
@@ -269,8 +265,7 @@ class Scheduler:
         self._failure: BaseException | None = None
 
     def room(self, who: Who) -> int:
-        """How many inquiries keep an engine busy, with the next ones at hand; not where it is busy on the
-        very processors that would read their clips."""
+        """How many inquiries keep an engine busy; no more where it needs the processors that read clips."""
         able = self._engines[who].abilities
         return able.batch * (able.in_flight + able.converses)
 

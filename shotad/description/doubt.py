@@ -1,9 +1,8 @@
 """How doubtful a line is, from 0 to 1, and why: what was measured and answered is held against its words.
 
 Each sign for or against a line changes the odds that something in it is wrong. By how much was measured on
-lines into which errors were put (benchmarks/doubt.py, the tuning half). Some signs could not be measured so,
-for the models that give them cannot be had there; they are set by judgement. Signs hang together: the number
-puts lines in order, it is no frequency.
+lines into which errors were put (benchmarks/doubt.py, the tuning half); signs of models that cannot be had
+there are set by judgement. Signs hang together: the number puts lines in order, it is no frequency.
 """
 
 from __future__ import annotations
@@ -113,9 +112,8 @@ def signs_of(
 ) -> list[Sign]:
     """What the line was made from, then what speaks for and against it, by the records of both stages.
 
-    ``said`` are the narrator's notes on the line, empty where a model wrote it; ``unseen`` are the statements
-    that a second look did not find; ``presence`` is who of the cast is on the frames. Words are held against
-    what was measured in English only.
+    ``said`` are the narrator's notes on the line, empty where a model wrote it; ``unseen`` is what
+    a second look did not find. Words are held against what was measured in English only.
     """
     signs = [Sign("narrated" if said else "from a description" if stage1.get("raw") else "from nothing")]
     for row in said:  # how sure its statements are, each as the narrator notes it

@@ -1,9 +1,7 @@
-"""The engines of both stages: which they are, what they need, what may run at once, what users are told, on
-what terms they answer, and what a run used.
+"""The engines of both stages: what they need, what users are told of them, their terms, what a run used.
 
-What was used is counted from records. A record holds its calls under ``tries``, those of a second look by
-Stage I's engine under ``looks``; each call has its own ``usage``. What an earlier run paid for stands in
-records of its own and is not counted.
+What was used is counted from the run's own records. A record holds its calls under ``tries``, those of a
+second look by Stage I's engine under ``looks``; each call has its own ``usage``.
 """
 
 from __future__ import annotations
@@ -45,9 +43,8 @@ class Terms:
     """Who answers the questions of a stage, and on what terms.
 
     Prices are of a million tokens, in any currency; ``image_tokens`` gives the tokens of a clip by width,
-    height and number of frames, None where the engine cannot tell.
-    ``free``: its answers cost nothing, whatever prices are given. ``reads`` is False for one that reads no
-    prompts and so has no tokens.
+    height and number of frames, None where the engine cannot tell. ``free``: its answers cost nothing.
+    ``reads`` is False for one that reads no prompts and so has no tokens.
     """
 
     engine: str
@@ -193,8 +190,7 @@ class Engines:
         return Engines(looks, writes).with_measures(config)
 
     def with_measures(self, config: Config) -> Engines:
-        """The same with the embedded observer beside them, where lines are looked for and Stage I asks a
-        model."""
+        """The same with the observer beside them, where lines are looked for and Stage I asks a model."""
         if not (config.verify.on and self.looks.abilities.converses):
             return self
         return replace(self, measures=make_engine("observer", config, "stage1"))
@@ -254,9 +250,8 @@ class Engines:
 
     @property
     def alternate(self) -> bool:
-        """Whether both are models in this very process that read prompts (rules and measures are small): they
-        may not fit into memory together, and would be loaded in turn for each slot if Stage II began while
-        Stage I goes on."""
+        """Whether both are models in this process that read prompts: they may not fit into memory together,
+        and would be loaded in turn for each slot if Stage II began while Stage I goes on."""
         both = (self.looks.abilities, self.writes.abilities)
         return all(able.converses and not able.sends_to and able.in_flight == 1 for able in both)
 

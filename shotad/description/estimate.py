@@ -78,10 +78,9 @@ class OpenQuestion:
 
     ``messages`` is the prompt; ``frames`` of ``width`` x ``height`` pixels go with it; ``answer_tokens`` is
     the most that an answer may have, ``attempts`` how often each call is made where no answer can be used.
-    ``awaited_tokens`` is the most that Stage I's description may have, where the prompt will hold one that is
-    not there yet; 0 where the prompt is whole.
-    ``candidates`` is the number of lines in one answer (Stage II). A second look at a line (verification) is
-    a question of Stage I with two attempts.
+    ``awaited_tokens`` is the most of a description that the prompt will hold and that is not there yet.
+    ``candidates`` is the number of lines in one answer (Stage II). A second look at a line is a question of
+    Stage I with two attempts.
     """
 
     stage: Stage
@@ -226,8 +225,7 @@ def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) ->
 
 
 def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count:
-    """What is likely; or the ``most``: every attempt is made, each answer is as long as it may be, and
-    repairs repeat what was answered."""
+    """What is likely; or the ``most``: every attempt is made, with the longest answers, all repeated."""
     calls = question.calls * (question.attempts if most else 1)
     frames = calls * question.frames
     if not terms.reads:

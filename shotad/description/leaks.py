@@ -36,8 +36,7 @@ def clean(
 
     ``shots`` are the numbers painted on the frames, ``marks`` what is drawn around people (none: colour words
     are left alone), ``boxes`` whether it may be boxes; ``names`` of people stay even if they are colours. A
-    step of which nothing is left falls out, unless nothing would be left at all. The explanation and the raw
-    answer are untouched.
+    step of which nothing is left falls out, unless nothing would be left at all.
     """
     called = {word.lower() for name in names for word in name.split()}
     circles = _circles(tuple(marks), frozenset(called), boxes)

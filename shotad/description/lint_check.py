@@ -160,8 +160,7 @@ def lint(
 def each_line(
     material: Material, checker: Checker, *, only: Container[str] | None = None
 ) -> Iterator[Finding]:
-    """Rules that look at a line, and at the words of those just before it; ``only`` names the lines that are
-    looked at (None: all)."""
+    """Rules that look at a line and the words just before it; ``only`` names the lines looked at."""
     if material.given:
         # Slots and budgets of a benchmark: no T2 and no T3.
         names = ("gap_error", "gap_warning", "rate_error", "rate_warning")

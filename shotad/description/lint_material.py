@@ -106,8 +106,7 @@ def _named(name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: P
 
 
 def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[Material, tuple[str, ...]]:
-    """The material with what a work folder knows of its film, and what is wrong with that. What the material
-    has already stays."""
+    """The material with what a work folder knows beyond it of its film, and what is wrong with that."""
     noted: list[str] = []
     filled = replace(
         material,
@@ -202,8 +201,7 @@ def _is_given(folder: Path | None) -> bool:
 
 
 def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
-    """What was read from the screen: of the whole film where that was asked for, else around the slots; None
-    where nothing looked for text."""
+    """What was read from the screen, of the whole film or around the slots; None where nothing looked."""
     whole = kept_texts(folder, fingerprint)
     path = folder / "stage1.jsonl" if folder else None
     if whole is not None or path is None or not path.is_file():

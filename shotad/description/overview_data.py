@@ -100,8 +100,7 @@ class Subject:
     """Everything a sheet is drawn from. ``missing`` says in sentences what could not be read.
 
     ``scores`` maps a slot's id and two shot indices, the earlier first, to the matching score of the two; the
-    id is empty where whole shots were compared, which all clips share. ``threshold`` is the score above
-    which two shots are joined.
+    id is empty where whole shots were compared. Above ``threshold`` two shots are joined.
     """
 
     name: str

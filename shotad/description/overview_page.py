@@ -155,8 +155,7 @@ def thumbnail(image: Image.Image) -> Image.Image:
 def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, Photo]) -> Iterator[bytes]:
     """The page in pieces, UTF-8.
 
-    ``strip`` are the middle frames by shot index, ``frames`` those of lines by id. What is missing in them is
-    shown as lost.
+    ``strip`` are the middle frames by shot index, ``frames`` those of lines by id; missing ones are lost.
     """
     events = [(u.interval, u.kind.value, u.text) for u in subject.speech]
     events += [(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
@@ -250,8 +249,7 @@ def _colours(ground: Colour) -> str:
 
 
 def score_table(cue: Cue, subject: Subject) -> tuple[list[str], list[list[float | None]]] | None:
-    """Names of the shots of the clip of a line, and a row of scores for each, None of pairs that were not
-    compared; None where not one was."""
+    """Names of the shots in a line's clip and a row of scores for each; None where none was compared."""
     if (look := subject.look(cue)) is None:
         return None
     pieces, slot = look.pieces, cue.slot_id or ""
@@ -292,8 +290,7 @@ def timeline(subject: Subject) -> list[dict[str, Any]]:
     """The rows of the film from its start to its end.
 
     Of each its ``words``, ``ticks`` (times with their places in percent), spans of ``shots``, ``speech``,
-    ``slots``, ``lines`` and the lines' ``texts``, and where the film ends (``end``, in percent; above 100 in
-    all rows but the last).
+    ``slots``, ``lines`` and ``texts``, and the film's ``end`` in percent (above 100 but in the last).
     """
     rows = []
     for time in row_times(subject.end, len(subject.shots)):
@@ -318,8 +315,7 @@ def timeline(subject: Subject) -> list[dict[str, Any]]:
 def row_times(end: float, shots: int) -> list[Interval]:
     """The times of the rows of a film of ``end`` seconds and ``shots`` shots, all of one length.
 
-    As long as six rows ask for, but shorter where shots are short, and never so short that there are more
-    than 72 rows (of 600 s at most).
+    As six rows ask for, shorter where shots are short, but no more than 72 rows (of 600 s at most).
 
     >>> row_times(70.0, 17)[-1]
     Interval(start=60.0, end=75.0)

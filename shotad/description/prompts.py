@@ -1,9 +1,8 @@
 """What the two models are asked: Stage I turns frames into a description, Stage II that into a line.
 
 The content follows Algorithms 1 and 2 of Shot-by-Shot; the words are ours and stand in ``prompts/``. Nothing
-here calls a model. Shot-by-Shot shows Stage II ten ADs of the training set, any ten by its text,
-character-free ones of about the expected length by its code; ours are our own
-(``prompts/stage2/examples.txt``).
+here calls a model. Shot-by-Shot shows Stage II ten ADs of the training set, any ten by its text, by its code
+character-free ones of about the expected length; ours are our own (``prompts/stage2/examples.txt``).
 """
 
 from __future__ import annotations
@@ -184,13 +183,11 @@ def stage2_messages(
 ) -> tuple[Message, ...]:
     """What Stage II is asked: one line within the budget of the slot, or up to ten alternatives.
 
-    The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings
-    name. ``story`` is what is known of the film besides the clip (`shotad.description.story`). The prompt is
-    English whatever lines are wanted in, and the budget, in English words, is told in what takes as long to
-    say.
+    The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings name.
+    ``story`` is what is known of the film besides the clip. The prompt is English whatever lines are wanted
+    in; the budget, in English words, is told in what takes as long to say.
 
-    Raises PromptError for a template that cannot be filled in, ConfigError for an example file that cannot
-    be read, UsageError for a tag that is none.
+    Raises PromptError, ConfigError for an example file that cannot be read, UsageError for a wrong tag.
     """
     settings, slots, candidates = config.prompt, config.slots, config.stage2.lines_an_answer
     language, budget, seconds = config.language, plan.slot.max_words, plan.slot.interval.duration

@@ -130,8 +130,7 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
 def _put(
     before: Cue, new: Cue, folder: WorkFolder, film: FilmId
 ) -> tuple[Result, tuple[Path, ...], tuple[str, ...]]:
-    """The result with its new line in the track and its scripts, the files written, and what users should
-    know.
+    """The result with its new line in track and scripts, the files written, and what users should know.
 
     A line that somebody wrote, moved or accepted since stays, and the new one is among its candidates.
     """

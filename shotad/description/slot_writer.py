@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -20,6 +19,7 @@ from shotad.core import (
     Config,
     Engine,
     Facts,
+    NoProgress,
     RecordLog,
     Slot,
     Task,
@@ -27,7 +27,6 @@ from shotad.core import (
     is_english,
     key_of,
     language_of,
-    reported,
     span,
 )
 from shotad.description import stage1, stage2
@@ -122,8 +121,7 @@ class SlotWriter:
         room = max(self.scheduler.room("looks"), self.scheduler.room("writes"))
         self._room = unlooked if engines.alternate else room
         self._in_turn = engines.in_turn(self._config)
-        self._tasks = {"Looking at the film": ExitStack(), "Writing lines": ExitStack()}
-        self._looking: Task | None = None
+        self._looking: Task = NoProgress()
         self._writing: Task | None = None
         self._chooser = self._make_chooser(self._config)
         who, ask = engines.writes.identity, partial(self.scheduler.ask, "writes")
@@ -138,8 +136,8 @@ class SlotWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.scheduler.__exit__(kind, error, trace)
-        for task in self._tasks.values():
-            task.close()
+        for task in filter(None, (self._looking, self._writing)):
+            task.done()
         if error is None:
             looks, writes = self._engines.looks, self._engines.writes
             self._tidy(self._looks, looks, [place.key for place in self._places])
@@ -167,8 +165,7 @@ class SlotWriter:
         return log.get, lambda key, record: self._others.append(log.add(key, record))
 
     def begin(self, plans: Iterable[SlotPlan]) -> Scheduler:
-        """Have Stage I asked about ``plans``, which are drawn, and clips read, one by one; the clips that are
-        surely wanted in one pass over the film."""
+        """Have Stage I asked about ``plans``, drawn one by one; clips surely wanted are read in one pass."""
         self.scheduler.read(self._asked_of_looks(plans))
         return self.scheduler
 
@@ -224,10 +221,11 @@ class SlotWriter:
         """Do what can be done now that the record of this name is there."""
         if name in self._sketches:
             self._looked.add(name)
-            if name in self._counted and self._looking is not None:
+            if name in self._counted:
                 self._looking.advance()
             if len(self._looked) == len(self._sketches):
-                self._tasks["Looking at the film"].close()
+                self._looking.done()
+                self._looking = NoProgress()
         else:
             self._settled.add(name)
             self._open -= 1
@@ -330,7 +328,7 @@ class SlotWriter:
             return stage1.clip_as_seen(self._sketches[slot_id], self._context, self._engines.all[who])
 
     def _task(self, name: str, number: int) -> Task:
-        return self._tasks[name].enter_context(reported(self._context.progress, name, number, "slots"))
+        return self._context.progress.task(name, number, "slots") if number else NoProgress()
 
 
 def _answered(record: Record | None = None) -> Inquiry:

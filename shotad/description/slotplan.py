@@ -222,8 +222,7 @@ def _called(dialogue: tuple[str, ...]) -> frozenset[str] | None:
 
 
 _SMALL_SHARE = 0.2
-"""Captions in English have 0.28 to 0.48 of English's small words, those in ten other languages 0.06 at most
-(the supplied files of over 30 words)."""
+"""Captions in English have 0.28 to 0.48 of its small words, those in ten other languages 0.06 at most."""
 
 
 Marks = Literal["ellipses", "boxes", "none"]
@@ -330,8 +329,7 @@ def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSett
 
 
 def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
-    """Whose of the cast a name is that stands by itself. It is sure to be one: ``Rose`` at a sentence's
-    beginning need not be."""
+    """Whose of the cast a name is that stands by itself, and is sure to be one, unlike a first ``Rose``."""
     return cast_mentions(f"with {name}", presence.cast)
 
 
@@ -350,8 +348,7 @@ def as_called(description: Description, presence: Presence, settings: PromptSett
 
 
 def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
-    """A text with the names that may be said as they are to be spoken; as it is without
-    ``settings.by_rules.stage2_names``."""
+    """The names that may be said as they are to be spoken, if ``settings.by_rules.stage2_names``."""
     if not settings.by_rules.stage2_names:
         return text
     return spoken(text, [c if c.named else replace(c, called="") for c in presence.cast])
@@ -443,8 +440,7 @@ def _once(text: str, name: str) -> str:
 def called_block(description: str, presence: Presence, settings: PromptSettings) -> str:
     """What Stage II is to call the people of the clip that ``description`` names, as a block, or nothing.
 
-    Who is on the frames but not in the description is not told of: a name that stands in the prompt is a
-    name that a small model gives to somebody.
+    Who is on the frames alone is not told of: a small model gives a name in the prompt to somebody.
     """
     if not settings.by_rules.stage2_names:
         return ""
@@ -461,8 +457,7 @@ def called_block(description: str, presence: Presence, settings: PromptSettings)
 def shown_people(
     presence: Presence, abilities: Abilities, config: Config
 ) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[Mark, ...]]:
-    """The people of a clip as an engine with these abilities gets them: by marks, or by the faces where it
-    measures.
+    """The people of a clip as such an engine gets them: by marks, or by the faces where it measures.
 
     Rows for the record; all that can change the answer besides the prompt, for its key; the marks that are
     painted. All is empty where nobody is recognised.

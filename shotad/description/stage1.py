@@ -239,7 +239,6 @@ def with_sound(clip: Clip, context: RunContext, engine: Engine) -> Clip:
 
 
 def clip_as_seen(plan: SlotPlan, context: RunContext, engine: Engine) -> Clip:
-    """The clip of one slot, read by itself, as ``engine``, that of Stage I or one that measures, is to see
-    it."""
+    """The clip of one slot, read by itself, as ``engine`` (Stage I's, or one that measures) is to see it."""
     ((_, clip),) = clips([plan.clip(engine.abilities)], context.frames.pictures)
     return stage1_as_seen(clip, plan, engine, context.config)

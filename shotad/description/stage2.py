@@ -99,9 +99,8 @@ def stage2_question(
 ) -> Question:
     """The question; ``history`` are the last lines, given only to an engine that uses them.
 
-    ``story`` is what else is told of the film; ``looks`` is who verifies, where that is set, and
-    ``measures`` who measures what is seen then; ``shown`` is the key of Stage I's record, which stands
-    for the frames.
+    ``story`` is what else is told of the film; ``looks`` verifies, ``measures`` measures what is seen, where
+    there is one; ``shown`` is the key of Stage I's record, which stands for the frames.
     """
     settings, presence = config.stage2, plan.presence
     description = as_called(description, presence, config.prompt)
@@ -152,8 +151,7 @@ class Question:
     """Stage II's question about one slot, what its lines are held to, and what has been answered.
 
     ``repairs``: whether a bad answer is asked for again; ``description`` is what lines are written from,
-    ``story`` what else the model is told of the film; ``measures``: whether somebody measures what lines are
-    held against (`shotad.description.doubt`).
+    ``story`` what else the model is told; ``measures``: whether somebody measures (`description.doubt`).
     """
 
     plan: SlotPlan
@@ -188,8 +186,7 @@ class Question:
         return self._record()
 
     def complaints(self, line: str) -> tuple[Complaint, ...]:
-        """What to ask a model to do better, a complaint for each rule on words and one for each name; nothing
-        where it is not asked again."""
+        """What to do better, one for each rule on words and each name; nothing where it is not asked."""
         if not self.repairs:
             return ()
         language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
@@ -375,8 +372,7 @@ class Question:
 def _lines_in(
     reply: Reply, wanted: int, spoken: Callable[[str], str], messages: Sequence[Message], quoted: str
 ) -> tuple[tuple[str, ...], Complaint | None]:
-    """The lines of an answer as they are ``spoken``, without what repeats ``messages`` (see `original`), or
-    what is wrong with it."""
+    """The lines of an answer, ``spoken`` and without repeats (`original`), or what is wrong with it."""
     try:
         read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
     except ScriptError as trouble:

@@ -67,8 +67,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sentence that the memory holds, and the film's second at which all that it rests on had been told.
-    ``words`` are its lemmas."""
+    """A sentence of the memory, the second at which the film had told it, and the lemmas of its words."""
 
     kind: str
     text: str
@@ -172,8 +171,7 @@ def story_text(
 def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -> tuple[str, ...]:
     """The names that Stage II is reminded of: of those recognised in the clip first, then those in use.
 
-    Names of the cast stand as they are to be spoken, each once; those that the film has not told are left
-    out.
+    Names of the cast stand once, as they are to be spoken; those that the film has not told are left out.
     """
     known = [character.called for character in presence.seen if character.named]
     by_id = {character.id: character for character in presence.cast}

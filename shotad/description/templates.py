@@ -1,7 +1,6 @@
 """Prompt templates: text files with ``$names``, filled in completely or not at all; blocks both stages share.
 
-A variable that is missing, and one that the template does not know, are refused before any model
-is called (as in simonw/llm's templates).
+Missing and unknown variables are refused before any model is called (as in simonw/llm's templates).
 """
 
 from __future__ import annotations

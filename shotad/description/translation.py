@@ -68,8 +68,7 @@ Record = Mapping[str, Any]
 LINES = 8
 """Lines that are asked for in one request: of more at once some come back joined or left out."""
 BEFORE, AFTER = 4, 2
-"""Lines around those asked for that are shown, those before with their translation: so that words and names
-stay the same from one request to the next."""
+"""Lines around those asked for that are shown, the earlier with translation: so that words stay the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +110,7 @@ class Plan:
     def of(source: Source, target: str, engine: Engine, config: Config) -> Plan:
         """What ``engine``, whose identity is final, is to translate.
 
-        Raises UsageError for a language that is none or the track's own, EngineError for an engine that
-        cannot translate, PromptError.
+        Raises UsageError for a wrong language, EngineError for an engine that cannot translate, PromptError.
         """
         prompts = shipped_prompts("translate")
         check_templates(prompts)

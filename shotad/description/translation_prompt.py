@@ -425,8 +425,7 @@ def translated(
 def _answered(
     group: Sequence[Attempted], reply: Reply, task: Task, around: Around, every: Sequence[Attempted]
 ) -> tuple[list[str], bool]:
-    """Takes what a reply holds: what is wrong with it, and whether it could be read at all. ``every`` are all
-    lines that are asked for together."""
+    """Takes what a reply holds: what is wrong with it, and whether it could be read. ``every``: all lines."""
     if reply.error is not None:
         # What fails for several lines may go well for each, so only a line that fails alone is given up.
         for one in group:
@@ -466,11 +465,9 @@ def cue_of(
     maker: Maker,
     seconds_per_word: float,
 ) -> Cue:
-    """The cue in the other language. ``heard`` is the line and the record of its translation; None for a cue
-    that is not heard.
+    """The cue in the other language. ``heard``: the line and its record; None for a cue that is not heard.
 
-    It starts where the cue does. It ends with its own spoken end, within the line's room; times that a
-    person set stay.
+    It starts where the cue does and ends with its own words, within its room; a person's times stay.
     """
     language = task.target.tag
     unspoken = Cue(

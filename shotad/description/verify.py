@@ -5,8 +5,7 @@ of Stage I says of each whether the frames show it, and only a clear no counts a
 
 Lines are cut by rules on words, no parser (`shotad.script.main_verb`): clauses end where a verb that agrees
 with the subject follows a comma or an "and", where a subject with a verb of its own follows, or a participle
-after a comma. Where they are not sure they do not cut: a statement too long is still true or false, one cut
-wrongly is neither.
+after a comma. Where not sure they do not cut: too long a statement is still true or false.
 """
 
 from __future__ import annotations

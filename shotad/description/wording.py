@@ -1,18 +1,15 @@
-"""What an English line is made of (verbs, subject, words by lemma), when a line is first seen, and in
-which language it is.
+"""What an English line is made of, when a line is first seen, and in which language it is.
 
 AD is plain prose in the present tense: the list of the verbs that describers use finds nearly all of them
-(a verb in 93 % of the 7,316 lines of CMD-AD's test set). It is meant for comparing lines
-with each other and with a description. Other languages have no verbs here; their words are compared as
-they are.
+(a verb in 93 % of the 7,316 lines of CMD-AD's test set). It is for comparing lines with each other and with a
+description. Other languages have no verbs here; their words are compared as they are.
 
 The embedded narrator says of each of its statements when it is seen. A language model does not; but its Stage
 I may say in which shot something happens, and whoever of the cast is named has a face on the frames. Of what
 is left nothing is known, and the line keeps the start of its slot.
 
-Languages are told by py3langid (BSD), which knows some 140 of them. Lines of AD are short, so it is heeded
-only where it is sure. English is what models fall back to, so it is found more readily than others. What is
-quoted, and names, are left out.
+Languages are told by py3langid (BSD), which knows some 140. Lines of AD are short, so it is heeded only where
+sure; English, to which models fall back, is found more readily. Quotations and names are left out.
 """
 
 from __future__ import annotations
@@ -200,11 +197,9 @@ def sight_of(
     language: str = "en",
     presence: Presence = NOBODY,
 ) -> Sight | None:
-    """When the line ``text`` may start so that nothing in it is told before it is seen; None where nothing
-    shows it.
+    """When the line ``text`` may start so that all in it is seen when told; None where nothing shows it.
 
-    ``said`` are the narrator's notes on it, empty where a model wrote it; ``presence`` is who of the cast is
-    on the frames.
+    ``said`` are the narrator's notes on it, empty where a model wrote it.
     """
     if said:
         parts = [(row["after"], row["since"], row["until"]) for row in said if "since" in row]
@@ -270,8 +265,7 @@ _SCRIPTS = {
 
 
 def other_language(text: str, language: str, names: Collection[str] = ()) -> str | None:
-    """What a text is in that is plainly not in ``language`` (a tag): ``English``, or another in English
-    words. None where it is, or may be.
+    """The language of a text that is plainly not in ``language`` (a tag), in English; None where it may be.
 
     >>> other_language("She opens the door.", "de"), other_language("Sie öffnet die Tür.", "de")
     ('English', None)

@@ -32,8 +32,7 @@ _TURN_ENDS = (
 
 
 TOKENS = 32768
-"""Padding and answers included, that go through a model at once: ten clips of the paper's size; where memory
-runs out the group is halved."""
+"""That go through a model at once, padding and answers included: ten clips of the paper's size, or less."""
 
 
 def answers(
@@ -134,9 +133,8 @@ class _Run:
     def _of_group(
         self, group: list[int], batch: Future[Batch] | None = None, *, last: bool = False
     ) -> list[Reply]:
-        """Replies to those of a group, whose input may be under way: in halves where memory runs out, one by
-        one where the model's code fails. What does not fit alone is tried once more (``last``) when all else
-        has left the memory."""
+        """Replies to those of a group: in halves where memory runs out, one by one where the model's code
+        fails. What does not fit alone is tried once more (``last``) when all else has left the memory."""
         try:
             return self._replies(group, self._collate(group) if batch is None else batch.result())
         except ShotadError:
@@ -204,8 +202,7 @@ class _Run:
 
 
 def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[list[int]]:
-    """Indices of ``lengths`` in groups of like length, the longest first (as lm-evaluation-harness has it:
-    memory that will run out does so at once).
+    """Indices of ``lengths`` in groups of like length, the longest first: memory runs out at once or never.
 
     All of a group are padded to its longest; that and ``answer`` more tokens each, times their number, is
     at most ``tokens``, and their number at most ``most``. One that alone is above ``tokens`` is alone.
@@ -229,8 +226,7 @@ class SeededChoice:
     Each row has its own generator, seeded by its request. Temperature and top-p come first, then noise
     after Gumbel: the greatest of ``score + noise`` is a draw from the softmax of the scores (Gumbel-max;
     see Maddison et al. 2014, arXiv 1411.0030), so that ``generate(do_sample=False)`` takes it. A row of
-    temperature 0 is left as it is. One object is for one call of ``generate``; the same seed draws other
-    tokens on another kind of device.
+    temperature 0 stays. One object is for one ``generate``; other kinds of devices draw other tokens.
     """
 
     def __init__(self, requests: Sequence[Request]) -> None:

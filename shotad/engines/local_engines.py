@@ -1,10 +1,9 @@
 """Models of this machine as engines: any chat model of transformers, and any that sees.
 
 By default they are those of Shot-by-Shot, Meta-Llama-3-8B-Instruct and Qwen2-VL-7B-Instruct. The published
-system shows Qwen2-VL the clip as one video before the prompt's text, gives it no frame rate,
-leaves the system prompt to the chat template and takes the likeliest word at each step
-(Shot-by-Shot, section 3.2 and its code). Temperature, top-p and length come with each request, the seed is
-that of the slot.
+system shows Qwen2-VL the clip as one video before the prompt's text, without a frame rate, leaves the system
+prompt to the chat template and takes the likeliest word at each step (section 3.2 and its code).
+Temperature, top-p and length come with each request, the seed is that of the slot.
 """
 
 from __future__ import annotations
@@ -66,8 +65,7 @@ PROMPT_TOKENS = 200
 
 
 class ChatModel:
-    """A chat model of transformers, which reads words only, by the chat template that comes with it. Threads
-    may share it: they take turns.
+    """A chat model of transformers, words only, by its own chat template. Threads may share it in turns.
 
     Making one is cheap and fetches nothing; `get_ready` fetches, and refuses what cannot work. The weights
     are read at the first question. With one request at a time the same requests give the same bytes on
@@ -106,10 +104,9 @@ class ChatModel:
         """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
 
         Raises EngineError for a model that this machine cannot run, before it is fetched; ShotadError without
-        torch or transformers, ConfigError for a device that is not there or a
-        way of showing frames that the model does not know, WeightsError for a model that cannot be had or
-        read, EngineError for one that takes too few tokens, takes no images where it is to look, or needs
-        what is not installed.
+        torch or transformers, ConfigError for a wrong device, WeightsError for a model that cannot be had
+        or read, EngineError for one that takes too few tokens, takes no images where it is to look, or
+        needs what is not installed.
         """
         check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
         self._prepare(progress)
@@ -251,8 +248,7 @@ def make_words(
     """What makes the input of the model in ``place``. ``times``: models other than Qwen's, too, are told when
     each frame stands, and get a video where their processor can make one here.
 
-    Raises EngineError for a model that takes no images, or whose processor cannot be made without
-    torchvision.
+    Raises EngineError for a model that takes no images, or whose processor cannot be made here.
     """
     if type(config) not in need("transformers", "A local model").MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
         raise EngineError(

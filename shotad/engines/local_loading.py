@@ -102,8 +102,7 @@ class Loaded:
 def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
     """How to load a model by these settings; reads no weights.
 
-    Raises ConfigError for a device that is not there or that cannot do what is asked, ShotadError where a
-    library is missing.
+    Raises ConfigError for a device that cannot do what is asked, ShotadError where a library is missing.
     """
     need("transformers", PURPOSE)
     if place.gguf is not None:
@@ -121,8 +120,7 @@ def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: Local
 def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
     """The device that the settings mean.
 
-    Raises ConfigError for one that is not there or cannot do what is asked, ShotadError where a library
-    is missing.
+    Raises ConfigError where it cannot do what is asked, ShotadError where a library is missing.
     """
     device = device_of(compute)
     if local.quantise == "none":
@@ -144,8 +142,7 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
 def load_way(way: Way) -> Loaded:
     """The model, on its device.
 
-    Raises WeightsError where its files are damaged, do not fit each other or lack a weight; what torch
-    raises where memory runs out passes.
+    Raises WeightsError where files are damaged or lack a weight; what torch raises without memory passes.
     """
     try:
         model, report = _from_pretrained(way)
@@ -169,8 +166,7 @@ def load_way(way: Way) -> Loaded:
 
 
 def config_of(place: ModelPlace) -> Any:
-    """The model's configuration (of transformers); of one that also speaks the part that thinks. Raises
-    WeightsError where it cannot be read."""
+    """The model's configuration; of one that also speaks the part that thinks. Raises WeightsError."""
     transformers = need("transformers", PURPOSE)
     try:
         with loading_quiet(transformers):
@@ -201,8 +197,7 @@ def tokenizer_of(place: ModelPlace) -> Any:
 
 
 def weight_bytes(way: Way) -> int:
-    """What the weights will take in memory, roughly: the number of them, as their files list it, times the
-    bytes of one."""
+    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one."""
     count = 0
     if way.place.gguf is not None:
         count = _numbers_in_gguf(way.place.folder / way.place.gguf)
@@ -344,8 +339,7 @@ _OUT_OF_MEMORY = (
     "CUBLAS_STATUS_ALLOC_FAILED",
     "Invalid buffer size",
 )
-"""What CUDA, ROCm and MPS, the CPU's allocator, cuBLAS, and MPS for one tensor too large say (accelerate and
-PyTorch's issue tracker list them)."""
+"""What CUDA, ROCm and MPS, the CPU's allocator, cuBLAS, and MPS for one tensor too large say."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:

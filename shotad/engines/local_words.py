@@ -28,8 +28,7 @@ Turn = dict[str, Any]
 """``role``, and ``content``: parts with a ``type`` (``video``, ``image``, ``text``), or plain words."""
 
 _DATE = "26 Jul 2024"
-"""What templates that tell the model the date are given (Llama 3.1's own fallback): an answer must not depend
-on the day of the run."""
+"""What templates that tell the date get (Llama 3.1's own): no answer may depend on the day of the run."""
 
 _CLOCK = (
     "{%- macro strftime_now(format) -%}{{ format"
@@ -219,8 +218,7 @@ _PLACE_OF_NAME = ("processor_config.json", "preprocessor_config.json", "tokenize
 
 @dataclass(frozen=True, slots=True)
 class StillWords:
-    """Words and frames of a model with a processor of its own. ``timed``: before each still stands its
-    second, counted from the clip's first frame."""
+    """Words and frames of a model with its own processor. ``timed``: each still has its second before it."""
 
     template: Template
     processor: Any
@@ -291,8 +289,7 @@ class StillWords:
 class VideoWords(StillWords):
     """The same for a model that has a video processor: the clip is one video, each frame at its true time.
 
-    Most processors write the times before the frames; for one that writes none (InternVL, Perception-LM,
-    MiniCPM-V) they are told in a sentence.
+    Most processors write the times before the frames; for others (InternVL, MiniCPM-V) a sentence does.
     """
 
     def length(self, request: Request) -> int:

@@ -73,8 +73,7 @@ class Narrator:
         return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=notes)
 
     def _tell(self, request: Request, number: int) -> tuple[list[Sentence], dict[str, Any]]:
-        """The lines; what each states, from which shot and how surely, or why there is none; texts that are
-        not read."""
+        """The lines; what each states and how surely, or why there is none; texts that are not read."""
         facts = Facts.from_json(request.notes)
         memory = _memory(request, facts)
         room = _UNLIMITED if request.budget is None else request.budget
@@ -116,8 +115,7 @@ class Narrator:
         *,
         again: bool = False,
     ) -> list[Sentence]:
-        """As many different lines as are wanted, or can be made in time. ``again``: they may copy an earlier
-        one."""
+        """As many different lines as are wanted, or can be made in time; ``again``: copies too."""
         found: list[Sentence] = []
         for group in _groups(able, STATEMENTS, number):
             made = lines(group, memory, request.budget)
@@ -141,8 +139,7 @@ def _memory(request: Request, facts: Facts) -> Memory:
 
 
 def _fit(line: Sentence, request: Request, *, again: bool = False) -> bool:
-    """True where no rule is broken; a name that looks like an ordinary word breaks none. ``again``: a copy of
-    an earlier line breaks none either."""
+    """True where no rule is broken; names that look like words break none, nor does a copy with ``again``."""
     names = [name for statement in line.statements for name in statement.names]
     words = check_line(without_names(line.text, names))
     copies = not again and any(f.rule == "L9" for f in check_line(line.text, previous=request.history))

@@ -1,8 +1,7 @@
 """Statements that could be said, and the wordings for people, things and text.
 
-Only what the observer measures has words here. Walking, running or standing are not measured: so people
-"move", "come closer", "enter" and "leave". Who was recognised is called by name; all others are nobody's he
-or she.
+Only what the observer measures has words here. Walking, running or standing are mostly not: so people "move",
+"come closer", "enter" and "leave". Who was recognised is called by name; others are nobody's he or she.
 """
 
 from __future__ import annotations

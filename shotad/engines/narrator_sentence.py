@@ -2,8 +2,7 @@
 
 Statements are joined in film order. "As" and "while" stand only between what was measured at one time; "then"
 between shots; "and" where the order within a shot is not known. Too long a sentence loses adverbials, then
-takes shorter wordings, then loses its least telling statement; no phrase is cut. A sentence is spoken while
-what it tells is on the screen.
+takes shorter wordings, then loses its least telling statement. It is spoken while what it tells is seen.
 """
 
 from __future__ import annotations
@@ -289,8 +288,7 @@ def _not_again(clause: Clause, said: Collection[str]) -> Clause:
 def _joints(statements: Sequence[Statement], clauses: Sequence[Clause], memory: Memory) -> list[str]:
     """What stands between the clauses: "A as B, and C", "A, then B, and then C", "A, B, and C".
 
-    After words read aloud "and" stays, so that what follows is not heard as more of them; before a clause
-    without a subject it stands alone.
+    After words read aloud "and" stays, or what follows is heard as more of them; without a subject too.
     """
     pairs = zip(pairwise(statements), clauses[1:], strict=True)
     joints = [_joint(before, after, bool(clause.subject), memory) for (before, after), clause in pairs]
@@ -379,8 +377,7 @@ class Memory:
         return None
 
     def places(self, named: Named | None = None) -> list[str]:
-        """Settings that the last lines have given, so that they need not be given again; how near ``named``
-        is, only where they were told of."""
+        """Settings that the last lines have given; how near ``named`` is, only where they were told of."""
         told = [place for place in _SETTINGS if self.lines_since(place) is not None]
         if named is None:
             return told

@@ -2,8 +2,7 @@
 
 People, things, light and movement become statements, shot by shot; text on the screen becomes statements that
 read it aloud, and what is not read is kept with the reason. That nobody is there is no statement: detectors
-miss people, so their absence is not measured. The camera's movement is none either: it is not told to
-listeners.
+miss people. The camera's movement is none either: it is not told to listeners.
 """
 
 from __future__ import annotations
@@ -160,8 +159,7 @@ def find_statements(
     """What can be said of a clip's current shots, in ``room`` spoken words, after what was said: the most
     worth first, and the texts that none of it reads.
 
-    Facts less sure than ``sure`` are left out. With ``timing`` each statement has the second from which it is
-    true.
+    Facts less sure than ``sure`` are left out. ``timing`` says from which second each statement is true.
     """
     shots = set(facts.current)
     facts = Facts(
@@ -329,8 +327,7 @@ def _may_be_named(fact: PeopleFact, people: tuple[PeopleFact, ...]) -> bool:
 
 
 def _each_kind(things: list[ThingFact]) -> list[ThingFact]:
-    """One fact for each kind of thing, that of most of them and then the surest: parts of a shaken shot have
-    one each."""
+    """One fact for each kind of thing, that of most of them, then the surest: shaken shots have several."""
     kept: dict[str, ThingFact] = {}
     for fact in sorted(things, key=lambda fact: (-fact.count, -fact.sure)):
         kept.setdefault(fact.name, fact)
@@ -403,8 +400,7 @@ def _hands(fact: ThingFact) -> Statement:
 
 
 def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *, seen: bool) -> Statement:
-    """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot. ``seen``:
-    there are people in it."""
+    """ "A person and two dogs appear.": idle people, and things, of one shot; ``seen``: it has people."""
     things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
     at = bool(people) and all(f.name in _USED for f in things)
     nouns = _nouns(people, things, light, at)
@@ -436,8 +432,7 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *,
 
 
 def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level, at: bool) -> list[str]:
-    """People first, but last where a description would seem to go on with the things; one noun for people
-    ``at`` the things."""
+    """People first, but last where their looks might be the things'; one noun for people ``at`` things."""
     them = [f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip() for fact in people]
     others = [thing_noun(fact) for fact in things]
     if at:

@@ -186,8 +186,8 @@ class Quote:
 def clean(text: str) -> str:
     """The text on one line, single spaces, no double quotation marks, nothing hanging at its ends.
 
-    Empty where there is no word to say: a lone letter or mark is a misreading more often than a text, and an
-    English voice cannot speak another script.
+    Empty where there is no word to say: a lone letter or mark is mostly a misreading, and an English voice
+    cannot speak another script.
     """
     line = " ".join(re.sub(r"[|•·_=<>*#~^\\]+", " ", text.translate(_MARKS)).split())
     line = re.sub(r"(?<!\s)\s+([,.;:!?…])", r"\1", line)

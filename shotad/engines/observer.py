@@ -327,16 +327,14 @@ def _real(found: Sequence[Person], poses: _Poses) -> list[Person]:
 
 
 def _is_borne_out(act: Act, track: Track[Glimpse]) -> bool:
-    """False for one who turns round and shows no face, or turns away and shows one: joints alone take a back
-    in the dark for a front."""
+    """False for a turn that the face denies: joints alone take a back in the dark for a front."""
     faces = [g.face is not None for g in track.seen if act.since < g.seconds <= act.until]
     faced = 2 * sum(faces) > len(faces)
     return faced == (act.deed == "turns round") if act.deed in ("turns round", "turns away") else True
 
 
 def _uncounted(fact: PeopleFact) -> PeopleFact:
-    """The fact of those beside whom there may be more: too unsure to be told where it says no more than how
-    many there are and how they stand."""
+    """The fact of those beside whom there may be more: unsure where it tells but their number and posture."""
     moves = fact.movement not in (None, "still") or fact.enters or fact.leaves or fact.turns
     told = moves or fact.deed or fact.facing or fact.names
     return fact if told else replace(fact, sure=min(fact.sure, _UNCOUNTED))
@@ -410,8 +408,7 @@ def _light(frames: ShotFrames) -> LightFact:
 
 
 def _change(frames: ShotFrames, lumas: Sequence[float], start: int, end: int) -> Change | None:
-    """The change within one passage; no flash where the picture is thrown about, as bright parts then
-    come and go."""
+    """The change within one passage; no flash where the picture is thrown about, and bright parts with it."""
     change = change_of(lumas[start:end], frames.seconds[start:end])
     steps = frames.shifts[start : end - 1]
     held = sum(s is not None and s.trust >= _HELD for s in steps)

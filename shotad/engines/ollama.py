@@ -34,8 +34,7 @@ _PATIENCE = 600.0
 
 @dataclass(slots=True)
 class _Held:
-    """What a model can do, and how much of it is in use: shared by both stages, as Ollama loads a model again
-    for a context of another length."""
+    """What a model can do and how much is in use, for both stages: another context is another loading."""
 
     longest: int
     sees: bool

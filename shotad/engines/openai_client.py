@@ -324,8 +324,7 @@ def key_from(name: str) -> str:
 
 
 def struck_out(text: str, secrets: Iterable[str]) -> str:
-    """``text`` without the secrets, whatever a server repeats of what it was sent; also as JSON may have
-    written them.
+    """``text`` without the secrets, whatever a server repeats of what it was sent; also as JSON has them.
 
     >>> struck_out("Wrong key: sk-12345678.", ["sk-12345678"])
     'Wrong key: [secret].'

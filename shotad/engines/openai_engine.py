@@ -1,8 +1,7 @@
 """The engine ``openai``: both stages through a server that speaks OpenAI's chat protocol.
 
-One request goes from beginning to end: sent, sent again, said otherwise, and what the outcome means. What an
-image costs in tokens is as OpenAI publishes it in its guide to images and vision, and as the preprocessing of
-Qwen's models cuts it.
+One request goes from beginning to end: sent, sent again, said otherwise, and what the outcome means. Tokens
+of an image are as OpenAI's guide to vision has it, and as the preprocessing of Qwen's models cuts it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Requests as the protocol writes them, answers read back, what went wrong with a call, and
-what a server does not understand.
+"""Requests as the protocol writes them, answers read back, errors, and what a server does not understand.
 
 Order within a request: turns as they come, the system's first; in the turn that the clip belongs to, the
 frames before the text. Servers keep what they have computed for the longest beginning that a request
@@ -9,8 +8,7 @@ after them. Models are also trained with pictures first.
 
 Newer models of OpenAI refuse ``max_tokens`` and any temperature but 1; Ollama, LM Studio and older vLLM
 know no JSON schema, or only some; chat templates such as Gemma's have no system turn. The refusal is a
-400 or 422 that names the part, or a 500 that names the schema. A change is kept for the
-rest of the run once it has helped.
+400 or 422 that names the part, or a 500 that names the schema. A change that has helped is kept.
 
 Pauses after an error grow twofold from about a second and are drawn from the request's own seed, so that
 requests that failed together do not come back together. The order of the server's wishes is that of the

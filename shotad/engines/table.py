@@ -1,9 +1,8 @@
 """Engines by name, each imported only when it is asked for, and the model servers of this machine: which are
 known, which run, and which one the user chose once.
 
-Where each server listens, and what it says of its models, is as its own documentation has it: Ollama
-(``/api/tags``, ``/api/show``), LM Studio (``/api/v0/models``), llama.cpp's server (``/v1/models``,
-``/props``), vLLM (``/v1/models``).
+Each server's own documentation says where it listens and how it lists models: Ollama (``/api/tags``,
+``/api/show``), LM Studio (``/api/v0/models``), llama.cpp (``/v1/models``, ``/props``), vLLM (``/v1/models``).
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ ENGINES = {
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A pair of engines: who looks (Stage I) and who writes (Stage II); their model, and the address of their
-    server, where the settings name none."""
+    """A pair of engines for Stage I and II; their model and server, where the settings name none."""
 
     stage1: str
     stage2: str
@@ -160,8 +158,7 @@ _MOST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A program that serves models: its ``word`` for ``--engine WORD:MODEL``, its name, where it listens by
-    default, and the engine that speaks with it."""
+    """A program that serves models: its ``word`` in ``--engine WORD:MODEL``, its name, address and engine."""
 
     word: str
     title: str
@@ -190,8 +187,7 @@ KINDS = (
 
 
 def named(word: str) -> tuple[Kind, str] | None:
-    """The kind of server and the model that ``KIND:MODEL`` names, as in ``ollama:qwen2.5vl:7b``; None for a
-    word of another form."""
+    """The kind of server and model that ``KIND:MODEL`` names (``ollama:qwen2.5vl:7b``); None for others."""
     kind, _, model = word.partition(":")
     found = next((one for one in KINDS if one.word == kind), None)
     return (found, model) if found and model else None
@@ -199,8 +195,7 @@ def named(word: str) -> tuple[Kind, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that answers. ``models``, as ``--engine`` takes them: whether each takes pictures, None where
-    the server does not tell."""
+    """A server that answers. ``models``: whether each takes pictures, None where the server does not tell."""
 
     kind: Kind
     models: Mapping[str, bool | None]
