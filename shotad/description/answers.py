@@ -141,10 +141,9 @@ def parse_stage1(
 ) -> Description:
     """The answer as a Description, its steps under the headings that were asked for.
 
-    Steps that the answer leaves out or leaves empty are left out; steps answered several times (shot
-    by shot) are joined. An answer without any heading is read by its numbers, else kept whole under
-    ``Description``. Thread sentences go to ``explanation``, wherever they stand; instructions that the
-    answer repeats, closing words, and refusals among answers are left out.
+    Steps that the answer leaves out or empty are left out; those answered several times (shot by shot) are
+    joined. Without headings it is read by numbers, else kept whole under ``Description``. Thread sentences go
+    to ``explanation``; repeated instructions, closing words, and refusals among answers are left out.
 
     Raises RefusalError for a refusal, ScriptError for an answer that is empty or an explanation alone.
     """
@@ -268,8 +267,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     """The AD lines of an answer: at least one, at most ``candidates``, in the order of their keys.
 
     Understands the keys asked for, in JSON whole or broken and without it, lists, numbered lines and plain
-    sentences. Every line is one line of text that ends in a full stop or its like. ``cut``: the answer was
-    cut off at its greatest length, and what is half at its end is left out.
+    sentences. Every line ends in a full stop or its like. ``cut``: what is half at the answer's end goes.
 
     Raises RefusalError where a model will not write, ScriptError where nothing else can be spoken.
     """

@@ -247,8 +247,7 @@ class _Filing:
     pictures: list[Picture]
 
     def clear(self, present: set[str | None]) -> list[str]:
-        """Take out those of an earlier run who are not ``present`` and have nothing filled in: all of such a
-        member is what a run over this film made of them."""
+        """Take out those not ``present`` of whom an earlier run over this film made all that there is."""
         gone, film = [], self.film.info.fingerprint
         for member in self.holdings.members:
             films = {found.film for found in self.holdings.facts.in_films(member.id)}
@@ -347,8 +346,7 @@ class _Filing:
 
 
 Way = Literal["new", "add", "renew", "leave"]
-"""What becomes of a person's pictures: somebody new; known, but not from this film; those of an earlier run
-over the film are chosen again; somebody has changed them."""
+"""What becomes of somebody's pictures; ``leave``: a person has changed them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,9 +377,8 @@ class Known:
 class Discovery:
     """What a run found, the most seen first, and what it did.
 
-    ``gone`` are ids of an earlier run that the film no longer shows, with nothing filled in;
-    ``brief`` and ``unclear`` count who was left out: seen too shortly, and without a picture by which they
-    could be known again; ``dismissed`` those that somebody has taken out of the cast before.
+    ``gone`` are ids of an earlier run that the film no longer shows, with nothing filled in; ``brief`` were
+    seen too shortly, ``unclear`` had no good picture, ``dismissed`` were taken out of the cast before.
     """
 
     folder: Path

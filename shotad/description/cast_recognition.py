@@ -188,11 +188,9 @@ def presence_of(
     seen: Mapping[int, ShotFaces],
     settings: CastSettings,
 ) -> Presence:
-    """Who is on the frames of a clip. Somebody whose name may not be said yet, and who has no descriptor, is
-    not marked: there is nothing to call them by.
+    """Who is on the frames of a clip. Somebody who may be called nothing yet is not marked.
 
-    ``known`` are the ids of all who can be recognised and are named at some time of the film. Each has a mark
-    of their own, so that nobody's changes where a name is told.
+    ``known`` are the ids of all who can be recognised and named: each keeps a mark of their own.
     """
     callable_ = [character.id for character in cast if character.called]
     found: dict[tuple[str, float], Sighting] = {}

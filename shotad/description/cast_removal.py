@@ -1,9 +1,8 @@
 """Forgetting people: their photos in a cast folder, and what belongs to their faces in work folders.
 
 In a work folder, ``faces.jsonl`` and ``discovered.jsonl`` hold the embeddings of all faces seen, a record for
-each shot, ``cast-faces.json`` those of the cast's photos, and ``characters.json`` whose each face was. A face
-is somebody's for sure only where it was recognised; of one person, records go in which they were recognised
-or in which any face is a little like theirs.
+each shot, ``cast-faces.json`` those of the cast's photos, and ``characters.json`` whose each face was. Of one
+person records go in which they were recognised, or in which any face is a little like theirs.
 """
 
 from __future__ import annotations

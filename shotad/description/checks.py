@@ -114,8 +114,7 @@ def repeats_question(line: str, asked: Sequence[str]) -> bool:
 def original(lines: Sequence[str], answer: str, messages: Sequence[Message], quoted: str) -> tuple[str, ...]:
     """The lines of an answer that do not repeat the question in ``messages``.
 
-    Where the answer holds the question (three of its sentences), nothing that stands in it is a line, be it
-    material or ever so short. ``quoted`` as in `sentences_of`.
+    Where the answer holds the question (three of its sentences), nothing that stands in it is a line.
     """
     asked = sentences_of(messages, quoted)
     said = _words(answer)
@@ -161,8 +160,7 @@ def unreadable(error: ScriptError, finish: str) -> Complaint:
 def about_description(
     absent: Sequence[str], leaks: Sequence[str] = (), names: Sequence[str] = ()
 ) -> tuple[Complaint, ...]:
-    """Complaints about a description: steps that were asked for and are ``absent``, what `leaks.clean` could
-    not remove, and ``names`` that the question does not give."""
+    """Complaints about steps that are ``absent``, what `leaks.clean` left, and ``names`` not given."""
     found = []
     if absent:
         found.append(Complaint("missing", f"Nothing stands under {_listed(absent)}."))
@@ -319,10 +317,9 @@ def name_complaints(
 ) -> tuple[Complaint, ...]:
     """What to ask a model to do better about the names in a line; nothing where no cast is given.
 
-    ``description`` is what the line was written from, ``told`` what else the model was told of the film (the
-    user's note, lines before). Complained about are names that the film has not told yet, people of the
-    cast whom the description does not name, names of people that stand nowhere (in English lines: in others a
-    capital letter makes no name), and other names than the one to use.
+    ``description`` is what the line was written from, ``told`` what else the model was told of the film.
+    Complained about are names that the film has not told yet, people of the cast whom the description does
+    not name, names that stand nowhere (in English lines), and other names than the one to use.
     """
     if not presence.cast:
         return ()
@@ -353,9 +350,8 @@ def name_complaints(
 
 
 def names_untold(description: str, told: str, presence: Presence) -> tuple[str, ...]:
-    """Names of people in a description that was asked for with ``told``, in which they do not stand: whoever
-    wrote it has them from elsewhere, or made them up. Names that may not be said are left out: they go in any
-    case. Nothing where no cast is given. English."""
+    """Names in a description that do not stand in ``told``, with which it was asked for: the model made them
+    up. Names that may not be said are left out: they go in any case. Nothing without a cast. English."""
     if not presence.cast:
         return ()
     known = set(keys_of(told))

@@ -147,8 +147,7 @@ def by_rules(lines: Sequence[FittedLine], situation: Situation) -> int:
 
 
 def soundest(lines: Sequence[FittedLine], said: Sequence[str]) -> tuple[int, ...]:
-    """Indices of the lines that break the fewest rules which a line must not break (rules 1 and 2), but for
-    near copies of the last ten where there are others."""
+    """Indices of the lines best by rules 1 and 2; near copies of the last ten only without others."""
     least = min(_sound(line) for line in lines)
     able = tuple(index for index, line in enumerate(lines) if _sound(line) == least)
     return tuple(index for index in able if not repeats(lines[index], said)) or able
@@ -248,9 +247,8 @@ ANSWER = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
 
 
 def by_sequence(embed: Embed) -> Chooser:
-    """Chooses by embeddings. Lines that break more rules which a line must not break are out, and so are near
-    copies of the last ten lines where others are left. Of the others the one of the greatest worth is taken
-    (`worths`), less 0.05 for each warning; of equals the first.
+    """Chooses by embeddings: of the `soundest` lines the one of the greatest worth (`worths`), less 0.05 for
+    each warning; of equals the first.
     """
 
     def choose(lines: Sequence[FittedLine], situation: Situation) -> int:
@@ -292,10 +290,9 @@ def by_engine(
 ) -> Chooser:
     """Chooses by asking the engine of Stage II, which sees the last lines and the numbered candidates.
 
-    Lines that break more rules than others which a line must not break, and near copies of the last lines
-    where there are others, are not shown; where one line is left nothing is asked. Each question and
-    answer is kept under its key, so that a second run asks only where the call had failed. Where the answer
-    names no candidate, `by_rules` chooses, and the record says so.
+    Only the `soundest` lines are shown; where one is left nothing is asked. Each question and answer is kept
+    under its key, so that a second run asks only where the call had failed. Where the answer names no
+    candidate, `by_rules` chooses, and the record says so.
     """
 
     def choose(lines: Sequence[FittedLine], situation: Situation) -> int:

@@ -1,8 +1,7 @@
 """The second act: from slots to clips, with their frames, their film grammar and who is in them.
 
-What is known of the grammar stands in ``grammar.json``, which grows clip by clip and is taken up again
-by a later run; it is read once for a shot, however many clips show it. Plans come one by one, so that
-Stage I can begin with the first while the others are made.
+What is known of the grammar stands in ``grammar.json``, which grows clip by clip and serves later runs; it is
+read once for a shot. Plans come one by one, so that Stage I can begin while others are made.
 """
 
 from __future__ import annotations
@@ -69,8 +68,7 @@ SAVE_EVERY = 16
 _PLAIN = Abilities()
 
 GrammarReaders = tuple[Readers, tuple[str, ...]]
-"""Who reads the film's grammar, and what had to be left out; of use for any number of films. Models that they
-have loaded stay loaded as long as they are held."""
+"""Who reads films' grammar, and what had to be left out. Loaded models stay as long as they are held."""
 
 
 def understand(

@@ -4,10 +4,9 @@ What is asked of one slot is an `Inquiry`: it yields turns, gets the replies, an
 ask several engines in turn and ask again; a `Scheduler` puts its turns together with those of other slots, so
 that no answer takes the run along.
 
-The caller's thread puts all questions and reads all answers, so an inquiry needs no lock. What takes long is
-in other threads: those that call an engine, as many as it takes calls at once, and one that draws inquiries
-from their source, a little ahead. What happens there comes in by one queue, as something to be done by the
-caller. How questions are put together into calls changes no answer but for the last bits of a model's batch.
+The caller's thread puts all questions and reads all answers, so an inquiry needs no lock. Other threads call
+an engine, as many as it takes calls at once, and one draws inquiries from their source, a little ahead. What
+happens there comes in by one queue. How questions are put together changes but the last bits of a batch.
 
 Threads of a `concurrent.futures` pool are joined when the program ends: after an interruption it would last
 until a server has answered, or has kept silent for as long as it may. These are not.
@@ -86,8 +85,7 @@ def ready_if_here(engine: Engine) -> None:
 
 
 def slot_seed(seed: int, slot_id: str) -> int:
-    """The seed of one slot, 32 bits, from the run's seed and the slot's id, never from a generator
-    that runs on: an AD does not depend on the ADs before it."""
+    """The seed of one slot, 32 bits, from the run's seed and the slot's id: no AD depends on those before."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{slot_id}".encode()).digest()[:4], "big")
 
 

@@ -174,8 +174,7 @@ _INSTEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Who looks (Stage I) and who writes (Stage II), and who measures for a second look at lines: None where
-    there is none, or where Stage I itself measures."""
+    """Who looks (Stage I), who writes (Stage II), and who measures, where Stage I does not."""
 
     looks: Engine
     writes: Engine
@@ -196,8 +195,7 @@ class Engines:
         return replace(self, measures=make_engine("observer", config, "stage1"))
 
     def check_machine(self, config: Config) -> None:
-        """Refuse models that are not here and that this machine cannot run, before anything is loaded,
-        fetched, or done for a film. Raises EngineError."""
+        """Refuse models that this machine lacks and cannot run, before all else. Raises EngineError."""
         models = [m for e in (self.looks, self.writes) for m in getattr(e, "to_fetch", ())]
         check_fits(models, config, _INSTEAD)
 

@@ -1,8 +1,7 @@
 """What a run will ask and cost, counted from its open questions before anything is sent.
 
 Calls and frames are exact for answers that can be used at once; ``most`` adds every repair that the settings
-allow. Tokens of words are estimated by their letters, those of frames are told by an engine that can count
-them. Calls that a server turned down and that are sent again are not counted: servers do not charge for them.
+allow. Tokens of words are estimated by letters, those of frames by an engine that counts them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """What of the prompt's devices leaked into a description: circles, their colours, shot numbers, the camera.
 
 Stage I marks people with coloured circles and shots with numbers, and asks never to mention them; models do
-so all the same. What can be taken out is taken out ("The clip shows a man running" becomes "A man running":
-Stage II makes the sentence); the rest is named, so that it is asked again. Things of the story (a gunshot, a
-red car, a camera in a hand) stay: where it cannot be told which is meant, the text is left as it is. English.
+so all the same. What can be taken out is ("The clip shows a man running" becomes "A man running"); the rest
+is named, to be asked again. Things of the story (a gunshot, a red car, a camera in a hand) stay. English.
 """
 
 from __future__ import annotations

@@ -310,8 +310,7 @@ SettingsOf = Callable[[Config | None], Config]
 def checked_paths(
     paths: Sequence[Path], settings: SettingsOf, asked: LintTargets, progress: Progress | None = None
 ) -> Iterator[Report | tuple[Path, ShotadError]]:
-    """A report for each path, as they come, or why it could not be checked. Raises ShotadError for what is no
-    rule, and for a single path that cannot be checked."""
+    """A report for each path, or why there is none. Raises ShotadError for a wrong rule or single path."""
     known = [*RULES, "T", "L", "A"]
     for name in (*asked.only, *asked.skip):
         if name.upper() not in known and not name.islower():

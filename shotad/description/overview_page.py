@@ -86,9 +86,8 @@ def write_sheet(
 ) -> Path:
     """Write ``overview.html`` from the records in ``folder`` and return its path.
 
-    ``pictures`` must give the frames as the engines saw them. The same records and pictures give the same
-    bytes. ``single_file``: the pictures stand in the page, and their files go. Raises WorkFolderError where
-    there are no shots to show or a file cannot be written, ScriptError for a track that is damaged.
+    ``pictures`` give the frames as the engines saw them. The same records and pictures give the same bytes.
+    ``single_file``: the pictures stand in the page. Raises WorkFolderError, ScriptError for a bad track.
     """
     subject = read_subject(folder)
     shots: dict[float, list[SheetShot]] = defaultdict(list)

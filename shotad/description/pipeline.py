@@ -48,8 +48,7 @@ from shotad.script import (
 class Outcome:
     """A finished track, the files it was written to, and what went on.
 
-    ``silences`` are stretches of the part described in which nobody speaks and no line is spoken;
-    ``sheet`` is the overview page, if it was drawn.
+    ``silences`` are stretches described without speech or a line; ``sheet`` is the overview page, if drawn.
     """
 
     track: Track
@@ -148,8 +147,7 @@ def write_track(
 ) -> Outcome:
     """Write ``track.json`` and the scripts; lines that a person edited stay as they are.
 
-    A part of the film that this run did not describe keeps the lines it has. Slots that a person added or
-    removed while it ran are so in the track too.
+    Other parts of the film keep their lines. Slots added or removed meanwhile are so in the track too.
     """
     folder, given = context.folder, context.given
     film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)

@@ -79,8 +79,7 @@ class RunContext:
 
 
 def prepare(context: RunContext) -> Prepared:
-    """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
-    one pass over the picture; then the slots between the speech."""
+    """Film to slots: speech, which says where frames are wanted; one pass over the picture; the slots."""
     spoken = speech_step(context)
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, context.film.info.duration, context.config.speech)

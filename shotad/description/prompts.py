@@ -266,8 +266,7 @@ COLUMNS = ("text_gt_wo_char", "text", "text_gt")
 def load_examples(settings: PromptSettings) -> tuple[str, ...]:
     """The AD lines that examples are drawn from: those of ``example_file``, else ours.
 
-    A file is read once for as long as it stays the same. Raises ConfigError for a file that cannot be read
-    or holds no line, PromptError for built-in examples that are missing.
+    A file is read once as long as it stays. Raises ConfigError for a file without lines, PromptError.
     """
     if settings.example_file:
         path = Path(settings.example_file).expanduser()

@@ -1,8 +1,7 @@
 """Single slots described again under the settings of their run, with a seed of their own.
 
-Both stages are asked, with the lines around the slot at hand. The new line is a person's choice
-(`shotad.script.edits`), so every later run keeps it. All that was asked and answered is added to
-``redo.jsonl``; the records of the run itself stay as they are.
+The new line is a person's choice (`shotad.script.edits`), so every later run keeps it. All that was asked and
+answered is added to ``redo.jsonl``; the records of the run itself stay as they are.
 """
 
 from __future__ import annotations
@@ -260,8 +259,7 @@ class SlotRewriter(SlotWriter):
     """Describes single slots again, each under settings of its own, with the lines around them at hand.
 
     A new line is in the track and its scripts, and known to those after it, before the next is asked.
-    ``results`` are in the order of ``asks``, ``files`` what was written last, ``warnings`` what users should
-    know. ``apart`` holds for the time being what a run keeps for good.
+    ``results`` are in the order of ``asks``. ``apart`` holds for now what a run keeps for good.
     """
 
     looks_first = True

@@ -1,7 +1,6 @@
 """Takes the slots of a film through both stages and makes their cues: what is spoken, when, or why not.
 
-Each answer is kept as soon as it is there. A line is asked for when its description has come and those of the
-slots before it have, and a cue is made when those before it are made.
+Each answer is kept at once. A line is asked for when the descriptions up to its own have come.
 """
 
 from __future__ import annotations
@@ -71,9 +70,8 @@ from shotad.script import (
 Record = Mapping[str, Any]
 
 UNLOOKED = 64
-"""Lines that are written before the engine of Stage I looks for them, where both engines are models of this
-machine. Fewer, and two that do not fit together are loaded in turn too often; more, and a killed run loses
-more, for a line is kept when it has been looked for."""
+"""Lines that are written before Stage I looks for them, where both engines are models of this machine: fewer,
+and the two are loaded in turn too often; more, and a killed run loses more."""
 
 
 class SlotWriter:

@@ -132,9 +132,8 @@ def heard_names(
 ) -> tuple[Heard, ...]:
     """Names within `REACH` seconds of the clip, the nearest first, each once, at most `MOST`.
 
-    With a cast, those of its people only, as they are to be called; who may not be named yet is left out even
-    where the dialogue names them, for the cast file alone says when a film has told a name. Without one,
-    speakers' labels, and names of people in English dialogue.
+    With a cast, those of its people only, as they are to be called, and never who may not be named yet,
+    whatever the dialogue says. Without one, speakers' labels, and names of people in English dialogue.
     """
     order: dict[Heard, float] = {}
     cast = tuple(characters)
@@ -384,9 +383,8 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     """``text`` with everybody called what they are to be called.
 
     Names in full, aliases, titles with a name, and parts of a name that only one of the cast has become the
-    name to speak; names that may not be said yet become the descriptor, with a capital letter where a
-    sentence begins, or stay where there is none. A name that would then stand twice side by side
-    (``Celia (Celia)``) stands once. Text in quotation marks stays, but for names that may not be said.
+    name to speak; names that may not be said yet become the descriptor, if there is one. A name that would
+    then stand twice side by side stands once. Text in quotation marks keeps names that may be said.
 
     >>> celia = Character("c", "Celia", "Celia Smith", ("Dr. Smith",))
     >>> spoken("Dr. Celia Smith's hand rests on a door marked 'Dr. Smith'.", [celia])
@@ -459,8 +457,7 @@ def shown_people(
 ) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[Mark, ...]]:
     """The people of a clip as such an engine gets them: by marks, or by the faces where it measures.
 
-    Rows for the record; all that can change the answer besides the prompt, for its key; the marks that are
-    painted. All is empty where nobody is recognised.
+    Rows for the record; what else can change the answer, for its key; the marks painted. Empty for nobody.
     """
     paints = abilities.wants_overlay and config.overlay.characters != "none"
     told = told_of(presence, config.prompt) if abilities.wants_overlay else presence

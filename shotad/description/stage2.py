@@ -3,9 +3,8 @@
 Lines are asked for, read, checked by the rules on words, budget and names, asked for again with what was
 wrong, and, where that is set, looked for in the frames. Whatever comes of it stands in one record.
 
-The same engine is asked for a shorter line where a spoken one does not fit and no whole phrase can go: by
-whoever fits the spoken lines, where a shorter line was wished for and the run has an engine that reads words.
-Every answer is kept in a log, so that the same line is not asked about twice.
+The same engine is asked for shorter lines where a spoken one does not fit and no whole phrase can go. Every
+answer is kept in a log, so that the same line is not asked about twice.
 """
 
 from __future__ import annotations
@@ -302,8 +301,7 @@ class Question:
         return _Try(messages, reply, *_lines_in(reply, wanted, spoken, ours, self.description))
 
     def _next(self, together: int) -> tuple[Request, ...]:
-        """What is asked for next; nothing where the lines are good, or asking would not help: the last
-        ``together`` calls failed, or nothing is worth saying."""
+        """What is asked for next; nothing where the lines are good, or the last ``together`` calls failed."""
         last, settings = self._tries[-1], self.config.stage2
         if all(
             one.reply.error is not None or one.reply.finish == "silent" for one in self._tries[-together:]
@@ -401,8 +399,7 @@ _TROUBLES = {
 
 
 class Shortener:
-    """Answers wishes for shorter lines (a `shotad.script.fit.Shorten`), by an engine that is ready and reads
-    messages. ``log`` keeps what was asked and answered."""
+    """Answers wishes for shorter lines (a `Shorten`) by a ready engine; ``log`` keeps the answers."""
 
     def __init__(self, engine: Engine, config: Config, log: RecordLog | None = None) -> None:
         self._engine, self._config, self._log = engine, config, log
@@ -524,8 +521,7 @@ def shortener(
 ) -> Shortener | None:
     """Who is asked for shorter lines, as ``fit.ask`` has it; None where nobody is.
 
-    ``engines`` are those of a run that has just described the film. Raises EngineError where the engine of
-    Stage II is to be asked and reads no prompts.
+    ``engines`` are those of a run that has just described the film. Raises EngineError if none reads prompts.
     """
     at_hand = engines is not None and engines.writes.abilities.converses
     if not (at_hand if config.fit.ask is None else config.fit.ask):

@@ -3,9 +3,8 @@
 An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
 budget in tokens, estimated by letters; what lies nearest to the slot is kept first, whole lines only.
 
-The story so far is a memory of the whole film. Passage by passage an engine is asked what is new: people,
-places, facts, threads left open or settled. All of it is kept, each with the second at which the film had
-told it; a prompt gets what bears on its clip, so that it does not grow with the film.
+The story so far is a memory of the film. Passage by passage an engine is asked what is new: people, places,
+facts, threads left open or settled. A prompt gets what bears on its clip, so it does not grow with the film.
 """
 
 from __future__ import annotations
@@ -304,8 +303,7 @@ def story_of(
 class Telling:
     """The story as it is told slot by slot. Says nothing where ``story.on`` is off.
 
-    Of each passage is asked what is new; ``known`` and ``keep`` are the answers of earlier runs, by key. One
-    that cannot be read is asked for once more, with another seed.
+    ``known`` and ``keep`` are the answers of earlier runs, by key. An unreadable one is asked for once more.
     """
 
     def __init__(

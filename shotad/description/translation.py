@@ -1,9 +1,8 @@
 """A track in another language: its lines translated by an engine, each within its time, into a work folder.
 
-Every line's translation is a record of its own, found again by a hash of all that changes it: the line, its
-budget, the names in it, the languages, the engine, the prompt. The lines around it are shown to the engine
-and are no part of the hash, so that a changed line makes no other stale. What a person changed in the
-translation or its scripts stays through every later one.
+Every line's translation is a record of its own, found again by a hash of all that changes it. The lines
+around it are shown to the engine and are no part of the hash: a changed line makes no other stale. What a
+person changed in the translation or its scripts stays through every later one.
 """
 
 from __future__ import annotations
@@ -175,9 +174,8 @@ def translate_track(
     """The track in the language ``target`` (a tag), line by line, at the same places.
 
     ``log`` keeps the answers: what is in it is not asked again. ``own`` are translations that a person wrote,
-    by the line's id; the engine is shown them as what was said before. A line without a usable translation is
-    failed, and one that fits into its time in no form dropped, each with the reason; neither keeps the text
-    it had. Raises as `Plan.of`, and what an engine raises to stop a run; what was answered till then is kept.
+    by the line's id. A line without a usable translation is failed, one that fits in no form dropped, each
+    with the reason. Raises as `Plan.of`, and what stops a run; what was answered till then is kept.
     """
     plan, own = Plan.of(source, target, engine, config), own or {}
     open_ = plan.open(log)
@@ -288,8 +286,7 @@ def translate_into(
 ) -> TranslationOutcome:
     """Translate a track into the language ``target``, and write the new one with its scripts into ``folder``.
 
-    ``engine`` is ready. Raises as `translate_track`; EditConflict where the folder holds a person's edits of
-    another film's track, or other words for one line in two files.
+    ``engine`` is ready. Raises as `translate_track`, EditConflict for edits of another film or in two files.
     """
     tag = language_of(target).tag
     pace = config.slots.seconds_per_word

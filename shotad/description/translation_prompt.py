@@ -1,12 +1,10 @@
 """Lines to translate: what an engine is asked, what is wrong with its answers, and the cues that come of it.
 
-The words stand in ``prompts/translate/``. The lines are data: each stands in JSON, on a line of its own, so
-that nothing in it can pass for the question.
+The words stand in ``prompts/translate/``. The lines are data: each stands in JSON on a line of its own.
 
 A few lines are asked for together until each has a translation that can be used, or no attempt is left.
-What was good is kept; only what was wrong is asked for again, with what was wrong. After an answer that could
-not be read, or a refusal, lines are asked for one by one: one line must not take others along. Answers are
-read by id, out of JSON, broken JSON, or a bare line where one was asked for.
+Only what was wrong is asked for again, with what was wrong; after an answer that could not be read, or a
+refusal, one by one. Answers are read by id, out of JSON, broken JSON, or a bare line where one was asked for.
 """
 
 from __future__ import annotations

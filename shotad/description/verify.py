@@ -104,8 +104,7 @@ _WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear|unsur
 def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
     """True, False or None (cannot tell, or not to be read) for each of ``number`` statements.
 
-    Understands the JSON asked for, whole and broken, lines with numbers and bare words in order. Only a clear
-    no is False; a statement with two different answers has none.
+    Understands JSON whole and broken, numbered lines and bare words in order. Only a clear no is False.
 
     >>> parse_verdicts('1. Yes, she opens it.\\n2. No.\\n3. Not sure', 3)
     (True, False, None)

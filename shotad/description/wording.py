@@ -111,8 +111,7 @@ def content_of(text: str) -> Counter[str]:
 def head_of(text: str) -> tuple[str, str]:
     """Subject and first verb by lemma, empty where there is none: ``Slowly, Ann opens it → (ann, open)``.
 
-    The subject is the last word before the verb that is no adverb; a participle (``Turning, she …``,
-    ``Cornered, the duo …``) waits for the verb in the present tense.
+    The subject is the last word before the verb that is no adverb; a participle waits for the finite verb.
     """
     words = words_of(text)
     verbs = [i for i, word in enumerate(words) if word.verb]
@@ -152,8 +151,7 @@ def is_unfinished(text: str) -> bool:
 
 
 def _is_verb(raw: str, precedes: str, after: str, earlier: list[Word]) -> bool:
-    """Whether a word is a verb; ``precedes`` is the one before it as it is written, ``after`` the one that
-    follows without a sign between, ``earlier`` all before it."""
+    """Whether a word is a verb; ``precedes`` and ``after`` stand beside it, ``earlier`` are all before it."""
     word, before = raw.lower(), precedes.lower()
     infinitive = raw[:1].isupper() and LEMMAS.get(word) == word
     if infinitive and (before or after not in AFTER_A_VERB - {"and", "as", "while"}):

@@ -18,8 +18,7 @@ else:
     torch = need_torch(PURPOSE)
 
 Batch = Mapping[str, Any]
-"""What ``generate`` takes: ``input_ids`` and ``attention_mask`` ``[n, length]``, padded on the left, and what
-else the model wants (pixels), as tensors on the CPU."""
+"""What ``generate`` takes, tensors on the CPU: ids and mask ``[n, length]``, padded on the left, pixels."""
 
 Collate = Callable[[Sequence[int]], Batch]
 """The batch of the requests at these indices, in this order. Called in another thread."""
@@ -41,10 +40,9 @@ def answers(
 ) -> list[Reply]:  # fmt: skip
     """One reply for each request, in order.
 
-    ``lengths`` are those of the prompts in tokens, without padding; ``collate`` makes the model's input of
-    those that go together, in a thread, while the model works on those before. ``tokens`` and ``most``
-    are the limits of a batch (`groups`). A prompt too long for the model, and one that its code fails on,
-    is a failed reply. Raises EngineError where the GPU is in a state that no further call survives.
+    ``lengths`` are those of the prompts in tokens; ``collate`` makes the model's input of those that go
+    together, in a thread, while the model works. ``tokens`` and ``most`` are a batch's limits (`groups`).
+    A prompt too long for the model, and one that its code fails on, is a failed reply. Raises EngineError.
     """
     replies: dict[int, Reply] = {}
     fitting: list[int] = []
@@ -75,8 +73,7 @@ def padded(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
 def end_tokens(loaded: Loaded, tokenizer: Any) -> tuple[int, ...]:
     """Ids of all tokens by which the model may end its answer, ascending.
 
-    Those that its configuration names are often not all: Meta-Llama-3's first release named
-    ``<|end_of_text|>`` alone, and its chat ends with ``<|eot_id|>``.
+    Its configuration often misses some: Meta-Llama-3's first release named ``<|end_of_text|>`` alone.
     """
     config = loaded.model.config
     named: list[Any] = [tokenizer.eos_token_id]

@@ -103,10 +103,9 @@ class ChatModel:
     def get_ready(self, progress: Progress) -> None:
         """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
 
-        Raises EngineError for a model that this machine cannot run, before it is fetched; ShotadError without
-        torch or transformers, ConfigError for a wrong device, WeightsError for a model that cannot be had
-        or read, EngineError for one that takes too few tokens, takes no images where it is to look, or
-        needs what is not installed.
+        Raises EngineError for a model that this machine cannot run, before it is fetched, or that takes too
+        few tokens or no images where it is to look; ShotadError without torch or transformers, ConfigError
+        for a wrong device, WeightsError for a model that cannot be had or read.
         """
         check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
         self._prepare(progress)
@@ -124,8 +123,7 @@ class ChatModel:
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order; those with a clip go through a model that sees apart from
-        those without. A prompt that cannot be put into words, or is longer than the model takes, is a failed
-        reply that says so. See `shotad.engines.local_answers.answers`.
+        those without. A prompt that cannot be put into words, or is too long, is a failed reply.
         """
         self._prepare(NoProgress())
         from shotad.engines import local_loading

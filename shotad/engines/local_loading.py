@@ -1,9 +1,8 @@
 """Loads models through transformers and keeps those of this process: which class, where, how precisely.
 
 Only safetensors and GGUF are read, and no code that comes with a model is run. Engines with the same model
-share it. Where another model does not fit beside those that are there, these are put away; that is no
-setting. A model that is put away is gone for all who still hold its `Loaded`: who uses one borrows it for a
-call (`ModelCache.lent`), and does not keep it.
+share it. Where another model does not fit beside those that are there, these are put away: who uses one
+borrows it for a call (`ModelCache.lent`), and does not keep it.
 """
 
 from __future__ import annotations
@@ -82,9 +81,8 @@ class Way:
 class Loaded:
     """A model that is ready to answer.
 
-    Its ``generation_config`` holds the ids of special tokens and nothing else, for transformers would fill
-    what a call leaves open (top_k, repetition_penalty …) from the model's own. ``limit`` is the number of
-    tokens in a batch that is known to be too many, halved; None: memory has never run out.
+    Its ``generation_config`` holds the ids of special tokens alone, for transformers would fill what a call
+    leaves open from the model's own. ``limit`` is half of the tokens in a batch that were too many, if any.
     """
 
     model: Any

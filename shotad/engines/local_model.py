@@ -1,7 +1,7 @@
 """What all engines on this machine share: how their model is named, found, fetched, and whether it fits.
 
-A model is named by a short name (`MODELS`), by its repository on the hub, by a folder, by a GGUF file, or
-by its name in the manifest of weights. Nothing here imports torch.
+A model is named by a short name (`MODELS`), its repository on the hub, a folder, a GGUF file, or by its name
+in the manifest of weights. Nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -98,8 +98,7 @@ def resolve(model: str, revision: str | None = None, progress: Progress | None =
     """The place of ``model``, fetched first if it is not here.
 
     ``model``: a short name, a name of the manifest, a folder, a ``.gguf`` file, or ``owner/name`` on the
-    hub, looked at in this order. ``revision`` is the hub's. Raises WeightsError for a name that is none,
-    and for a model that cannot be had, with what to do about it.
+    hub, looked at in this order. Raises WeightsError for a model that cannot be had, with what to do.
     """
     if (entry := _in_manifest(model)) is not None:
         return _of_manifest(entry, weights_file(entry.name, progress))
@@ -200,8 +199,7 @@ def _repository(model: str) -> tuple[str, str]:
 ROOM = 1.2
 """Bytes of memory for a byte of weights: frames and answers come on top."""
 BEARABLE = 10e9
-"""Bytes of weights up to which a model is fetched for a machine without a GPU, where larger ones take
-minutes for an answer (compute.device = cpu asks for it all the same)."""
+"""Bytes of weights up to which a model is fetched for a machine without a GPU: larger ones take minutes."""
 _SHARE = {"none": 1.0, "8bit": 0.55, "4bit": 0.33}
 """Bytes of a quantised weight for each byte of a published one, on average, with what stays whole."""
 _PACKAGES = ("torch", "transformers")

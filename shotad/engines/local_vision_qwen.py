@@ -50,8 +50,7 @@ OMNI_VIDEO, OMNI_IMAGE, SOUND = "<|VIDEO|>", "<|IMAGE|>", "<|AUDIO|>"
 
 @dataclass(frozen=True, slots=True)
 class QwenWords:
-    """Words, frames and sound of a model of the family, made ready for it. ``pad`` fills rows up; ``ears`` is
-    what makes features of sound, None for a model that hears nothing."""
+    """Words, frames and sound, made ready for a model of the family; ``ears`` None: it hears nothing."""
 
     template: Template
     times: Times

@@ -40,9 +40,8 @@ WORTH = {
 }  # fmt: skip
 """What listeners miss most comes first (text that nobody reads, then who does what).
 
-``named`` is added for who has a name, ``new`` also for a name that the last lines do not have. The last
-row says nothing by which a listener could follow the film: that somebody is there. It stays in the record
-and is no line (but where ``narrator.always`` asks for one). Light and movement by themselves have no words.
+``named`` is added for who has a name, ``new`` also for a name that the last lines do not have. The last row
+tells nothing to follow the film by: it stays in the record and is no line, unless ``narrator.always``.
 """
 PRESENT = frozenset({"person", "face", "people"})
 """That somebody is there, and no more."""
@@ -76,13 +75,11 @@ START, MIDDLE = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing that could be said. ``heads`` is how many people it is about, 0 for none, ``names`` those
-    of them who are known; ``who`` is the same number, or id, for what one person does in several shots or
-    several do in one; ``near``: of one person hardly more than the face is seen.
+    """One thing that could be said. ``heads`` is how many people it is about, ``names`` those of them who are
+    known; ``who`` is the same for one person in several shots; ``near``: hardly more than a face is seen.
 
-    ``shot``, ``phase`` (start or middle of the shot) and ``time`` put statements in order;
-    ``time`` is when it holds, in film seconds, None where that was not measured. ``since`` and
-    ``until`` are the seconds between which it is to be seen when told, None where they are not known.
+    ``shot``, ``phase`` and ``time`` (when it holds, in film seconds) put statements in order; ``since`` and
+    ``until`` are the seconds between which it is to be seen when told. None: not measured.
     """
 
     key: str
@@ -139,8 +136,7 @@ _NAMES = {
 class Clause:
     """One wording of a statement: subject, verb phrase in its base form, and what depends on them.
 
-    ``detail`` (clothes) follows the subject and may be dropped; so may the adverbials ``where``,
-    most useful first; ``tail`` and ``quotes`` may not.
+    ``detail`` (clothes) may be dropped, so may the adverbials ``where``, most useful first; the rest may not.
     """
 
     subject: str

@@ -49,8 +49,7 @@ class Sentence:
 def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...]]:
     """Groups of at most ``most`` statements that make a sentence, the most telling first.
 
-    ``able`` are those worth saying, the best first. Each leads a group once, which is offered whole, then
-    without its least telling member, until its leader is alone.
+    ``able``: the best first. Each leads a group once, offered whole, then without its least telling member.
     """
     for leader in able:
         group = [leader]

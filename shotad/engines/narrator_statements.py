@@ -44,8 +44,7 @@ def text_statements(
 ) -> tuple[list[Statement], list[Unread]]:
     """What can be read aloud in ``room`` words, one statement for each kind, and what cannot.
 
-    In end credits all that is neither title nor sign counts as credits. With ``timing`` a text that comes
-    late in its slot has only the words that are left in it.
+    In end credits all that is neither title nor sign counts as credits. ``timing`` gives late texts less room.
     """
     new = _new_texts(facts, memory)
     statements: list[Statement] = []
@@ -156,8 +155,7 @@ _MISSED = 0.6
 def find_statements(
     facts: Facts, memory: Memory, room: int, sure: float, timing: Timing | None = None
 ) -> tuple[list[Statement], list[Unread]]:
-    """What can be said of a clip's current shots, in ``room`` spoken words, after what was said: the most
-    worth first, and the texts that none of it reads.
+    """What can be said of a clip, after what was said, the most worth first, and texts that nothing reads.
 
     Facts less sure than ``sure`` are left out. ``timing`` says from which second each statement is true.
     """
@@ -318,8 +316,7 @@ def _once(people: list[PeopleFact]) -> list[PeopleFact]:
 
 
 def _may_be_named(fact: PeopleFact, people: tuple[PeopleFact, ...]) -> bool:
-    """True for somebody unknown who is merely there, and may be one who is named at other moments of the
-    shot or, where no face is seen, in other shots."""
+    """True for an idle unknown who may be one named at other moments of the shot, or faceless in others."""
     if fact.count > 1 or fact.names or people_key(fact) not in PRESENT:
         return False
     named = [other for other in people if other.names and (other.shot == fact.shot or not fact.face)]

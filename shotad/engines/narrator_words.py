@@ -1,8 +1,7 @@
 """English words: numbers, articles, plurals, agreement; quoted text; and how people with names are spoken of.
 
-Text on the screen keeps its capitals: a voice says COMING SOON and Coming soon alike, an abbreviation needs
-its capitals, and whoever checks the script finds what stands in the picture. A pronoun is said only of the
-person with whom the last line began, where nobody else in it could be meant.
+Text on the screen keeps its capitals, so that whoever checks the script finds what stands in the picture. A pronoun
+is said only of whom the last line began with, if nobody else can be meant.
 """
 
 from __future__ import annotations
@@ -186,8 +185,7 @@ class Quote:
 def clean(text: str) -> str:
     """The text on one line, single spaces, no double quotation marks, nothing hanging at its ends.
 
-    Empty where there is no word to say: a lone letter or mark is mostly a misreading, and an English voice
-    cannot speak another script.
+    Empty where there is no word to say, or one in another script than an English voice can speak.
     """
     line = " ".join(re.sub(r"[|•·_=<>*#~^\\]+", " ", text.translate(_MARKS)).split())
     line = re.sub(r"(?<!\s)\s+([,.;:!?…])", r"\1", line)

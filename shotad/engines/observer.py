@@ -236,8 +236,7 @@ class Observer:
         known: _Known,
         outfit: str | None,
     ) -> Iterator[PeopleFact]:
-        """The fact about the people of a passage, where names are known those about each one, and those
-        about what each one does. ``outfit``: what one who is alone wears."""
+        """The facts about the people of a passage, each one named, and what each does; ``outfit``: of one."""
         images = {look.seconds: look.image for look in passage.looks}
         told = companies(seen)
         worn: str | None = None
@@ -314,8 +313,8 @@ class _Known:
 
 
 def _real(found: Sequence[Person], poses: _Poses) -> list[Person]:
-    """Those whose joints are a person's, or too small to tell, or whose face is near; not who is small beside
-    a larger one with neither: the background of something unknown."""
+    """Those with a person's joints, too small to tell, or with a near face; not who is small beside a larger
+    one with neither: the background of something unknown."""
     clear = {p: [pose.clear for pose in poses[p.track]] for p in found}
     real = [
         p

@@ -327,8 +327,7 @@ def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:
 def clothes_of(
     track: Track[Glimpse], poses: Sequence[Pose], images: Mapping[float, Image], level: Level
 ) -> Colour | None:
-    """The colour between shoulders and hips, where these are seen, else below the chin: one on which nearly
-    all frames agree, and that cannot be shade or haze.
+    """The colour between shoulders and hips, else below the chin, that nearly all frames have, and no shade.
 
     The colour above the face is not measured: it is as often a hood or the sky as hair.
     """

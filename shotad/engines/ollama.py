@@ -1,8 +1,7 @@
 """The engine ``ollama``: both stages through Ollama's own protocol, which takes the length of the context.
 
-Through its OpenAI-compatible address Ollama uses a context of its own choice, 4,096 tokens mostly, and cuts
-what is longer without a word. Here the length is asked for and set with each request, as long as the model
-can hold, and an answer to a prompt that was cut all the same is none. Documented at docs.ollama.com/api.
+Through its OpenAI-compatible address Ollama cuts what is longer than a context of its own choice. Here the
+length is set with each request, as long as the model can hold. Documented at docs.ollama.com/api.
 """
 
 from __future__ import annotations

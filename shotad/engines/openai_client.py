@@ -1,8 +1,7 @@
 """One HTTP call to a server through httpx, and where the endpoint and its key are.
 
 httpx brings proxies, certificates and the pool of connections. Every answer has one limit of time and one of
-bytes, whatever its status. The library's own timeout is one of silence: a server that drips a header keeps
-within it for ever. Calls run in an event loop, where the whole of a call can be ended.
+bytes. The library's own timeout is one of silence, so calls run in an event loop, where one can be ended.
 """
 
 from __future__ import annotations

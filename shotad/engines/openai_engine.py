@@ -344,8 +344,7 @@ def in_order(work: Callable[[_Item], _Result], items: Sequence[_Item], number: i
     """The result of each item, in order; up to ``number`` are worked on at once, in threads of their own.
 
     After an exception no further item is begun; it is raised when those under way have ended. After an
-    interruption nothing is waited for, nor at the program's end: with a pool of `concurrent.futures` it would
-    last until a server has answered, or has kept silent for as long as it may.
+    interruption nothing is waited for, as a pool of `concurrent.futures` would till its threads end.
     """
     found: list[Future[_Result]] = [Future() for _ in items]
     left = deque(zip(found, items, strict=True))

@@ -1,18 +1,16 @@
 """Requests as the protocol writes them, answers read back, errors, and what a server does not understand.
 
 Order within a request: turns as they come, the system's first; in the turn that the clip belongs to, the
-frames before the text. Servers keep what they have computed for the longest beginning that a request
-shares with an earlier one. Of the turn's own text hardly a sentence is the same from slot to slot, but the
-same frames, which cost most, are asked about again and again (repairs, the second look), with other words
-after them. Models are also trained with pictures first.
+frames before the text. Servers keep what they have computed for the longest beginning that requests share:
+the same frames, which cost most, are asked about again with other words (repairs, the second look). Models
+are also trained with pictures first.
 
 Newer models of OpenAI refuse ``max_tokens`` and any temperature but 1; Ollama, LM Studio and older vLLM
 know no JSON schema, or only some; chat templates such as Gemma's have no system turn. The refusal is a
 400 or 422 that names the part, or a 500 that names the schema. A change that has helped is kept.
 
-Pauses after an error grow twofold from about a second and are drawn from the request's own seed, so that
-requests that failed together do not come back together. The order of the server's wishes is that of the
-official client: ``retry-after-ms``, then ``Retry-After`` in seconds or as a date (RFC 9110, 10.2.3).
+Pauses after an error grow twofold from a second, drawn from the request's own seed, so that requests do not
+come back together. A server's wish is read as the official client does: ``retry-after-ms``, ``Retry-After``.
 """
 
 from __future__ import annotations
@@ -128,8 +126,7 @@ def strict(schema: Any) -> Any:
 
 
 def reply_in(document: Any, limit: int) -> Reply | None:
-    """The reply in a chat completion that may have ``limit`` tokens; None where the document is no chat
-    completion, or one that broke off with an error."""
+    """The reply in a chat completion of at most ``limit`` tokens; None for other documents and for errors."""
     match document:
         case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
             finish = str(choice.get("finish_reason") or "stop").lower()
@@ -251,8 +248,7 @@ _LONGEST = 300
 _MARKUP = re.compile(r"<(script|style)\b(?:[^<]|<(?!/?\1\b))*+</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 
 Meaning = Literal["again", "slot", "refused", "too long", "quota", "key", "missing", "blind", "moved"]
-"""``again``: it may pass; ``slot``: this request cannot be answered; ``refused``: its content is not
-wanted; the others, but for ``too long``, mean that no request can."""
+"""Whether it may pass (``again``), only this request fails (slot, refused, too long), or every one."""
 
 _QUOTA = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",

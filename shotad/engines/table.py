@@ -1,5 +1,4 @@
-"""Engines by name, each imported only when it is asked for, and the model servers of this machine: which are
-known, which run, and which one the user chose once.
+"""Engines by name, imported when asked for, and this machine's model servers: known, running, chosen.
 
 Each server's own documentation says where it listens and how it lists models: Ollama (``/api/tags``,
 ``/api/show``), LM Studio (``/api/v0/models``), llama.cpp (``/v1/models``, ``/props``), vLLM (``/v1/models``).
@@ -97,9 +96,8 @@ def engine_class(name: str) -> type[Engine]:
 def make_engine(name: str, config: Config, stage: Stage) -> Engine:
     """A ready engine by name.
 
-    A class that has a ``for_stage(config, stage)`` is made by it, for it may serve both stages with
-    different models; any other by its constructor, which gets the whole config. What the preset says of its
-    engines' model and server counts where the settings say nothing.
+    A class with a ``for_stage(config, stage)`` is made by it; any other by its constructor, which gets the
+    config. What the preset says of its engines' model and server counts where the settings say nothing.
     """
     made = engine_class(name)
     pair = preset(config.engine)
@@ -127,8 +125,7 @@ def stage_engines(config: Config) -> Preset:
 
 @functools.cache
 def best_here() -> str:
-    """The local server's model that the user chose once, where that runs; ``paper`` where both of its models
-    and a GPU that holds them are; else ``embedded``."""
+    """The server's model that the user chose, if it runs; ``paper`` where that can run; else ``embedded``."""
     if (word := chosen()) and answers(word):
         return word
     if not all(importlib.util.find_spec(module) for module in ("torch", "transformers")):
