@@ -105,9 +105,7 @@ class Used:
     @property
     def cost(self) -> float | None:
         """Of both stages; None where a price is missing for one that was asked."""
-        asked = [stage.cost for stage in self.stages.values() if stage.calls]
-        known = [cost for cost in asked if cost is not None]
-        return sum(known) if len(known) == len(asked) else None
+        return total(stage.cost for stage in self.stages.values() if stage.calls)
 
     def lines(self) -> list[str]:
         """Plain lines for the summary; none of engines that read no prompts, such as the embedded ones."""
@@ -155,6 +153,13 @@ def used(
 def _sum(rows: Sequence[Record], terms: Terms) -> StageUsed:
     calls = sum(row.get("calls", 1) for row in rows)
     return StageUsed(terms, calls, sum((Usage(**row.get("usage", {})) for row in rows), Usage()))
+
+
+def total(costs: Iterable[float | None]) -> float | None:
+    """The sum; None where one is not known."""
+    every = list(costs)
+    known = [cost for cost in every if cost is not None]
+    return sum(known) if len(known) == len(every) else None
 
 
 def money(amount: float) -> str:

@@ -32,7 +32,7 @@ from shotad.core import (
 from shotad.description import stage2
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import is_done
-from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money
+from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money, total
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_question
@@ -136,9 +136,7 @@ class StageEstimate:
     @property
     def cost(self) -> tuple[float, float] | None:
         """Likely and most; None where prices are missing."""
-        likely = self.terms.cost(self.likely.tokens_in, self.likely.tokens_out)
-        most = self.terms.cost(self.most.tokens_in, self.most.tokens_out)
-        return None if likely is None or most is None else (likely, most)
+        return Estimate((self,)).cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +148,9 @@ class Estimate:
     @property
     def cost(self) -> tuple[float, float] | None:
         """Likely and most, of all stages; None where a price is missing."""
-        parts = [stage.cost for stage in self.stages]
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
-        return sum(part[0] for part in known), sum(part[1] for part in known)
+        likely = total(one.terms.cost(one.likely.tokens_in, one.likely.tokens_out) for one in self.stages)
+        most = total(one.terms.cost(one.most.tokens_in, one.most.tokens_out) for one in self.stages)
+        return None if likely is None or most is None else (likely, most)
 
     def lines(self) -> list[str]:
         """Plain lines for a terminal."""

@@ -44,7 +44,7 @@ def text_statements(
 ) -> tuple[list[Statement], list[Unread]]:
     """What can be read aloud in ``room`` words, one statement for each kind, and what cannot.
 
-    In end credits all that is neither title nor sign counts as credits. ``timing`` gives late texts less room.
+    In end credits all that is neither title nor sign counts as credits. ``timing`` cuts late texts.
     """
     new = _new_texts(facts, memory)
     statements: list[Statement] = []

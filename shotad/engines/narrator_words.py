@@ -1,7 +1,7 @@
 """English words: numbers, articles, plurals, agreement; quoted text; and how people with names are spoken of.
 
-Text on the screen keeps its capitals, so that whoever checks the script finds what stands in the picture. A pronoun
-is said only of whom the last line began with, if nobody else can be meant.
+Text on the screen keeps its capitals, so that whoever checks the script finds what stands in the picture. A
+pronoun is said only of whom the last line began with, if nobody else can be meant.
 """
 
 from __future__ import annotations

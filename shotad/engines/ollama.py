@@ -7,9 +7,8 @@ length is set with each request, as long as the model can hold. Documented at do
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import Config, Stage
@@ -39,14 +38,12 @@ class _Held:
     sees: bool
     thinks: bool
     context: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def room(self, wanted: int) -> int:
         """The context to set, in tokens, for a request that wants so many; it never becomes shorter."""
-        with self.lock:
-            steps = -(-max(wanted, 2 * _STEP) // _STEP)
-            self.context = max(self.context, min(steps * _STEP, self.longest))
-            return self.context
+        steps = -(-max(wanted, 2 * _STEP) // _STEP)
+        self.context = max(self.context, min(steps * _STEP, self.longest))
+        return self.context
 
 
 _HELD: dict[tuple[str, str], _Held] = {}

@@ -41,15 +41,16 @@ from shotad.engines.openai_wire import (
     JPEG_QUALITY,
     Body,
     Clock,
-    Dialect,
     RateLimiter,
     Raw,
     ServerError,
     Sleep,
     asked_pause,
     body_of,
+    change_for,
     pauses,
     reply_in,
+    said_otherwise,
     seed_of,
     shortened,
     trouble_in,
@@ -144,7 +145,8 @@ class OpenAI:
         self._settings = settings
         self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
         self._line = self.client(address, settings.key_name, settings.timeout)
-        self._dialect = Dialect()
+        self._changes: frozenset[str] = frozenset()
+        """What this server was found to want said otherwise (`said_otherwise`)."""
         self._progress: Progress = NoProgress()
 
     @classmethod
@@ -221,23 +223,24 @@ class OpenAI:
 
     def _once(self, body: Body) -> Reply:
         """One attempt; several calls only where the server has to be told things otherwise. Raises Broken."""
-        changes = self._dialect.known
+        changes = self._changes
         while True:
             self._gate.check()
-            raw = self._line.ask(self._dialect.said(body, changes))
+            said = said_otherwise(body, changes)
+            raw = self._line.ask(said)
             trouble = trouble_in(raw)
             if trouble is None:
                 reply = reply_in(raw.document, body["max_tokens"])
                 if reply is None:
                     start = shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
                     raise Broken(f"its answer is no chat completion ({start!r})")
-                self._dialect.keep(changes)
+                self._changes |= changes
                 self._gate.answered()
                 return reply
-            more = self._dialect.next_try(body, changes, trouble)
-            if more is None:
+            change = change_for(said, trouble)
+            if change is None:
                 return self._judged(trouble, raw)
-            changes = more
+            changes |= {change}
 
     def _judged(self, trouble: ServerError, raw: Raw) -> Reply:
         said = f"{self.address.shown} says ({trouble.status}): {trouble.message.rstrip('.')}."

@@ -25,7 +25,7 @@ import re
 import threading
 import time
 import wave
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -52,7 +52,7 @@ _CENSORED = ("content_filter", "safety", "refusal", "prohibited_content", "block
 
 
 def body_of(request: Request, model: str, settings: EndpointSettings, *, video: bool = False) -> Body:
-    """The request as JSON, with all that it would like to say; a server's `Dialect` may know less.
+    """The request as JSON, with all that it would like to say; see `said_otherwise`.
 
     ``video``: a clip with its times is one video, in the words of vLLM (``media_io_kwargs`` of its chat API).
     """
@@ -183,10 +183,6 @@ _SCHEMA = re.compile(
 _SYSTEM = re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate")
 
 
-def _names(said: ServerError, name: str) -> bool:
-    return said.param == name or (name in said.words and _REFUSAL.search(said.words) is not None)
-
-
 def _has_system(body: Body) -> bool:
     return any(turn["role"] == "system" for turn in body["messages"])
 
@@ -208,40 +204,28 @@ def _without_system(body: Body) -> Body:
     return {**body, "messages": [{"role": "user", "content": head}, *turns]}
 
 
-class Dialect:
-    """What one server was found to understand. May be used by several threads at once."""
+def said_otherwise(body: Body, changes: Collection[str]) -> Body:
+    """The request with these ``changes``, where they apply: names of keys to write otherwise or leave out, or
+    ``system``."""
+    made = {key: value for key, value in body.items() if key not in changes}
+    if "max_tokens" in changes and "max_tokens" in body:
+        made["max_completion_tokens"] = body["max_tokens"]
+    return _without_system(made) if "system" in changes and _has_system(body) else made
 
-    def __init__(self) -> None:
-        self.known: frozenset[str] = frozenset()
-        """The parts that every request says otherwise, or leaves out: names of its keys, or ``system``."""
-        self._lock = threading.Lock()
 
-    def said(self, body: Body, changes: frozenset[str]) -> Body:
-        """The request with these changes, where they apply."""
-        made = {key: value for key, value in body.items() if key not in changes}
-        if "max_tokens" in changes and "max_tokens" in body:
-            made["max_completion_tokens"] = body["max_tokens"]
-        return _without_system(made) if "system" in changes and _has_system(body) else made
-
-    def next_try(self, body: Body, tried: frozenset[str], trouble: ServerError) -> frozenset[str] | None:
-        """``tried`` and the change that the refusal asks for; None where it asks for none."""
-        said, words = self.said(body, tried), trouble.words
-        is_about_form = trouble.status in (400, 422) and trouble.meaning == "slot"
-        if is_about_form:
-            for name in ("max_tokens", "temperature", "top_p", "seed"):
-                if name in said and _names(trouble, name):
-                    return tried | {name}
-        about_schema = trouble.param.startswith("response_format") or _SCHEMA.search(words)
-        if "response_format" in said and about_schema and (is_about_form or trouble.status >= 500):
-            return tried | {"response_format"}
-        if is_about_form and _has_system(said) and _SYSTEM.search(words):
-            return tried | {"system"}
-        return None
-
-    def keep(self, changes: frozenset[str]) -> None:
-        """These changes have led to an answer."""
-        with self._lock:
-            self.known |= changes
+def change_for(said: Body, trouble: ServerError) -> str | None:
+    """The change that a refusal of the request ``said`` asks for; None where it asks for none."""
+    words = trouble.words
+    is_about_form = trouble.status in (400, 422) and trouble.meaning == "slot"
+    if is_about_form:
+        for name in ("max_tokens", "temperature", "top_p", "seed"):
+            named = trouble.param == name or (name in words and _REFUSAL.search(words))
+            if name in said and named:
+                return name
+    about_schema = trouble.param.startswith("response_format") or _SCHEMA.search(words)
+    if "response_format" in said and about_schema and (is_about_form or trouble.status >= 500):
+        return "response_format"
+    return "system" if is_about_form and _has_system(said) and _SYSTEM.search(words) else None
 
 
 _LONGEST = 300
