@@ -185,7 +185,7 @@ def _engines() -> list[Check]:
     here = [name for name, model in MODELS.items() if cached(model.repo)]
     word = chosen()
     gone = f" ({word}, chosen with --use, does not answer)" if word and not answers(word) else ""
-    servers = "; ".join(server.told for server in running())
+    servers = "; ".join(running())
     return [
         Check("Engines", f"auto takes {best_here()}{gone}"),
         Check("Fits", _fitting()),

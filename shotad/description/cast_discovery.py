@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import Cast, Config, Member, Progress, UsageError, reported, shots_of
+from shotad.core import Cast, Member, Progress, UsageError, reported, shots_of
 from shotad.description.cast_recognition import (
     DISCOVERED,
     FaceSearch,
@@ -145,7 +145,15 @@ def file_people(
     fingerprint = film.info.fingerprint
     file, facts = CastFile.open(place), Facts.read(place)
     holdings = Holdings(place, file.members, facts)
-    gallery = _gallery(holdings, fingerprint, models, config)
+    # The photos of the cast, without those that an earlier run cut from this film
+    own = {(picture.id, picture.sha256) for picture in facts.of_film(fingerprint)}
+    members = []
+    for member in holdings.members:
+        hashed = zip(member.photos, holdings.hashes[member.id], strict=True)
+        photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
+        members.append(replace(member, photos=photos))
+    settings = config.cast.model_copy(update={"rules": "ours"})
+    gallery = read_gallery(Cast(tuple(members)), models, settings).gallery
     threshold = max(models.threshold, models.join)
     matches = match_people(
         people,
@@ -169,18 +177,6 @@ def file_people(
     return Discovery(place, film.info.name, tuple(known), tuple(gone), *left_out)
 
 
-def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) -> Gallery:
-    """The photos of the cast, without those that an earlier run cut from this film."""
-    own = {(picture.id, picture.sha256) for picture in holdings.facts.of_film(film)}
-    members = []
-    for member in holdings.members:
-        hashed = zip(member.photos, holdings.hashes[member.id], strict=True)
-        photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
-        members.append(replace(member, photos=photos))
-    settings = config.cast.model_copy(update={"rules": "ours"})
-    return read_gallery(Cast(tuple(members)), models, settings).gallery
-
-
 def _cases(
     people: Sequence[FoundPerson], matches: Sequence[Match], holdings: Holdings, gallery: Gallery, film: str
 ) -> list[_Case]:
@@ -197,19 +193,15 @@ def _cases(
     for member in holdings.members:
         if member.id in parts:
             whole = person_of(track for part in parts[member.id] for track in part.tracks)
-            way = _way(member.id, film, holdings)
+            pictures = holdings.facts.of_film(film)
+            way: Way = "leave" if holdings.is_edited(member.id, film) else "renew"
+            if not any(member.id in (picture.id, holdings.holder(picture)) for picture in pictures):
+                way = "add"
             there = gallery.photos.get(member.id, _none(whole))
-            old = len(member.photos) - sum(p.id == member.id for p in holdings.facts.of_film(film))
+            old = len(member.photos) - sum(picture.id == member.id for picture in pictures)
             count = 0 if way == "leave" else min(PICTURES, _MOST * PICTURES - old)
             cases.append(_Case(whole, member.id, likes[member.id], way, max(count, 0), there))
     return sorted(cases, key=lambda case: case.person.order)
-
-
-def _way(member: str, film: str, holdings: Holdings) -> Way:
-    pictures = holdings.facts.of_film(film)
-    if not any(member in (picture.id, holdings.holder(picture)) for picture in pictures):
-        return "add"
-    return "leave" if holdings.is_edited(member, film) else "renew"
 
 
 def _none(person: FoundPerson) -> Embeddings:
@@ -351,10 +343,7 @@ Way = Literal["new", "add", "renew", "leave"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One person of the film as they are in the cast now.
-
-    ``added`` and ``removed`` count pictures.
-    """
+    """One person of the film as they are in the cast now; ``added`` and ``removed`` count pictures."""
 
     found: Found
     name: str
@@ -366,11 +355,6 @@ class Known:
     def id(self) -> str:
         """Who in the cast."""
         return self.found.id
-
-    @property
-    def like(self) -> str:
-        """The id of somebody they may be."""
-        return self.found.like
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,18 +309,10 @@ def _circles(marks: tuple[Mark, ...], called: frozenset[str], boxes: bool) -> _C
         rf"|^(?:the )?(?:tag|label|number) {tag} (?:marks?|indicates|identifies)\b|\bcolou?red {_ROUND}\b"
     )
     who = rf"(?P<article>\b(?:the|an?) )?(?P<who>\b(?:{_PERSON}|(?-i:[A-Z][\w'-]*\w)))"
-    return _Circles(
-        re.compile(about, re.IGNORECASE),
-        re.compile(rf"{who}{mark},?(?!\w)", re.IGNORECASE),
-        tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in gone),
-        _remains(shown, [one for one in own if one not in called], tag),
-    )
-
-
-def _remains(shown: str, colours: Sequence[str], tag: str) -> tuple[re.Pattern[str], ...]:
+    colours = [one for one in own if one not in called]
     told = any_of(colour for colour in colours if colour != "white")  # "a white figure" is of the story
     capital = rf"(?:(?:Dashed|Double) {told}|{any_of(one.capitalize() for one in colours)})"
-    found = (
+    remains = (
         rf"(?i:\b(?:the )?{shown} {_ROUND}\b{_NO_THING}(?! on\b| painted| drawn on))",
         rf"(?i:\b{_MARKED} (?:in|by|with|as) (?:an? |the )?{shown}(?=\s*(?:[,.;)]|$)))",
         rf"\b(?:[Tt]he|[Aa]) (?:(?:dashed|double) )?{told} (?:character|person|one|individual|figure)s?\b",
@@ -328,4 +320,9 @@ def _remains(shown: str, colours: Sequence[str], tag: str) -> tuple[re.Pattern[s
         rf"(?:(?<=\bat )|(?<=\bto )|(?<=\band )){capital}(?=[.,;]|$| [a-z])",
         rf"\b[Tt]ag(?:ged)? (?:number |#)?{tag}\b",
     )
-    return tuple(map(re.compile, found))
+    return _Circles(
+        re.compile(about, re.IGNORECASE),
+        re.compile(rf"{who}{mark},?(?!\w)", re.IGNORECASE),
+        tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in gone),
+        tuple(map(re.compile, remains)),
+    )

@@ -20,7 +20,6 @@ from shotad.core import (
     RecordLog,
     RunSettings,
     TextFact,
-    Utterance,
     WorkFolderError,
     key_of,
     read_record,
@@ -108,9 +107,16 @@ def _named(name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: P
 def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[Material, tuple[str, ...]]:
     """The material with what a work folder knows beyond it of its film, and what is wrong with that."""
     noted: list[str] = []
+    speech = material.speech
+    if speech is None:
+        speech = _made_of(
+            folder,
+            "speech.json",
+            lambda record: None if record.get("source") == "none" else utterances_of(record["speech"]),
+        )
     filled = replace(
         material,
-        speech=material.speech if material.speech is not None else _speech(folder),
+        speech=speech,
         cast=material.cast if material.cast is not None else _cast_of(folder, noted),
         texts=material.texts if material.texts is not None else _screen(folder, fingerprint),
     )
@@ -158,14 +164,6 @@ def _missing(row: Mapping[str, Any], track: Track) -> Finding:
     changed = "" if told == row["lines"] else ". The lines here have changed since this was asked"
     name = place.id if place else None
     return Finding("S1", Level.WARNING, row["message"] + changed, name, when=around)
-
-
-def _speech(folder: Path | None) -> tuple[Utterance, ...] | None:
-    return _made_of(
-        folder,
-        "speech.json",
-        lambda record: None if record.get("source") == "none" else utterances_of(record["speech"]),
-    )
 
 
 def _made_of(

@@ -84,7 +84,15 @@ def prepare(context: RunContext) -> Prepared:
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, context.film.info.duration, context.config.speech)
     hand = read_hand_slots(context.folder.path)
-    store = context.frames.keep(_zones(context, free, hand.added))
+    # Where frames will be looked at, as far as the speech shows
+    given, duration = context.given, context.film.info.duration
+    part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
+    wide = [*(gap for gap in free if gap.duration >= HARD_MINIMUM), *hand.added]
+    inside = [cut for gap in wide if part and (cut := gap.clip(part))]
+    moments = credit_moments(duration) if context.config.slots.find_credits else []
+    roll_from = moments[0] if moments else duration
+    zones = zones_around(inside, CONTEXT_REACH, end=duration, credits_from=roll_from)
+    store = context.frames.keep(zones)
     found = shots_step(context, store)
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, context.config.speech)
@@ -224,16 +232,6 @@ def slots_step(
         return {"failed": failed, "warnings": told, **planned, "slots": slot_rows(kept.slots)}
 
     return context.folder.step("slots", key, make)
-
-
-def _zones(context: RunContext, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
-    """Where frames will be looked at, as far as the speech shows; ``added`` are slots by hand."""
-    given, duration = context.given, context.film.info.duration
-    part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
-    gaps = [*(gap for gap in free if gap.duration >= HARD_MINIMUM), *added]
-    inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
-    moments = credit_moments(duration) if context.config.slots.find_credits else []
-    return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=moments[0] if moments else duration)
 
 
 def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) -> str | None:

@@ -122,6 +122,12 @@ def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> S
     shown = {frames.number for frames in plan.frames}
     within = (tuple(n for n in thread if n in shown) for thread in plan.grammar.threads)
     threads = [thread for thread in within if len(thread) > 1]
+    # The note on circles and the thread sentence, in the order set; an empty line where neither is
+    closing = [render("stage1/circles", marks=PLURALS[shape])] if shape else []
+    if threads:
+        claims = " and ".join(render("stage1/thread", shots=name_shots(thread)) for thread in threads)
+        place = 0 if settings.by_rules.thread_sentence_first else len(closing)
+        closing.insert(place, render("stage1/threads", threads=claims))
     text = render(
         "stage1/base",
         medium=settings.medium,
@@ -132,7 +138,7 @@ def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> S
         shots=name_shots(plan.current),
         count=COUNTS[len(steps)],
         steps="\n".join(f"{i}. {instruction}" for i, (_, instruction) in enumerate(steps, 1)),
-        closing=_closing(shape, threads, settings),
+        closing="\n".join(closing),
         template=stage1_form(headings) + (f"\n{render('stage1/answer-threads')}" if threads else ""),
     )
     return Stage1Prompt((question(text, with_clip=True),), headings, factors, scale)
@@ -168,14 +174,6 @@ def _heading_and_text(text: str, name: str) -> tuple[str, str]:
             "Write the heading, an empty line, then the instruction.",
         )
     return heading.strip(), instruction.strip()
-
-
-def _closing(shape: str, threads: Sequence[tuple[int, ...]], settings: PromptSettings) -> str:
-    """The note on circles and the thread sentence, in the order set; an empty line where neither is."""
-    note = [render("stage1/circles", marks=PLURALS[shape])] if shape else []
-    claims = " and ".join(render("stage1/thread", shots=name_shots(t)) for t in threads)
-    sentence = [render("stage1/threads", threads=claims)] if threads else []
-    return "\n".join(sentence + note if settings.by_rules.thread_sentence_first else note + sentence)
 
 
 def stage2_messages(

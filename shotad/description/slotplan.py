@@ -294,12 +294,8 @@ def _legend(presence: Presence, marks: Marks) -> tuple[str, ...]:
     if marks == "none":
         return ()
     found = [presence.marks[character.id] for character in presence.seen]
-    wanted = {
-        "dashed": any(mark.style == "dashed" for mark in found),
-        "double": any(mark.style == "double" for mark in found),
-        "tagged": any(mark.tag for mark in found),
-    }
-    kinds = (kind for kind, is_there in wanted.items() if is_there)
+    there = {mark.style for mark in found} | {"tagged" for mark in found if mark.tag}
+    kinds = [kind for kind in ("dashed", "double", "tagged") if kind in there]
     return tuple(render(f"stage1/mark-{kind}", mark=SHAPES[marks]) for kind in kinds)
 
 

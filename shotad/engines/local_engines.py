@@ -174,7 +174,9 @@ class ChatModel:
             place = resolve(self._model, self._revision, progress)
             way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
             config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
-            words = self._make_words(place, config, tokenizer)
+            words: Words = TextWords(Template(tokenizer, None, place.label, words_only=True))
+            if self.kind != "text":
+                words = make_words(place, config, tokenizer, settings.frames, times=settings.prompt.times)
             context, clip = local_loading.context_of(config), self._clip_tokens(words)
             if context is not None and context < clip + self._answer + PROMPT_TOKENS:
                 takes = f"a clip takes about {clip} and " if clip else ""
@@ -194,11 +196,13 @@ class ChatModel:
             self._shown = shown or ("video" if isinstance(words, QwenWords) else "stills")
             self._is_ready = True
 
-    def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
-        return TextWords(Template(tokenizer, None, place.label, words_only=True))
-
     def _clip_tokens(self, words: Words) -> int:
-        return 0
+        """Of a clip of a wide film, reckoned from two frames; 0 where none is shown."""
+        if self._stage != "stage1" or isinstance(words, TextWords):
+            return 0
+        settings = self._config.frames
+        two = words.image_tokens(*vlm_size(1920, 1080, settings), 2)
+        return two * (settings.inside + settings.outside) // 2
 
 
 class VisionModel(ChatModel):
@@ -222,18 +226,6 @@ class VisionModel(ChatModel):
             return self._words.image_tokens(width, height, frames)
         rules = PatchRules.of({}, frames=self._config.frames)
         return tokens_in(grid_of(*rules.size(width, height), frames, rules), rules)
-
-    def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
-        times = self._config.prompt.times
-        return make_words(place, config, tokenizer, self._config.frames, times=times)
-
-    def _clip_tokens(self, words: Words) -> int:
-        """Of a clip of a wide film, reckoned from two frames."""
-        if self._stage != "stage1" or isinstance(words, TextWords):
-            return 0
-        settings = self._config.frames
-        two = words.image_tokens(*vlm_size(1920, 1080, settings), 2)
-        return two * (settings.inside + settings.outside) // 2
 
 
 Words = TextWords | QwenWords | StillWords

@@ -190,28 +190,21 @@ def named(word: str) -> tuple[Kind, str] | None:
     return (found, model) if found and model else None
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A server that answers. ``models``: whether each takes pictures, None where the server does not tell."""
-
-    kind: Kind
-    models: Mapping[str, bool | None]
-
-    @property
-    def told(self) -> str:
-        """For people: ``Ollama, with vision: ollama:qwen2.5vl:7b``."""
-        able = [word for word, sees in self.models.items() if sees]
-        unknown = [word for word, sees in self.models.items() if sees is None]
-        if able:
-            return f"{self.kind.title}, with vision: {', '.join(able)}"
-        if unknown:
-            return f"{self.kind.title}, which does not tell whether its models see: {', '.join(unknown)}"
-        return f"{self.kind.title}, without a model that sees"
+def _told(kind: Kind, models: Mapping[str, bool | None]) -> str:
+    """A server for people: ``Ollama, with vision: ollama:qwen2.5vl:7b``."""
+    able = [word for word, sees in models.items() if sees]
+    unknown = [word for word, sees in models.items() if sees is None]
+    if able:
+        return f"{kind.title}, with vision: {', '.join(able)}"
+    if unknown:
+        return f"{kind.title}, which does not tell whether its models see: {', '.join(unknown)}"
+    return f"{kind.title}, without a model that sees"
 
 
 @functools.cache
-def running() -> tuple[Server, ...]:
-    """The servers that answer on this machine, in the order of `KINDS`; looked for once, `PATIENCE` at most.
+def running() -> dict[str, tuple[str, ...]]:
+    """What to tell of each server that answers on this machine, in the order of `KINDS`, and its models, as
+    ``--engine`` takes them; looked for once, `PATIENCE` at most.
 
     Nothing but questions for their lists of models is sent.
     """
@@ -231,7 +224,8 @@ def running() -> tuple[Server, ...]:
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
     seen = dict(found)
-    return tuple(Server(kind, seen[kind.word]) for kind in KINDS if seen.get(kind.word))
+    here = [(kind, seen[kind.word]) for kind in KINDS if seen.get(kind.word)]
+    return {_told(kind, models): tuple(models) for kind, models in here}
 
 
 def _fetch(url: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -286,7 +280,7 @@ def choose(word: str) -> None:
         file.unlink(missing_ok=True)
         return
     if not answers(word):
-        here = [word for server in running() for word in server.models]
+        here = [word for models in running().values() for word in models]
         hint = f"Running now: {', '.join(here)}." if here else "No model server runs on this machine now."
         raise EngineError(f"No running server has {word!r}.", hint, again=False, usage=True)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -296,5 +290,5 @@ def choose(word: str) -> None:
 def answers(word: str) -> bool:
     """Whether the server of this word runs now and has the model."""
     latest = ":latest"  # what Ollama adds to a name without a tag
-    here = {one.removesuffix(latest) for server in running() for one in server.models}
+    here = {one.removesuffix(latest) for models in running().values() for one in models}
     return word.removesuffix(latest) in here

@@ -226,7 +226,7 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, m
         return (KINDS[0], *rest)
 
     monkeypatch.setattr("shotad.engines.table.KINDS", at(LISTS))
-    assert [server.told for server in running()] == TOLD
+    assert list(running()) == TOLD
     config = build_settings(Config, {"engine": "vllm:Qwen/Qwen3-VL-4B"})
     assert stage_engines(config).stage1 == "openai"
     assert make_engine("openai", config, "stage1").identity.model == "Qwen/Qwen3-VL-4B"
@@ -234,7 +234,7 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, m
         "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]}, "/props": [], "/api/v0/models": 3,
     }  # fmt: skip
     monkeypatch.setattr("shotad.engines.table.KINDS", at(dict.fromkeys(LISTS, somebody)))
-    assert [server.told for server in running()] == TOLD[:1]
+    assert list(running()) == TOLD[:1]
 
 
 def test_auto_takes_a_server_only_where_the_user_said_so(ollama, shotad, monkeypatch):
