@@ -5,7 +5,6 @@ Each step is kept in the work folder and made again only when something that cha
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from shotad.core import (
     Shot,
     SubtitleError,
     WorkFolder,
+    file_sha256,
     interval_rows,
     key_of,
     reported,
@@ -239,6 +239,6 @@ def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) 
     if path is None:
         return None
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return file_sha256(path)
     except OSError as trouble:
         raise error(f"{path} cannot be read: {trouble.strerror}.", "Check the name.") from None

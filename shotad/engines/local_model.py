@@ -31,6 +31,7 @@ from shotad.core import (
     manifest,
     memory_total,
     model_folder,
+    size_text,
     weight_files,
     weights_file,
 )
@@ -220,13 +221,13 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
     place = cache_place()
     free = shutil.disk_usage(next(one for one in (place, *place.parents) if one.is_dir())).free
     if free < size:
-        lacking.append(f"{_gb(size)} of disk below {place} ({_gb(free)} are free)")
+        lacking.append(f"{size_text(size)} of disk below {place} ({size_text(free)} are free)")
     if not lacking:
         return
     names = " and ".join(model.repo for model in models)
     raise EngineError(
         f"This machine cannot run {names}. Missing: {'; '.join(lacking)}. "
-        f"Nothing was fetched; it would have been {_gb(size)}.",
+        f"Nothing was fetched; it would have been {size_text(size)}.",
         f"{instead} A smaller model can be named, and compute.device=cpu does without a GPU, "
         "minutes for each answer (docs/engines.md).",
     )
@@ -240,13 +241,11 @@ def _memory(largest: int, config: Config) -> list[str]:
         # One that is named and not there is told by torch.
         return []
     if device == "cpu" or (device == "auto" and there == 0 and largest <= BEARABLE):
-        have = memory_total()
-        short = have is not None and have < largest * ROOM
-        return [f"{_gb(int(largest * ROOM))} of memory (there are {_gb(have)})"] if short and have else []
+        wanted, have = int(largest * ROOM), memory_total()
+        if have is None or have >= wanted:
+            return []
+        return [f"{size_text(wanted)} of memory (there are {size_text(have)})"]
     if there is None or there >= wanted:
         return []
-    return [f"a GPU with {_gb(wanted)} of memory ({f'there are {_gb(there)}' if there else 'there is none'})"]
-
-
-def _gb(size: int) -> str:
-    return f"{size / 1e9:.1f} GB"
+    found = f"there are {size_text(there)}" if there else "there is none"
+    return [f"a GPU with {size_text(wanted)} of memory ({found})"]

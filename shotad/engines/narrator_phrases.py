@@ -180,13 +180,12 @@ def thing_noun(fact: ThingFact) -> str:
     return counted(noun, fact.count) if fact.count < MANY else plural(noun)
 
 
-_DRIVEN = frozenset({"car", "bus", "truck"})
-
-
 def thing_moves(noun: str, fact: ThingFact) -> tuple[Clause, ...]:
     """ "A car drives to the left", "a dog moves up"."""
     way = fact.movement or "up"
-    return (Clause(noun, f"{'drive' if fact.name in _DRIVEN else 'move'} {_GAZE.get(way, way)}"),)
+    return (
+        Clause(noun, f"{'drive' if fact.name in ('car', 'bus', 'truck') else 'move'} {_GAZE.get(way, way)}"),
+    )
 
 
 def appear_clauses(

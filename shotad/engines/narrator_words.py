@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shotad.core import Character, Named
+from shotad.script import gerunds, third
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _VOWELS = re.compile(r"[aeiouy]", re.IGNORECASE)
@@ -23,8 +24,6 @@ _PLURALS = {
 }  # fmt: skip
 _PAIRS = frozenset({"skis", "scissors", "glasses", "trousers", "binoculars"})
 _MASSES = frozenset({"broccoli", "fire", "smoke", "water", "snow"})
-_SINGULARS = {"be": "is", "have": "has", "do": "does", "go": "goes"}
-_GERUNDS = {"be": "being", "keep": "keeping"}
 
 
 def number(count: int) -> str:
@@ -44,7 +43,10 @@ def article(noun: str) -> str:
 def plural(noun: str) -> str:
     """The noun's plural; only its last word changes: "wine glass" gives "wine glasses"."""
     *before, last = noun.split(" ")
-    return " ".join([*before, _PLURALS.get(last) or _regular_plural(last)])
+    regular = f"{last[:-1]}ies" if re.search(r"[^aeiou]y$", last) else f"{last}s"
+    if re.search(r"(s|x|z|ch|sh)$", last):
+        regular = f"{last}es"
+    return " ".join([*before, _PLURALS.get(last, regular)])
 
 
 def counted(noun: str, count: int) -> str:
@@ -64,20 +66,17 @@ def agree(verb: str, many: bool) -> str:
     "enter & come closer" gives "enters and comes closer" for one, "enter and come closer" for many.
     """
     parts = re.split(r"( & |, then )", verb)
-    parts[::2] = [_present(part, many) for part in parts[::2]]
+    for at in range(0, len(parts), 2):
+        head, *rest = parts[at].split(" ")
+        several = "are" if head == "be" else head
+        parts[at] = " ".join([several if many else third(head), *rest])
     return "".join(parts).replace(" & ", " and ")
 
 
 def gerund(verb: str) -> str:
     """The -ing form of a verb phrase: "come closer" gives "coming closer"."""
-    head, _, rest = verb.partition(" ")
-    if head in _GERUNDS:
-        form = _GERUNDS[head]
-    elif head.endswith("e") and not head.endswith("ee"):
-        form = f"{head[:-1]}ing"
-    else:
-        form = f"{head}ing"
-    return f"{form} {rest}".rstrip()
+    head, *rest = verb.split(" ")
+    return " ".join([gerunds(head)[0], *rest])
 
 
 def spoken_words(text: str) -> int:
@@ -99,25 +98,6 @@ def capital(text: str) -> str:
 def bare(text: str) -> str:
     """Letters and digits only, in lower case, single spaces: what two texts are compared by."""
     return " ".join(re.findall(r"[^\W_]+", text.lower()))
-
-
-def _regular_plural(noun: str) -> str:
-    if re.search(r"(s|x|z|ch|sh)$", noun):
-        return f"{noun}es"
-    if re.search(r"[^aeiou]y$", noun):
-        return f"{noun[:-1]}ies"
-    return f"{noun}s"
-
-
-def _present(verb: str, many: bool) -> str:
-    head, _, rest = verb.partition(" ")
-    if head == "be":
-        form = "are" if many else "is"
-    elif many:
-        form = head
-    else:
-        form = _SINGULARS.get(head) or _regular_plural(head)
-    return f"{form} {rest}".rstrip()
 
 
 def _spoken(token: str) -> int:

@@ -72,13 +72,8 @@ _COSTS = (
 """Models that differ, by the beginning of their names: an image at low detail, each tile at high."""
 _USUAL = (85, 170)
 """gpt-4o, gpt-4.1 and whatever else."""
-_TILE = 512
-_LONG_SIDE = 2048
-_SHORT_SIDE = 768
 
 _QWEN = re.compile(r"qwen-?(\d)[\d.]*-?vl", re.IGNORECASE)
-_QWEN_FRAME = 2
-"""Marks before and after an image."""
 
 
 def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
@@ -97,13 +92,13 @@ def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
     """
     if (qwen := _QWEN.search(model)) is not None:
         square = 28 if int(qwen[1]) < 3 else 32
-        return max(1, round(width / square)) * max(1, round(height / square)) + _QWEN_FRAME
+        return max(1, round(width / square)) * max(1, round(height / square)) + 2  # marks
     own = model.rpartition("/")[2]  # gateways put the maker before it
     base, each = next(((low, tile) for name, low, tile in _COSTS if own.startswith(name)), _USUAL)
     if detail == "low":
         return base
-    scale = min(1.0, _LONG_SIDE / max(width, height), _SHORT_SIDE / min(width, height))
-    across, down = (math.ceil(round(side * scale, 6) / _TILE) for side in (width, height))
+    scale = min(1.0, 2048 / max(width, height), 768 / min(width, height))
+    across, down = (math.ceil(round(side * scale, 6) / 512) for side in (width, height))
     return base + each * across * down
 
 

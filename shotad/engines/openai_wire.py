@@ -35,11 +35,8 @@ from shotad.film import jpeg
 
 Body = dict[str, Any]
 
-_SEED_BITS = 0x7FFF_FFFF
-"""Some servers read the seed as a signed 32-bit number and refuse a negative one."""
 JPEG_QUALITY = 75
 """Of the frames sent: Pillow's own default; the detail that a server sees is ``openai.detail``."""
-_SCHEMA_NAME = "answer"
 _FILM = "data:video/jpeg;base64"
 """Before the frames of a video, JPEGs in base 64 with commas between, as vLLM takes them."""
 _AFTER_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
@@ -66,7 +63,7 @@ def body_of(request: Request, model: str, settings: EndpointSettings, *, video: 
         "seed": seed_of(request.seed),
     }
     if request.schema is not None:
-        schema = {"name": _SCHEMA_NAME, "strict": True, "schema": strict(request.schema)}
+        schema = {"name": "answer", "strict": True, "schema": strict(request.schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     if video and request.timed and request.clip is not None:
         times = {"num_frames": -1, "do_sample_frames": False, **request.clip.video_metadata}
@@ -75,8 +72,8 @@ def body_of(request: Request, model: str, settings: EndpointSettings, *, video: 
 
 
 def seed_of(seed: int) -> int:
-    """The seed as every server takes it, 31 bits: ``0xFFFF_FFFF → 0x7FFF_FFFF``."""
-    return seed & _SEED_BITS
+    """The seed as every server takes it, 31 bits: some refuse a negative one of 32."""
+    return seed & 0x7FFF_FFFF
 
 
 def messages_of(request: Request, settings: EndpointSettings, *, video: bool = False) -> list[Body]:
