@@ -137,10 +137,7 @@ class _Case:
 def file_people(
     people: Sequence[FoundPerson], place: Path, height: int, models: FaceModels, context: RunContext
 ) -> Discovery:
-    """Put ``people``, the most seen first, into the cast folder ``place``, which is held by this process.
-
-    ``height`` is that of the pictures in which faces were found.
-    """
+    """Put ``people``, the most seen first, into the held cast folder; ``height``: of the pictures."""
     film, config = context.film, context.config
     fingerprint = film.info.fingerprint
     file, facts = CastFile.open(place), Facts.read(place)

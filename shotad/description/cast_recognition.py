@@ -82,10 +82,7 @@ _SAME_FRAME = 1e-3
 
 
 def check_cast(context: RunContext) -> None:
-    """Refuse a cast that cannot be read and fetch what it needs, before any work goes into the film.
-
-    Raises CastError, WeightsError.
-    """
+    """Refuse a cast that cannot be read, and fetch what it needs. Raises CastError, WeightsError."""
     cast = cast_of(context)
     if cast is None:
         return

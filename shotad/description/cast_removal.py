@@ -144,10 +144,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray[np.float32] | None) -> int:
-    """Remove the records of these shots (None: of all) and those with a face a little like these ``looks``.
-
-    A record that cannot be read goes too. Returns how many went.
-    """
+    """Remove records of these shots (None: all), with a face like ``looks``, or damaged; how many went."""
     if not (path.exists() or path.with_suffix(".aside.jsonl").exists()):
         return 0
 

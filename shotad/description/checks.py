@@ -82,10 +82,7 @@ def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[C
 
 
 def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ...]:
-    """The sentences of a question that are ours, instructions and examples.
-
-    Left out are the material in it, the text ``quoted``, and what the model itself said or is quoted with.
-    """
+    """The sentences of a question that are ours, without material, ``quoted`` text, and the model's own."""
     plain: list[str] = []
     again = False
     for message in messages:

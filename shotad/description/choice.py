@@ -361,10 +361,7 @@ def make_chooser(
     identity: Identity,
     progress: Progress | None = None,
 ) -> Chooser:
-    """The chooser of ``stage2.select``. ``identity`` is that of the engine behind ``ask``.
-
-    The embeddings are loaded at the first choice; without their library ShotadError is raised at once.
-    """
+    """The chooser of ``stage2.select``; ``identity`` is the engine's behind ``ask``. Raises ShotadError."""
     if config.stage2.select == "engine":
         return by_engine(ask, known, keep, config, identity)
     if config.stage2.select == "sequence":

@@ -235,10 +235,7 @@ Clock = tuple[Seconds | None, Fraction]
 
 
 def study(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
-    """Read the grammar of all shots of the film, for those who want no lines, into ``grammar.json``.
-
-    ``shots`` None: those that are found. Returns what the user should know of what was left out.
-    """
+    """Read the grammar of all shots into ``grammar.json``; returns what users should know."""
     get_ready(context)
     builder = ClipBuilder(context)
     if shots is None:
@@ -250,19 +247,13 @@ def study(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str
 
 
 def get_ready(context: RunContext) -> None:
-    """Refuse settings that cannot be meant and fetch what is wanted, before any work goes into the film.
-
-    Raises CastError, and what `check_readers` raises.
-    """
+    """Refuse wrong settings and fetch what is wanted. Raises CastError, and as `check_readers`."""
     check_cast(context)
     check_readers(context.config, context.progress)
 
 
 def check_readers(config: Config, progress: Progress) -> None:
-    """`get_ready` for what reads the film's grammar: nothing is read from the weights.
-
-    Raises ConfigError, WeightsError, and ShotadError where an extra is not installed.
-    """
+    """`get_ready` for what reads the film's grammar. Raises ConfigError, WeightsError, ShotadError."""
     if config.threads.match == "whole" and config.threads.threshold is None:
         raise ConfigError(
             "threads.match = whole has no usual threshold, and threads.threshold is not set.",
@@ -283,10 +274,7 @@ def _ours_to_choose(config: Config) -> bool:
 
 
 def make_readers(config: Config, progress: Progress) -> GrammarReaders:
-    """Who reads threads and scales. Where the choice is ours, scales that cannot be read are left out.
-
-    Raises what `check_readers` raises.
-    """
+    """Who reads threads and scales, these only if they can be read or must. Raises as `check_readers`."""
     scales = None
     warnings: tuple[str, ...] = ()
     try:

@@ -467,10 +467,7 @@ class Scheduler:
 def converse(
     inquiries: Iterable[Named], engines: Mapping[Who, Engine], *, clip_of: ClipOf | None = None
 ) -> Generator[Told, None, None]:
-    """The record of each inquiry as soon as it is there, in any order; see `Scheduler`.
-
-    Raises what stops the run, after the records of what was under way have been handed out.
-    """
+    """The record of each inquiry as soon as it is there, in any order; see `Scheduler`, also for errors."""
     with Scheduler(engines, clip_of=clip_of) as scheduler:
         scheduler.read(inquiries)
         yield from scheduler

@@ -139,10 +139,7 @@ def used(
     terms: Mapping[Stage, Terms],
     other: Iterable[Record] = (),
 ) -> Used:
-    """What the records of this run took: Stage I's, Stage II's, and ``other`` ones of Stage II's engine.
-
-    A record without ``tries`` is one call.
-    """
+    """What the records of this run took: Stage I's, Stage II's, and ``other`` ones of Stage II's engine."""
     seen, written = list(seen), [*written, *other]
     looks = [row for record in seen for row in record.get("tries", (record,))]
     looks += [row for record in written for row in record.get("looks", ())]
@@ -205,10 +202,7 @@ class Engines:
         check_fits(models, config, _INSTEAD)
 
     def get_ready(self, config: Config, progress: Progress) -> None:
-        """Refuse what cannot work and fetch what is wanted, before any work goes into the film.
-
-        Raises EngineError, WeightsError, and ShotadError where an extra is not installed.
-        """
+        """Refuse what cannot work and fetch what is wanted. Raises EngineError, WeightsError, ShotadError."""
         self.check_machine(config)
         for engine in (self.looks, self.writes, self.measures):
             if engine is not None:

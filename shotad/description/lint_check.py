@@ -81,10 +81,7 @@ DIALOGUE_WINDOW = 25.0
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Settings made ready: limits, word lists, and who takes sentences apart (None: words alone).
-
-    ``notes`` say what could not be had.
-    """
+    """Settings made ready: limits, words, who takes sentences apart (None: words alone), what was not had."""
 
     settings: LintSettings
     fit: FitSettings
@@ -95,10 +92,7 @@ class Checker:
 
     @staticmethod
     def of(settings: LintSettings, fit: FitSettings | None = None) -> Checker:
-        """A checker by these settings.
-
-        Raises ConfigError for words that cannot be read, ShotadError for a parser that is not there.
-        """
+        """A checker by these settings. Raises ConfigError for bad words, ShotadError without the parser."""
         reader, note = reader_for(settings)
         for wish in settings.ignore:
             parse_wish(wish)
@@ -426,10 +420,7 @@ def _is_track(path: Path) -> bool:
 
 @dataclass(slots=True)
 class Again:
-    """What `each_line` finds, kept for lines that stay the same.
-
-    `of` gives what `each_line` gives of the same material, whatever was asked before. For one thread.
-    """
+    """What `each_line` finds, kept for lines that stay the same: `of` gives it. For one thread."""
 
     _around: tuple[Material, Checker, frozenset[str]] | None = None
     # Of each line with the texts just before it, which is all that its rules look at

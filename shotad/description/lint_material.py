@@ -124,10 +124,7 @@ def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[
 
 
 def run_of(folder: Path | None) -> RunSettings | None:
-    """What the run was asked to do that wrote a work folder; None where that is not known.
-
-    Raises WorkFolderError where it cannot be understood.
-    """
+    """What the run that wrote a work folder was asked; None where nothing says so. Raises WorkFolderError."""
     if folder is None or not (folder / SETTINGS).is_file():
         return None
     return read_settings(folder)
@@ -277,10 +274,7 @@ def read_screen(
 
 
 def kept_texts(folder: Path | None, fingerprint: str, key: str | None = None) -> tuple[TextFact, ...] | None:
-    """What was read of this film before, with these settings (None: any); None where nothing was.
-
-    Raises WorkFolderError for a record that cannot be understood.
-    """
+    """What was read of this film before, by these settings (None: any), if at all. Raises WorkFolderError."""
 
     def texts(record: Mapping[str, Any]) -> tuple[TextFact, ...] | None:
         if record["film"] != fingerprint or key not in (None, record["key"]):

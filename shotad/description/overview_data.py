@@ -160,10 +160,7 @@ _NO_GRAMMAR: Row = {"shots": (), "pairs": (), "threshold": None, "features": Non
 
 
 def read_subject(folder: Path) -> Subject:
-    """What the records in ``folder`` tell of its film.
-
-    Raises WorkFolderError where there are no shots to show, ScriptError for a track that cannot be read.
-    """
+    """What the records in ``folder`` tell of its film. Raises WorkFolderError without shots, ScriptError."""
     missing: list[str] = []
     records = WorkFolder(folder)
     found = records.read_json("shots.json")

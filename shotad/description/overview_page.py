@@ -152,10 +152,7 @@ def thumbnail(image: Image.Image) -> Image.Image:
 
 
 def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, Photo]) -> Iterator[bytes]:
-    """The page in pieces, UTF-8.
-
-    ``strip`` are the middle frames by shot index, ``frames`` those of lines by id; missing ones are lost.
-    """
+    """The page in pieces, UTF-8; what is not in ``strip``, by shot, or ``frames``, by line, shows as lost."""
     events = [(u.interval, u.kind.value, u.text) for u in subject.speech]
     events += [(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
     events += [(cue.interval, f"line, {status_name(cue)}", cue.text) for cue in subject.lines]

@@ -184,10 +184,7 @@ def empty_line(slot: Slot, language: str) -> Cue:
 
 
 def names_amiss(track: Track, context: RunContext) -> tuple[str, ...]:
-    """One sentence for each name that a line says too early or in another form; none without a cast.
-
-    Names that are nobody's of the cast are not told here: few casts hold everybody.
-    """
+    """One sentence for each name of the cast that a line says too early or in another form."""
     cast = cast_of(context)
     if cast is None:
         return ()

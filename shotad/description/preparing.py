@@ -157,10 +157,7 @@ def speech_step(context: RunContext) -> dict[str, Any]:
 
 
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
-    """The shots: given, or found in one pass over the picture. Kept in ``shots.json``.
-
-    ``store`` is filled on the way with frames that will be looked at.
-    """
+    """The shots: given, or found in one pass, which fills ``store``. Kept in ``shots.json``."""
     film, config, given = context.film, context.config, context.given.shots
     key = key_of("shots/1", context.film_key, config.shots, _content(given, ScriptError))
 
@@ -203,10 +200,7 @@ def slots_step(
     keys: tuple[str, ...],
     hand: HandSlots,
 ) -> dict[str, Any]:
-    """The slots: given, or planned between the speech, with what a person did to them by ``hand``.
-
-    ``keys`` are those of the steps that all of this comes from. Kept in ``slots.json``.
-    """
+    """The slots, given or planned, as ``hand`` has them, kept in ``slots.json``; ``keys``: of earlier steps."""
     given, settings = context.given.slots, context.config.slots
     own = (hand_row(hand),) if hand else ()
     key = key_of("slots/1", keys, settings, _content(given, ScriptError), *own)

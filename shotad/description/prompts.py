@@ -100,10 +100,7 @@ def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:
 
 
 def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> Stage1Prompt:
-    """What Stage I is asked about the shots shown; ``hears``: sound is given too.
-
-    Raises PromptError for a template that cannot be filled in.
-    """
+    """What Stage I is asked about the shots shown; ``hears``: sound is given too. Raises PromptError."""
     settings, marks = config.prompt, config.overlay.characters
     scale = effective_scale(plan.grammar, plan.frames)
     factors = factors_for(scale, settings)
@@ -338,10 +335,7 @@ def _unreadable(path: Path, error: Exception) -> ConfigError:
 
 
 def check_prompts(*more: str) -> None:
-    """Raise PromptError if any template of Stage I or II, edited perhaps, cannot be filled in.
-
-    ``more`` are the folders of other prompts that will be wanted.
-    """
+    """Raise PromptError if a template of Stage I or II, or of the folders ``more``, cannot be filled in."""
     for folder in ("material", "stage1", "stage2", *more):
         shipped = shipped_prompts(folder)
         check_templates({name: text for name, text in shipped.items() if name != EXAMPLES})

@@ -329,10 +329,7 @@ def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
 
 
 def as_called(description: Description, presence: Presence, settings: PromptSettings) -> Description:
-    """The description with everybody called what AD calls them; names that are not told yet are gone.
-
-    Without ``settings.by_rules.stage2_names`` names that may be said stay as Stage I wrote them.
-    """
+    """The description with all called as AD does, where Stage II gets names, and without untold names."""
     if not presence.cast:
         return description
     steps = {

@@ -69,10 +69,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class Stage1Question:
-    """Stage I's question about one slot; its clip is read only if the answer is not there yet.
-
-    ``people`` are rows of those who were recognised, ``marks`` those painted around them.
-    """
+    """Stage I's question about one slot; ``people`` are rows of those recognised, ``marks`` are painted."""
 
     plan: SlotPlan
     engine: Engine
@@ -215,10 +212,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
 
 
 def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
-    """The clip as the engine is to see it: for a VLM at the size it works on, with the shots' numbers.
-
-    Raises EngineError for a clip that the engine cannot take.
-    """
+    """The clip as the engine is to see it: for a VLM at its size, with marks. Raises EngineError."""
     check_images(engine, len(clip))
     if not engine.abilities.wants_overlay:
         return clip

@@ -168,10 +168,7 @@ def story_text(
 
 
 def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -> tuple[str, ...]:
-    """The names that Stage II is reminded of: of those recognised in the clip first, then those in use.
-
-    Names of the cast stand once, as they are to be spoken; those that the film has not told are left out.
-    """
+    """The names that Stage II is reminded of, those recognised first, as they may be spoken, each once."""
     known = [character.called for character in presence.seen if character.named]
     by_id = {character.id: character for character in presence.cast}
     for name in names_in(lines, note):

@@ -243,10 +243,7 @@ _ANSWER = 14
 
 
 def read_source(path: Path, cast: GivenCast | None = None) -> Source:
-    """The track in ``path``, with what stands beside it: slots, and edits in its scripts.
-
-    Raises ScriptError for a track that cannot be read, CastError for a cast, EditConflict.
-    """
+    """The track in ``path``, its slots, edits and names. Raises ScriptError, CastError, EditConflict."""
     track, folder = load_track(path), WorkFolder(path.parent)
     slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
     track = with_edited_scripts(track, folder, file=path.name).track

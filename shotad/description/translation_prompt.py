@@ -393,10 +393,7 @@ def request_for(
 def translated(
     lines: Sequence[SourceLine], task: Task, around: Around, engine: Engine
 ) -> tuple[list[Attempted], list[dict[str, Any]]]:
-    """A few consecutive lines with their best translations, and the calls made for them.
-
-    Raises what an engine raises to stop a run.
-    """
+    """A few lines with their best translations, and the calls made. Raises what stops a run."""
     every, tries, apart = [Attempted(line) for line in lines], list[dict[str, Any]](), False
     for attempt in range(ATTEMPTS):
         open_ = [one for one in every if one.open]

@@ -195,10 +195,7 @@ def sight_of(
     language: str = "en",
     presence: Presence = NOBODY,
 ) -> Sight | None:
-    """When the line ``text`` may start so that all in it is seen when told; None where nothing shows it.
-
-    ``said`` are the narrator's notes on it, empty where a model wrote it.
-    """
+    """When ``text`` may start so that all is seen when told, if known; ``said`` are the narrator's notes."""
     if said:
         parts = [(row["after"], row["since"], row["until"]) for row in said if "since" in row]
     else:

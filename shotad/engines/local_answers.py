@@ -71,10 +71,7 @@ def padded(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
 
 
 def end_tokens(loaded: Loaded, tokenizer: Any) -> tuple[int, ...]:
-    """Ids of all tokens by which the model may end its answer, ascending.
-
-    Its configuration often misses some: Meta-Llama-3's first release named ``<|end_of_text|>`` alone.
-    """
+    """Ids of all tokens by which the model may end; configurations miss some, as Meta-Llama-3's first did."""
     config = loaded.model.config
     named: list[Any] = [tokenizer.eos_token_id]
     for part in (loaded.model.generation_config, config, config.get_text_config()):

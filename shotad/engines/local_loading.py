@@ -98,10 +98,7 @@ class Loaded:
 
 
 def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
-    """How to load a model by these settings; reads no weights.
-
-    Raises ConfigError for a device that cannot do what is asked, ShotadError where a library is missing.
-    """
+    """How to load a model by these settings; reads no weights. Raises ConfigError, ShotadError."""
     need("transformers", PURPOSE)
     if place.gguf is not None:
         need("gguf", f"The GGUF file of {place.label}")
@@ -116,10 +113,7 @@ def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: Local
 
 
 def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
-    """The device that the settings mean.
-
-    Raises ConfigError where it cannot do what is asked, ShotadError where a library is missing.
-    """
+    """The device that the settings mean. Raises ConfigError, ShotadError where a library is missing."""
     device = device_of(compute)
     if local.quantise == "none":
         return device
@@ -138,10 +132,7 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
 
 
 def load_way(way: Way) -> Loaded:
-    """The model, on its device.
-
-    Raises WeightsError where files are damaged or lack a weight; what torch raises without memory passes.
-    """
+    """The model, on its device. Raises WeightsError for damaged files; want of memory passes."""
     try:
         model, report = _from_pretrained(way)
     except _broken() as error:
@@ -284,10 +275,7 @@ class ModelCache:
         self._lock = threading.RLock()
 
     def take(self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
-        """The model, loaded at its first use.
-
-        Raises what `way_of` and `load_way` raise, and EngineError where it does not fit even alone.
-        """
+        """The model, loaded at first use. Raises as `way_of`, `load_way`, EngineError if it does not fit."""
         way = way_of(place, kind, compute, local)
         with self._lock:
             if way in self._loaded:

@@ -287,10 +287,7 @@ class StillWords:
 
 
 class VideoWords(StillWords):
-    """The same for a model that has a video processor: the clip is one video, each frame at its true time.
-
-    Most processors write the times before the frames; for others (InternVL, MiniCPM-V) a sentence does.
-    """
+    """The same with a video processor: one video, with times in a sentence where the processor tells none."""
 
     def length(self, request: Request) -> int:
         """Tokens of a request's prompt, frames and their times included."""

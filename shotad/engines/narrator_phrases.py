@@ -319,10 +319,7 @@ def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
 
 
 def description(fact: PeopleFact) -> str:
-    """What tells a person from others: "in blue", or nothing.
-
-    A name tells enough.
-    """
+    """What tells somebody unnamed from others: "in blue", or nothing."""
     if fact.names:
         return ""
     return f"in {fact.clothes}" if fact.clothes else ""

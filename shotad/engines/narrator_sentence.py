@@ -78,10 +78,7 @@ def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Ite
 
 
 def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> list[Clause]:
-    """The wordings without what may be dropped, the fewest words first; looks stay where they tell apart.
-
-    ``beside`` others, "appears again" may lose its last word.
-    """
+    """The wordings without what may be dropped (looks that tell apart stay), the fewest words first."""
     cut = [replace(clause, where=()) if keep_detail else clause.bare() for clause in options]
     if not beside:
         cut = [replace(c, subject="one") if ONE_OF in c.subject else c for c in cut]
@@ -346,10 +343,7 @@ class Memory:
         return _since(phrase, self._lines)
 
     def since_named(self, names: Sequence[Named]) -> int | None:
-        """How many lines ago the one of these was named who was named first; None where one was not.
-
-        A name that was read aloud, as a film's title may be, tells of nobody.
-        """
+        """How many lines ago these were named, the first of them, but read aloud; None where one was not."""
         since = [_since(name.called, self._told) for name in names]
         known = [ago for ago in since if ago is not None]
         return max(known) if known and len(known) == len(since) else None
@@ -392,10 +386,7 @@ class Memory:
         return None
 
     def has_read(self, text: str) -> bool:
-        """True where these words, or a reading hardly different, stand in one of the last lines.
-
-        A film may be called like one of its people: that a line names them does not read its title.
-        """
+        """True where these words, or a like reading, were said in one of the last lines, as no name alone."""
         words = bare(clean(text))
         told = any(f" {words} " in f" {line} " for line in self._texts)
         return told or any(same_text(words, quote) for quote in self._quotes)
@@ -427,10 +418,7 @@ def _since(phrase: str, lines: Sequence[str]) -> int | None:
 
 
 def _with_detail(clause: Clause, plurals: bool) -> re.Pattern[str]:
-    """The clause as it may stand in a line: with or without what tells the person from others.
-
-    ``plurals``: somebody is they, after which the verb stands in the plural.
-    """
+    """The clause as it may stand in a line, whatever tells the person; ``plurals``: somebody is "they"."""
     forms = (clause.many, True) if plurals else (clause.many,)
     verbs = "|".join(re.escape(bare(agree(clause.verb, many))) for many in dict.fromkeys(forms))
     return re.compile(rf"\b{re.escape(bare(clause.subject))}( (with|in) [a-z ]{{1,40}}?)? (?:{verbs})\b")

@@ -181,10 +181,7 @@ def clean(text: str) -> str:
 
 
 def fit_quote(text: str, room: int) -> Quote | None:
-    """The whole text, or its longest beginning that ends at punctuation, within ``room`` spoken words.
-
-    None where the text has no words or no part of it fits.
-    """
+    """The text, or its longest beginning up to punctuation, within ``room`` spoken words; else None."""
     words = clean(text)
     if not words:
         return None
@@ -242,10 +239,7 @@ def by_pronoun(subject: str, named: Named) -> str:
 
 
 def stands_for(named: Named, line: str, cast: Sequence[Character]) -> bool:
-    """True where, after ``line``, the pronoun can be of nobody but ``named``.
-
-    ``cast`` are all whose names a line may have; their pronouns tell them apart.
-    """
+    """True where, after ``line``, the pronoun can be of nobody but ``named``, by those of the ``cast``."""
     if named.pronoun not in _POSSESSIVES or not re.match(_SETTING + _pattern(named.called), line):
         return False
     rest = _QUOTED.sub("", re.sub(_SETTING + _pattern(named.called) + r"(?:'s face)?", "", line, count=1))

@@ -357,10 +357,7 @@ def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
 
 
 def _without_echoes(facts: Sequence[PeopleFact]) -> tuple[PeopleFact, ...]:
-    """The facts less those of a few frames that saw fewer people than others of the same shot.
-
-    A shaken picture falls into short passages, in some of which one of two people is missed.
-    """
+    """The facts less those of a few frames that saw fewer people than others of a shot: one was missed."""
     return tuple(
         fact
         for fact in facts

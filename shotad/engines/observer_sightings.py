@@ -300,10 +300,7 @@ def _look(frames: ShotFrames, i: int, eyes: Eyes) -> FrameSightings:
 def _steps_beside(
     looks: Sequence[FrameSightings], chosen: Sequence[int], frames: ShotFrames, end: int
 ) -> tuple[Shift | None, ...]:
-    """The picture's movements in a passage, measured beside the people that are seen in it.
-
-    One who fills much of the picture carries most of its corners along, and would be taken for it.
-    """
+    """The picture's movements in a passage, measured beside people, who carry its corners along."""
     steps: list[Shift | None] = []
     for look, after, (first, last) in zip(looks, [*looks[1:], None], pairwise([*chosen, end]), strict=True):
         people = [*look.people, *(after.people if after else ())]

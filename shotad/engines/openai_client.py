@@ -272,10 +272,7 @@ class Address:
 
 
 def address_of(*urls: str | None) -> Address:
-    """The first URL that is set, else the environment's ``OPENAI_BASE_URL``, else OpenAI's own.
-
-    Raises EngineError for one that is no http or https URL.
-    """
+    """The first URL set, else ``OPENAI_BASE_URL``, else OpenAI's own. Raises EngineError for a wrong one."""
     text = next(
         (url.strip() for url in (*urls, os.environ.get("OPENAI_BASE_URL")) if url and url.strip()), OWN
     )
@@ -308,10 +305,7 @@ def _unusable(text: str) -> EngineError:
 
 
 def key_from(name: str) -> str:
-    """The key in the environment variable ``name``; empty where there is none.
-
-    Raises EngineError, without the value, for a key that no HTTP header can carry.
-    """
+    """The key in the environment variable ``name``, if any. Raises EngineError for what no key may hold."""
     key = os.environ.get(name, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise EngineError(

@@ -150,10 +150,7 @@ class OpenAI:
         return cls(config, stage)
 
     def get_ready(self, progress: Progress) -> None:
-        """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.
-
-        Raises ShotadError.
-        """
+        """Refuses what cannot work: no client, model, or key for OpenAI. Asks nobody. Raises ShotadError."""
         self._progress = progress
         need_client()
         if not self.identity.model:
@@ -309,10 +306,7 @@ class OpenAIWithSound(OpenAI):
 
 
 def notice(stage1: Engine, stage2: Engine) -> list[str]:
-    """Plain lines for before the first call: what leaves this machine, and to whom; none where all stays.
-
-    Stage I is sent frames, and sound where it hears, Stage II words only.
-    """
+    """What leaves this machine, and to whom, told before the first call; nothing where all stays."""
     looks, writes = stage1.abilities.sends_to, stage2.abilities.sends_to
     seen = "Frames and sound of the film" if stage1.abilities.hears else "Frames of the film"
     lines = []

@@ -49,10 +49,7 @@ _CENSORED = ("content_filter", "safety", "refusal", "prohibited_content", "block
 
 
 def body_of(request: Request, model: str, settings: EndpointSettings, *, video: bool = False) -> Body:
-    """The request as JSON, with all that it would like to say; see `said_otherwise`.
-
-    ``video``: a clip with its times is one video, in the words of vLLM (``media_io_kwargs`` of its chat API).
-    """
+    """The request as JSON, see `said_otherwise`; ``video``: a timed clip is one video, in vLLM's words."""
     sampling = request.sampling
     body: Body = {
         "model": model,

@@ -271,10 +271,7 @@ def chosen() -> str:
 
 
 def choose(word: str) -> None:
-    """Note that ``auto`` shall take this server's model from now on; an empty word: none.
-
-    Raises EngineError for a word of another form, and for a model that no running server has.
-    """
+    """Note what ``auto`` shall take from now on; an empty word: none. Raises EngineError if not here."""
     file = _choice_file()
     if not word:
         file.unlink(missing_ok=True)
