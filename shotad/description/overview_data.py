@@ -142,13 +142,6 @@ class Subject:
         return self.scores.get((slot, *pair), self.scores.get(("", *pair)))
 
 
-def lead_frame(look: SlotView) -> tuple[Piece, float]:
-    """The frame that stands for a line: the middle one of the current shot with the most frames."""
-    pieces = [piece for piece in look.pieces if piece.role is Role.CURRENT] or look.pieces
-    piece = max(pieces, key=lambda piece: piece.frames)
-    return piece, piece.seconds[len(piece.seconds) // 2]
-
-
 Row = Mapping[str, Any]
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 """What reading a record of the wrong form raises."""

@@ -29,6 +29,7 @@ from shotad.core import (
     NoProgress,
     OverlaySettings,
     Progress,
+    Role,
     ShotScale,
     SpeechKind,
     reported,
@@ -41,7 +42,6 @@ from shotad.description.overview_data import (
     SheetShot,
     SlotView,
     Subject,
-    lead_frame,
     read_subject,
 )
 from shotad.film import (
@@ -96,7 +96,10 @@ def write_sheet(
     leads: dict[float, list[tuple[int, SlotView, Piece]]] = defaultdict(list)
     for number, cue in enumerate(subject.lines):
         if (look := subject.look(cue)) is not None and look.pieces:
-            piece, second = lead_frame(look)
+            # The middle frame of the current shot with the most frames stands for a line.
+            shown = [piece for piece in look.pieces if piece.role is Role.CURRENT] or look.pieces
+            piece = max(shown, key=lambda piece: piece.frames)
+            second = piece.seconds[len(piece.seconds) // 2]
             leads[second].append((number, look, piece))
     written: set[Path] = set()
 
@@ -155,7 +158,7 @@ def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, 
     """The page in pieces, UTF-8; what is not in ``strip``, by shot, or ``frames``, by line, shows as lost."""
     events = [(u.interval, u.kind.value, u.text) for u in subject.speech]
     events += [(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
-    events += [(cue.interval, f"line, {status_name(cue)}", cue.text) for cue in subject.lines]
+    events += [(cue.interval, f"line, {_STATUS[cue.status]}", cue.text) for cue in subject.lines]
     environment = page_environment(
         _TEMPLATES,
         time=timecode,
@@ -220,7 +223,7 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
         ("Slots", f"{len(subject.slots)}, {free:.1f} s together"),
     ]
     if subject.track is not None:
-        lines = Counter(map(status_name, subject.lines))
+        lines = Counter(_STATUS[cue.status] for cue in subject.lines)
         parts = [f"{number} {status}" for status, number in lines.items()]
         if edited := sum(map(is_changed, subject.lines)):
             parts.append(f"{edited} edited by a person")
@@ -292,7 +295,7 @@ def timeline(subject: Subject) -> list[dict[str, Any]]:
     for time in row_times(subject.end, len(subject.shots)):
         said = [("lyrics" if u.kind is SpeechKind.LYRICS else "speech", u.interval) for u in subject.speech]
         slots = [("slot", slot.interval) for slot in subject.slots]
-        lines = [(_look_of(cue), cue.interval) for cue in subject.lines]
+        lines = [("heard" if cue.heard else "unheard", cue.interval) for cue in subject.lines]
         rows.append(
             {
                 "words": row_words(time, subject),
@@ -365,10 +368,6 @@ def _shot(shot: SheetShot, time: Interval) -> Iterator[Span]:
         yield replace(part, words=fitting[0] if fitting else "", thread=shot.thread)
 
 
-def _look_of(cue: Cue) -> str:
-    return "heard" if cue.heard else "unheard"
-
-
 def _texts(subject: Subject, time: Interval) -> Iterator[Span]:
     """The text of each line in the row in which it begins, or in the next where that has no room for it."""
     starts = [*(cue.interval.start for cue in subject.lines), math.inf]
@@ -378,8 +377,8 @@ def _texts(subject: Subject, time: Interval) -> Iterator[Span]:
         left, right = max(0.0, _percent(start, time)), min(100.0, _percent(after, time))
         before = _percent(min(after, time.start), time) - _percent(start, time)
         if right - left >= _NARROWEST_TEXT > before:
-            words = cue.text if cue.heard else cue.status.value
-            yield Span(_look_of(cue), left, right - left, words, language=cue.language)
+            kind, words = ("heard", cue.text) if cue.heard else ("unheard", cue.status.value)
+            yield Span(kind, left, right - left, words, language=cue.language)
 
 
 _STATUS = {
@@ -402,11 +401,6 @@ def status_words(cue: Cue) -> str:
     edited = ", edited by a person" if is_changed(cue) else ""
     reason = f" ({cue.reason.rstrip('.')})" if cue.reason else ""
     return f"{_STATUS[cue.status]}{edited}{reason}"
-
-
-def status_name(cue: Cue) -> str:
-    """What became of a line, without the reason."""
-    return _STATUS[cue.status]
 
 
 def seen_by(look: SlotView) -> str:

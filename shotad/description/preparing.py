@@ -200,7 +200,7 @@ def slots_step(
     keys: tuple[str, ...],
     hand: HandSlots,
 ) -> dict[str, Any]:
-    """The slots, given or planned, as ``hand`` has them, kept in ``slots.json``; ``keys``: of earlier steps."""
+    """The slots, given or planned, kept to ``hand``, in ``slots.json``; ``keys`` are of earlier steps."""
     given, settings = context.given.slots, context.config.slots
     own = (hand_row(hand),) if hand else ()
     key = key_of("slots/1", keys, settings, _content(given, ScriptError), *own)

@@ -235,14 +235,15 @@ class OpenAI:
             changes |= {change}
 
     def _judged(self, trouble: ServerError, raw: Raw) -> Reply:
-        said = f"{self.address.shown} says ({trouble.status}): {trouble.message.rstrip('.')}."
-        if trouble.meaning == "again":
-            pause = asked_pause(raw.headers, self._gate.clock())
-            what = f"it answers {trouble.status}: {trouble.message.rstrip('.')}"
-            raise Broken(what, pause, down=trouble.status in (429, 503))
+        name, server, message = self._settings.key_name, self.address.shown, trouble.message.rstrip(".")
+        said = f"{server} says ({trouble.status}): {message}."
         if trouble.meaning in ("refused", "too long", "slot"):
             self._gate.answered()
         match trouble.meaning:
+            case "again":
+                pause = asked_pause(raw.headers, self._gate.clock())
+                what = f"it answers {trouble.status}: {message}"
+                raise Broken(what, pause, down=trouble.status in (429, 503))
             case "refused":
                 return Reply(trouble.message, "refused")
             case "too long":
@@ -250,11 +251,6 @@ class OpenAI:
                 return Reply("", "error", error=f"The request is too long for the model. {said} {hint}")
             case "slot":
                 return Reply("", "error", error=said)
-        raise self._gate.stop(self._stopping(trouble, raw, said))
-
-    def _stopping(self, trouble: ServerError, raw: Raw, said: str) -> EngineError:
-        name, server = self._settings.key_name, self.address.shown
-        match trouble.meaning:
             case "quota":
                 what, hint = f"The quota at {server} is spent. {said}", f"Top it up. {_LATER}"
             case "key":
@@ -272,7 +268,7 @@ class OpenAI:
                 hint = "Does openai.base_url end as it should, mostly in /v1? Set openai.model."
                 if known := self._line.models():
                     hint = f"It has: {', '.join(known)}. Set openai.model."
-        return EngineError(what, hint, again=False)
+        raise self._gate.stop(EngineError(what, hint, again=False))
 
     def _pause(self, broken: Broken, step: float) -> None:
         """Waits as long as the server asks for, or a growing while."""
@@ -292,11 +288,8 @@ class OpenAI:
 
     def _no_model(self, known: tuple[str, ...]) -> EngineError:
         has = f" {self.address.shown} has: {', '.join(known)}." if known else ""
-        return EngineError(
-            "No model is set for the endpoint.",
-            f"Set openai.model, or stage1.model and stage2.model.{has}",
-            again=False,
-        )
+        hint = f"Set openai.model, or stage1.model and stage2.model.{has}"
+        return EngineError("No model is set for the endpoint.", hint, again=False)
 
 
 class OpenAIWithSound(OpenAI):
