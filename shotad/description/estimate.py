@@ -29,24 +29,13 @@ from shotad.core import (
     description_of,
     key_of,
 )
-from shotad.description import stage2
+from shotad.description import stage2, story
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import is_done
 from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money, total
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_question
-from shotad.description.story import (
-    ANSWER_TOKENS,
-    DIALOGUE_TOKENS,
-    LINE_TOKENS,
-    MEMORY_TOKENS,
-    NAME_TOKENS,
-    passage_in,
-    renewal_messages,
-    told_line,
-    told_speech,
-)
 from shotad.description.templates import tokens_in
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
 from shotad.film import Film, embedded_track, vlm_size
@@ -332,8 +321,8 @@ def _open_questions(
     width, height = vlm_size(info.width, info.height, config.frames)
     lines = config.stage2.lines_an_answer
     # About as long as what Stage II is told: half of what the budgets allow, and the labels
-    tokens = LINE_TOKENS + DIALOGUE_TOKENS + NAME_TOKENS + MEMORY_TOKENS
-    story = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
+    tokens = story.LINE_TOKENS + story.DIALOGUE_TOKENS + story.NAME_TOKENS + story.MEMORY_TOKENS
+    told = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
     pixels = key_of(context.film_key, context.frames.key)
     for plan in plans:
         look = stage1_question(plan, engines.looks, config, pixels)
@@ -353,7 +342,7 @@ def _open_questions(
         described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
         asked = stage2.stage2_question(
             look.plan, described, (), engine, config,
-            story=story, looks=identity, measures=engines.measures, shown=look.key,
+            story=told, looks=identity, measures=engines.measures, shown=look.key,
         )  # fmt: skip
         if known is not None and not engines.in_turn(config) and is_done(log.get(asked.key)):
             continue
@@ -378,10 +367,12 @@ def _open_questions(
 def _renewals(plans: Sequence[SlotPlan], speech: Sequence[Utterance]) -> Iterator[OpenQuestion]:
     """The questions by which the memory learns the film, if each slot gets a line."""
     ends = [plan.slot.interval.end for plan in plans]
-    told = [told_line("Somebody does something with a thing.", end) for end in ends]
-    told += told_speech(speech, -1.0, max(ends, default=0.0))
+    told = [story.told_line("Somebody does something with a thing.", end) for end in ends]
+    told += story.told_speech(speech, -1.0, max(ends, default=0.0))
     told.sort(key=lambda one: one.second)
-    while passage := passage_in(told):
+    while passage := story.passage_in(told):
         del told[: len(passage)]
-        messages = renewal_messages("word " * (MEMORY_TOKENS * 3 // 4), passage)
-        yield OpenQuestion("stage2", messages, answer_tokens=ANSWER_TOKENS, attempts=2, likely_answer=150)
+        messages = story.renewal_messages("word " * (story.MEMORY_TOKENS * 3 // 4), passage)
+        yield OpenQuestion(
+            "stage2", messages, answer_tokens=story.ANSWER_TOKENS, attempts=2, likely_answer=150
+        )

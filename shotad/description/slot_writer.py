@@ -28,16 +28,7 @@ from shotad.core import (
     language_of,
     span,
 )
-from shotad.description import stage1, stage2
-from shotad.description.choice import (
-    Chooser,
-    FittedLine,
-    Keep,
-    Known,
-    Situation,
-    by_rules,
-    make_chooser,
-)
+from shotad.description import choice, stage1, stage2
 from shotad.description.conversation import Inquiry, Named, Scheduler, Who, identity_record, is_done, of_other
 from shotad.description.doubt import doubt_of, signs_of
 from shotad.description.engine_pair import Engines, Used, used
@@ -153,11 +144,11 @@ class SlotWriter:
         terms = self._engines.terms(self._config)
         return used(self._new_looks, self._new_lines, terms, self._others)
 
-    def _make_chooser(self, config: Config) -> Chooser:
+    def _make_chooser(self, config: Config) -> choice.Chooser:
         who, ask = self._engines.writes.identity, partial(self.scheduler.ask, "writes")
-        return make_chooser(config, ask, *self._kept("choices"), who, self._context.progress)
+        return choice.make_chooser(config, ask, *self._kept("choices"), who, self._context.progress)
 
-    def _kept(self, name: str) -> tuple[Known, Keep]:
+    def _kept(self, name: str) -> tuple[choice.Known, choice.Keep]:
         """The answers of ``NAME.jsonl``, which are kept for the next run."""
         log = self._context.folder.log_of_records(name)
         return log.get, lambda key, record: self._others.append(log.add(key, record))
@@ -301,11 +292,11 @@ class SlotWriter:
             self._telling.heard(cue)
         return cue
 
-    def _chosen(self, plan: SlotPlan, seen: Record, line: Record | None, chooser: Chooser) -> Cue:
+    def _chosen(self, plan: SlotPlan, seen: Record, line: Record | None, chooser: choice.Chooser) -> Cue:
         settings, speech = self._settings(plan), [said.interval for said in self._prepared.speech]
         # A benchmark's slots and budgets have limits of their own.
         given = self._context.given.slots is not None or settings.slots.budget != "fit"
-        situation = Situation(plan.slot, self._said(plan), "", speech, plan.presence, given)
+        situation = choice.Situation(plan.slot, self._said(plan), "", speech, plan.presence, given)
         return cue_of(situation, seen, line, settings, chooser)
 
     def _settings(self, plan: SlotPlan) -> Config:
@@ -346,11 +337,11 @@ SILENT = "nothing worth saying was found"
 
 
 def cue_of(
-    situation: Situation,
+    situation: choice.Situation,
     stage1: Mapping[str, Any],
     stage2: Mapping[str, Any] | None,
     config: Config,
-    chooser: Chooser = by_rules,
+    chooser: choice.Chooser = choice.by_rules,
 ) -> Cue:
     """The slot's cue from the records of both stages; its description is taken from there.
 
@@ -441,10 +432,10 @@ def _drafts(stage2: Mapping[str, Any]) -> list[Draft]:
 
 def _fitting(
     drafts: Sequence[Draft],
-    situation: Situation,
+    situation: choice.Situation,
     config: Config,
     sight: Callable[[str, Rows], Sight | None],
-) -> list[FittedLine]:
+) -> list[choice.FittedLine]:
     """Those of the candidates that fit, or can be made to. ``sight`` says when a line may start."""
     lines, slot, history = [], situation.slot, config.stage2.history
     before = situation.said[-history:] if history else ()
@@ -464,7 +455,7 @@ def _fitting(
                 language=config.language,
                 limits=BENCHMARK if situation.given else Limits(),
             )
-            lines.append(FittedLine(number, fitted, interval, findings, unseen, seen))
+            lines.append(choice.FittedLine(number, fitted, interval, findings, unseen, seen))
     return lines
 
 
@@ -494,7 +485,7 @@ def _words_from(seen: Sight | None, slot: Slot, config: Config) -> int:
     return slot.max_words if room == slot.interval else word_budget(room.duration, config.slots)
 
 
-def _doubts(line: FittedLine, stage1: Mapping[str, Any], stage2: Mapping[str, Any]) -> Iterator[str]:
+def _doubts(line: choice.FittedLine, stage1: Mapping[str, Any], stage2: Mapping[str, Any]) -> Iterator[str]:
     """What was not seen or not looked for, and names in the line that a model gave by itself."""
     if line.unseen:
         yield f"not seen in the frames: {one_line('; '.join(line.unseen))}"

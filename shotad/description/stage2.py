@@ -35,18 +35,8 @@ from shotad.core import (
     key_of,
     shipped_prompts,
 )
+from shotad.description import checks
 from shotad.description.answers import parse_stage2, quoted
-from shotad.description.checks import (
-    REPEATED,
-    Complaint,
-    complaints_about,
-    name_complaints,
-    original,
-    stage2_again,
-    stage2_more,
-    unreadable,
-    without,
-)
 from shotad.description.choice import distinct, merged
 from shotad.description.conversation import (
     EngineCall,
@@ -142,7 +132,7 @@ class _Try:
     messages: tuple[Message, ...]
     reply: Reply
     lines: tuple[str, ...] = ()
-    wrong: Complaint | None = None
+    wrong: checks.Complaint | None = None
 
 
 @dataclass(slots=True)
@@ -184,23 +174,23 @@ class Question:
                 self._facts = reply.notes or None
         return self._record()
 
-    def complaints(self, line: str) -> tuple[Complaint, ...]:
+    def complaints(self, line: str) -> tuple[checks.Complaint, ...]:
         """What to do better, one for each rule on words and each name; nothing where it is not asked."""
         if not self.repairs:
             return ()
         language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
-        found = complaints_about(line, self.plan.slot.max_words, language=language)
+        found = checks.complaints_about(line, self.plan.slot.max_words, language=language)
         # Nothing is said against the very words by which the cast wants somebody to be called: a name with
         # a title (``Mr. Lee``), a descriptor (``the woman in red``).
         plain = line
         for called in (character.called for character in presence.cast if character.called):
             plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
         if plain != line and any(one.rule in ("L13", "pronoun") for one in found):
-            again = complaints_about(plain, self.plan.slot.max_words, language=language)
+            again = checks.complaints_about(plain, self.plan.slot.max_words, language=language)
             fair = {one.rule for one in again}
             found = tuple(one for one in found if one.rule not in ("L13", "pronoun") or one.rule in fair)
         told = f"{prompt.note}\n{self.story}"
-        names = name_complaints(
+        names = checks.name_complaints(
             line, self.description, presence, self.plan.heard, told=told, language=language
         )
         # Without names for Stage II nobody has told it which of somebody's names is the one to use.
@@ -231,7 +221,7 @@ class Question:
         requests = []
         for line in blamed:
             one = next(one for one in self._tries if self._written[line] in one.lines)
-            told = without(one.messages, one.reply.text, line, self._unseen[line], 1)
+            told = checks.without(one.messages, one.reply.text, line, self._unseen[line], 1)
             seed = self._seed(f"without {line}")
             requests.append(replace(self.request, messages=told, seed=seed, schema=answer_schema(1)))
         replies = yield tuple(EngineCall("writes", request) for request in requests)
@@ -292,7 +282,7 @@ class Question:
         if reply.error is not None or reply.finish == "silent":
             return _Try(messages, reply)
         if reply.finish == "refused":
-            return _Try(messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
+            return _Try(messages, reply, wrong=checks.Complaint("refused", reply.text or "It was refused."))
 
         def spoken(line: str) -> str:
             return own_signs(as_spoken(line, self.plan.presence, self.config.prompt), self.config.language)
@@ -318,16 +308,16 @@ class Question:
             self._rules_told = True
             return self._draws(missing)
         asked, number = self.request.messages, settings.candidates
-        about: list[tuple[str, tuple[Complaint, ...]]] = []
+        about: list[tuple[str, tuple[checks.Complaint, ...]]] = []
         if last.wrong is not None:
             about = [("", (last.wrong,))]
         elif rules and faulty:
             self._rules_told = True
             about = [(line, self.complaints(line)) for line in faulty]
         messages = (
-            stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
+            checks.stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
             if about
-            else stage2_more(asked, last.reply.text, have, missing)
+            else checks.stage2_more(asked, last.reply.text, have, missing)
         )
         seed = self._seed(str(len(self._tries)))
         return (replace(self.request, messages=messages, seed=seed, schema=answer_schema(missing)),)
@@ -369,14 +359,14 @@ class Question:
 
 def _lines_in(
     reply: Reply, wanted: int, spoken: Callable[[str], str], messages: Sequence[Message], quoted: str
-) -> tuple[tuple[str, ...], Complaint | None]:
+) -> tuple[tuple[str, ...], checks.Complaint | None]:
     """The lines of an answer, ``spoken`` and without repeats (`original`), or what is wrong with it."""
     try:
         read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
     except ScriptError as trouble:
-        return (), unreadable(trouble, reply.finish)
-    lines = original([spoken(line) for line in read], reply.text, messages, quoted)
-    return lines, None if lines else REPEATED
+        return (), checks.unreadable(trouble, reply.finish)
+    lines = checks.original([spoken(line) for line in read], reply.text, messages, quoted)
+    return lines, None if lines else checks.REPEATED
 
 
 def _why(tries: Sequence[_Try]) -> str:
@@ -457,16 +447,16 @@ def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
     if wish.before is None:
         return first
     too_long = f"It takes too long to say. At most {budget_in(wish.language, wish.words)} may be used."
-    wrong = [Complaint("budget", too_long)] if not wish.before.complaints else []
-    wrong += [Complaint("again", text) for text in wish.before.complaints]
+    wrong = [checks.Complaint("budget", too_long)] if not wish.before.complaints else []
+    wrong += [checks.Complaint("again", text) for text in wish.before.complaints]
     said = json.dumps(dict(zip(answer_keys(1), [wish.before.text], strict=True)), ensure_ascii=False)
-    return stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
+    return checks.stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
 
 
 def _shorter(wish: Wish, request: Request, engine: Engine) -> Inquiry:
     (reply,) = yield (EngineCall("writes", request),)
     lines: tuple[str, ...] = ()
-    wrong: Complaint | None = None
+    wrong: checks.Complaint | None = None
     if reply.error is None:
         signs = partial(own_signs, language=wish.language)
         lines, wrong = _lines_in(reply, 1, signs, request.messages, wish.text)
@@ -486,10 +476,10 @@ def _shorter(wish: Wish, request: Request, engine: Engine) -> Inquiry:
     }
 
 
-def _about_shorter(line: str, wish: Wish) -> Iterator[Complaint]:
+def _about_shorter(line: str, wish: Wish) -> Iterator[checks.Complaint]:
     """What is wrong with an answer; of the rules on words those that the line itself kept."""
-    broken = {one.rule for one in complaints_about(wish.text, 10_000, language=wish.language)}
-    for one in complaints_about(line, wish.words, language=wish.language):
+    broken = {one.rule for one in checks.complaints_about(wish.text, 10_000, language=wish.language)}
+    for one in checks.complaints_about(line, wish.words, language=wish.language):
         if one.rule == "budget" or one.rule not in broken:
             yield one
     # What the answer says that the line does not, and the subject that it lost
@@ -500,16 +490,18 @@ def _about_shorter(line: str, wish: Wish) -> Iterator[Complaint]:
         strange += [name for name in names_in([line]) if not {bare(word) for word in name.split()} <= known]
     if strange:
         listed = ", ".join(json.dumps(one, ensure_ascii=False) for one in strange)
-        yield Complaint("name", f"You wrote {listed}. Say nothing that the sentence above does not say.")
+        yield checks.Complaint(
+            "name", f"You wrote {listed}. Say nothing that the sentence above does not say."
+        )
     if not is_english(wish.language):
         return
     _, verb = head_of(wish.text)
     before = {word.lemma for word in takewhile(lambda word: word.lemma != verb, words_of(wish.text))}
     if verb and before and not before & {word.lemma for word in words_of(line)} - DETERMINERS:
-        yield Complaint("who", "Keep who acts.")
+        yield checks.Complaint("who", "Keep who acts.")
     said = content_of(line)
     if 2 * (said & content_of(wish.text)).total() < said.total():
-        yield Complaint("what", "It says something else. Say only what the sentence above says.")
+        yield checks.Complaint("what", "It says something else. Say only what the sentence above says.")
 
 
 LOG = "shorter"

@@ -33,20 +33,11 @@ from shotad.core import (
     shipped_prompts,
     slots_of,
 )
+from shotad.description import translation_prompt as prompt
 from shotad.description.conversation import identity_record, is_done, of_other, prompt_record
 from shotad.description.engine_pair import Terms, Used, used
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.templates import check_templates, prompt_hash
-from shotad.description.translation_prompt import (
-    ATTEMPTS,
-    Around,
-    SourceLine,
-    Task,
-    cue_of,
-    request_for,
-    translated,
-    wanted_lines,
-)
 from shotad.script import (
     Cue,
     Maker,
@@ -99,7 +90,7 @@ class TranslationOutcome:
 
 def _planned(
     source: Source, target: str, engine: Engine, config: Config
-) -> tuple[Task, tuple[SourceLine, ...], dict[str, str]]:
+) -> tuple[prompt.Task, tuple[prompt.SourceLine, ...], dict[str, str]]:
     """What ``engine``, whose identity is final, is to translate; the key of each line's record, by its id.
 
     Raises UsageError for a wrong language, EngineError for an engine that cannot translate, PromptError.
@@ -108,20 +99,20 @@ def _planned(
     check_templates(prompts)
     own, into = between(source.track, target)
     check_translates(engine)
-    task = Task(own, into, config)
+    task = prompt.Task(own, into, config)
     slots = {slot.id: slot for slot in source.slots}
-    lines = wanted_lines(source.track, slots, config.slots, source.names)
+    lines = prompt.wanted_lines(source.track, slots, config.slots, source.names)
     terms = [
         own.tag, into.tag, config.prompt.medium, task.note, config.translate.quotes,
-        identity_record(engine.identity), task.sampling, ATTEMPTS, config.seed, prompt_hash(prompts),
+        identity_record(engine.identity), task.sampling, prompt.ATTEMPTS, config.seed, prompt_hash(prompts),
     ]  # fmt: skip
     keys = {o.id: key_of("translate/1", o.id, o.text, o.words, o.names, terms) for o in lines}
     return task, lines, keys
 
 
 def _groups(
-    lines: Sequence[SourceLine], missing: Sequence[int], said: Mapping[str, str]
-) -> Iterator[tuple[Sequence[SourceLine], Around]]:
+    lines: Sequence[prompt.SourceLine], missing: Sequence[int], said: Mapping[str, str]
+) -> Iterator[tuple[Sequence[prompt.SourceLine], prompt.Around]]:
     """The lines at these indices in groups that are asked for together, neighbours, with those around them;
     of those before only the ones whose translation is in ``said``, by id."""
     for _, neighbours in groupby(enumerate(missing), key=lambda pair: pair[1] - pair[0]):
@@ -174,8 +165,8 @@ def translate_track(
     maker = identity_record(engine.identity)
     with reported(progress or NoProgress(), "Translating", len(missing), "lines") as shown:
         for group, around in _groups(lines, missing, said):
-            every, tries = translated(group, task, around, engine)
-            request = request_for(group, task, around)
+            every, tries = prompt.translated(group, task, around, engine)
+            request = prompt.request_for(group, task, around)
             asked = prompt_record(request.messages)
             for one in every:
                 # What was asked and answered for the group stands in the record of its first line.
@@ -204,7 +195,7 @@ def translate_track(
     by = Maker("Translation", who.engine, who.model, who.revision)
     heard = {line.id: (line, log.record(keys[line.id])) for line in lines}
     pace, cues = config.slots.seconds_per_word, source.track.cues
-    cues = tuple(cue_of(cue, heard.get(cue.id), task, by, pace) for cue in cues)
+    cues = tuple(prompt.cue_of(cue, heard.get(cue.id), task, by, pace) for cue in cues)
     makers = tuple(dict.fromkeys((*source.track.makers, by)))
     new = replace(
         source.track,
@@ -230,9 +221,11 @@ def foresee_translation(
     said = {line.id: line.text for line in lines}  # as long as a translation, about
     questions = []
     for group, around in _groups(lines, missing, said):
-        asked, most = request_for(group, task, around).messages, task.sampling.max_tokens
+        asked, most = prompt.request_for(group, task, around).messages, task.sampling.max_tokens
         likely = min(most, sum(_ANSWER + 2 * line.words for line in group))
-        question = OpenQuestion("stage2", asked, answer_tokens=most, attempts=ATTEMPTS, likely_answer=likely)
+        question = OpenQuestion(
+            "stage2", asked, answer_tokens=most, attempts=prompt.ATTEMPTS, likely_answer=likely
+        )
         questions.append(question)
     terms = Terms.of(engine, config)
     return estimate(questions, {"stage1": terms, "stage2": terms})

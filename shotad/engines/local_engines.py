@@ -35,19 +35,8 @@ from shotad.core import (
     need_torch,
     reason,
 )
+from shotad.engines import local_vision_qwen as qwen
 from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, resolve, to_fetch
-from shotad.engines.local_vision_qwen import (
-    FAMILY,
-    IMAGE,
-    OMNI_IMAGE,
-    OMNI_VIDEO,
-    SOUND,
-    VIDEO,
-    PatchRules,
-    QwenWords,
-    grid_of,
-    tokens_in,
-)
 from shotad.engines.local_words import (
     Refused,
     StillWords,
@@ -191,9 +180,11 @@ class ChatModel:
             shown = "video" if isinstance(words, VideoWords) else timed
             revision = " ".join(filter(None, [place.revision, shown, way.precision]))
             self.identity = Identity(self.name, place.label, revision)
-            self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))
+            self.abilities = replace(
+                self.abilities, hears=isinstance(words, qwen.QwenWords) and bool(words.ears)
+            )
             self._place, self._tokenizer, self._words = place, tokenizer, words
-            self._shown = shown or ("video" if isinstance(words, QwenWords) else "stills")
+            self._shown = shown or ("video" if isinstance(words, qwen.QwenWords) else "stills")
             self._is_ready = True
 
     def _clip_tokens(self, words: Words) -> int:
@@ -222,19 +213,19 @@ class VisionModel(ChatModel):
 
         For an estimate nothing is fetched: before `get_ready` the rules are those of Qwen2-VL.
         """
-        if self._is_ready and isinstance(self._words, QwenWords | StillWords):
+        if self._is_ready and isinstance(self._words, qwen.QwenWords | StillWords):
             return self._words.image_tokens(width, height, frames)
-        rules = PatchRules.of({}, frames=self._config.frames)
-        return tokens_in(grid_of(*rules.size(width, height), frames, rules), rules)
+        rules = qwen.PatchRules.of({}, frames=self._config.frames)
+        return qwen.tokens_in(qwen.grid_of(*rules.size(width, height), frames, rules), rules)
 
 
-Words = TextWords | QwenWords | StillWords
+Words = TextWords | qwen.QwenWords | StillWords
 """What makes a model's input out of requests."""
 
 
 def make_words(
     place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings, *, times: bool = False
-) -> QwenWords | StillWords:
+) -> qwen.QwenWords | StillWords:
     """What makes the input of the model in ``place``. ``times``: models other than Qwen's, too, are told when
     each frame stands, and get a video where their processor can make one here.
 
@@ -247,8 +238,8 @@ def make_words(
             again=False,
         )
     text = _template(place.folder)
-    if config.model_type in FAMILY:
-        made: QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
+    if config.model_type in qwen.FAMILY:
+        made: qwen.QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
     else:
         processor = make_processor(place.folder, config, tokenizer, text, place.label, videos=times)
         marks = [getattr(processor, name, None) for name in ("image_token", "video_token")]
@@ -269,7 +260,7 @@ def make_words(
     return made
 
 
-def _try(words: QwenWords | StillWords, label: str) -> None:
+def _try(words: qwen.QwenWords | StillWords, label: str) -> None:
     """See that frames can be shown at all. Raises EngineError, and Refused where the template cannot."""
     failures: tuple[type[Exception], ...] = (*broken(label), ImportError, NameError)
     try:
@@ -285,9 +276,9 @@ def _try(words: QwenWords | StillWords, label: str) -> None:
 
 def _qwen(
     place: ModelPlace, config: Any, tokenizer: Any, text: str | None, frames: FrameSettings
-) -> QwenWords:
+) -> qwen.QwenWords:
     hears = hasattr(config, "audio_config")
-    marks = (OMNI_VIDEO, OMNI_IMAGE, SOUND) if hears else (VIDEO, IMAGE)
+    marks = (qwen.OMNI_VIDEO, qwen.OMNI_IMAGE, qwen.SOUND) if hears else (qwen.VIDEO, qwen.IMAGE)
     template = Template(tokenizer, text, place.label, marks)
     missing = [mark for mark in marks if mark not in tokenizer.get_vocab()]
     if missing:
@@ -309,10 +300,10 @@ def _qwen(
         or {}
     )
     pad = tokenizer.pad_token_id
-    return QwenWords(
+    return qwen.QwenWords(
         template,
-        FAMILY[config.model_type],
-        PatchRules.of(settings, getattr(config, "vision_config", None), frames),
+        qwen.FAMILY[config.model_type],
+        qwen.PatchRules.of(settings, getattr(config, "vision_config", None), frames),
         pad=0 if pad is None else pad,
         ears=ears,
     )

@@ -28,6 +28,7 @@ from shotad.core import (
     Request,
     Stage,
 )
+from shotad.engines import openai_wire as wire
 from shotad.engines.openai_client import (
     Broken,
     ChatClient,
@@ -35,25 +36,6 @@ from shotad.engines.openai_client import (
     key_from,
     need_client,
     unhinted,
-)
-from shotad.engines.openai_wire import (
-    EMPTY,
-    JPEG_QUALITY,
-    Body,
-    Clock,
-    RateLimiter,
-    Raw,
-    ServerError,
-    Sleep,
-    asked_pause,
-    body_of,
-    change_for,
-    pauses,
-    reply_in,
-    said_otherwise,
-    seed_of,
-    shortened,
-    trouble_in,
 )
 from shotad.engines.table import named
 
@@ -113,7 +95,12 @@ class OpenAI:
     hears = False
 
     def __init__(
-        self, config: Config, stage: Stage, *, sleep: Sleep | None = None, clock: Clock | None = None
+        self,
+        config: Config,
+        stage: Stage,
+        *,
+        sleep: wire.Sleep | None = None,
+        clock: wire.Clock | None = None,
     ) -> None:
         """The engine of one stage, which may have a model and a server of its own.
 
@@ -128,7 +115,7 @@ class OpenAI:
         # All but the model's name that changes answers.
         words = [] if own.revision is None else [own.revision]
         if stage == "stage1":
-            words += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
+            words += [f"detail={settings.detail}", f"jpeg={wire.JPEG_QUALITY}"]
             words += [word for word, on in (("video", self._video), ("sound", self.hears)) if on]
         self.identity = Identity(self.name, own.model or settings.model or "", " ".join(words))
         self.abilities = Abilities(
@@ -138,7 +125,7 @@ class OpenAI:
             hears=self.hears,
         )
         self._settings = settings
-        self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
+        self._gate = wire.RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
         self._line = self.client(address, settings.key_name, settings.timeout)
         self._changes: frozenset[str] = frozenset()
         """What this server was found to want said otherwise (`said_otherwise`)."""
@@ -181,23 +168,23 @@ class OpenAI:
         """The reply to one request, failed or not. Raises EngineError for what stops the run."""
         calls = 1
         with self._gate.place():
-            body = body_of(request, self.identity.model, self._settings, video=self._video)
+            body = wire.body_of(request, self.identity.model, self._settings, video=self._video)
             reply = self._answer(body, request.seed)
             if "media_io_kwargs" in body and "video" in str(reply.error):
                 self._video = False  # Of this model nothing but stills are taken.
-                body = body_of(request, self.identity.model, self._settings)
+                body = wire.body_of(request, self.identity.model, self._settings)
                 reply = self._answer(body, request.seed)
-            if reply.error == EMPTY:
+            if reply.error == wire.EMPTY:
                 # With the same seed a greedy model would say nothing once more.
-                again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
+                again = self._answer({**body, "seed": wire.seed_of(request.seed + 1)}, request.seed + 1)
                 reply, calls = replace(again, usage=reply.usage + again.usage), 2
         timed = request.timed and request.clip is not None
         shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
         return replace(reply, calls=calls, shown=shown)
 
-    def _answer(self, body: Body, seed: int) -> Reply:
+    def _answer(self, body: wire.Body, seed: int) -> Reply:
         """The reply, asked for again where that may help."""
-        steps = pauses(seed, self._settings.longest_pause)
+        steps = wire.pauses(seed, self._settings.longest_pause)
         self._gate.come_back()
         for left in range(self._settings.retries, -1, -1):
             try:
@@ -213,35 +200,35 @@ class OpenAI:
             raise self._gate.stop(EngineError(what, f"Is it running, and has it room? {_LATER}"))
         return Reply("", "error", error=what)
 
-    def _once(self, body: Body) -> Reply:
+    def _once(self, body: wire.Body) -> Reply:
         """One attempt; several calls only where the server has to be told things otherwise. Raises Broken."""
         changes = self._changes
         while True:
             self._gate.check()
-            said = said_otherwise(body, changes)
+            said = wire.said_otherwise(body, changes)
             raw = self._line.ask(said)
-            trouble = trouble_in(raw)
+            trouble = wire.trouble_in(raw)
             if trouble is None:
-                reply = reply_in(raw.document, body["max_tokens"])
+                reply = wire.reply_in(raw.document, body["max_tokens"])
                 if reply is None:
-                    start = shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
+                    start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
                     raise Broken(f"its answer is no chat completion ({start!r})")
                 self._changes |= changes
                 self._gate.answered()
                 return reply
-            change = change_for(said, trouble)
+            change = wire.change_for(said, trouble)
             if change is None:
                 return self._judged(trouble, raw)
             changes |= {change}
 
-    def _judged(self, trouble: ServerError, raw: Raw) -> Reply:
+    def _judged(self, trouble: wire.ServerError, raw: wire.Raw) -> Reply:
         name, server, message = self._settings.key_name, self.address.shown, trouble.message.rstrip(".")
         said = f"{server} says ({trouble.status}): {message}."
         if trouble.meaning in ("refused", "too long", "slot"):
             self._gate.answered()
         match trouble.meaning:
             case "again":
-                pause = asked_pause(raw.headers, self._gate.clock())
+                pause = wire.asked_pause(raw.headers, self._gate.clock())
                 what = f"it answers {trouble.status}: {message}"
                 raise Broken(what, pause, down=trouble.status in (429, 503))
             case "refused":
