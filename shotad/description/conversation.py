@@ -47,6 +47,9 @@ from shotad.core import (
     weights_file,
 )
 
+Record = Mapping[str, Any]
+"""What is kept of a question and its answers."""
+
 Who = Literal["looks", "writes", "measures"]
 """The engine of Stage I, that of Stage II, or the observer that measures for a second look."""
 

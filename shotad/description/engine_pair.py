@@ -23,16 +23,13 @@ from shotad.core import (
     obtainable,
     weights_folder,
 )
-from shotad.description.conversation import ClipOf, Scheduler, Who, make_ready, ready_if_here
+from shotad.description.conversation import ClipOf, Record, Scheduler, Who, make_ready, ready_if_here
 from shotad.engines import answers, check_fits, chosen, make_engine, notice, silent_servers, stage_engines
 from shotad.script import (
     DEFAULT as EMBEDDINGS,
     Maker,
     check_installed,
 )
-
-Record = Mapping[str, Any]
-
 
 STAGE_NAMES: Mapping[Stage, str] = {"stage1": "Stage I", "stage2": "Stage II"}
 """What the stages are called before people."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from shotad.core import (
     whole_record,
 )
 from shotad.description.clip_builder import get_ready, understand
-from shotad.description.conversation import slot_seed
+from shotad.description.conversation import Record, slot_seed
 from shotad.description.engine_pair import Engines, Used
 from shotad.description.overview_page import write_sheet
 from shotad.description.pipeline import empty_line
@@ -230,8 +230,6 @@ class Ask(NamedTuple):
     number: int
     config: Config
 
-
-Record = Mapping[str, Any]
 
 LOG = "redo"
 """Of ``redo.jsonl``: one record for each slot and try, with all that was asked and answered."""

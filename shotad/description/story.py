@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from shotad.core import (
     key_of,
 )
 from shotad.description.answers import is_nothing, is_refusal, plain, without_thoughts
-from shotad.description.conversation import identity_record, prompt_record, slot_seed, try_record
+from shotad.description.conversation import Record, identity_record, prompt_record, slot_seed, try_record
 from shotad.description.slotplan import distance, told_only, whose, without_untold
 from shotad.description.templates import cut_to_words, form_of, material, question, render, tokens_in
 from shotad.description.wording import content_of, letters_of
@@ -60,8 +60,6 @@ SCHEMA = form_of(
     }
 )
 """Of an answer to `renewal_messages`."""
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from shotad import __version__
 from shotad.core import (
@@ -34,7 +33,7 @@ from shotad.core import (
     slots_of,
 )
 from shotad.description import translation_prompt as prompt
-from shotad.description.conversation import identity_record, is_done, of_other, prompt_record
+from shotad.description.conversation import Record, identity_record, is_done, of_other, prompt_record
 from shotad.description.engine_pair import Terms, Used, used
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
 from shotad.description.templates import check_templates, prompt_hash
@@ -52,8 +51,6 @@ from shotad.script import (
     with_edited_scripts,
 )
 from shotad.sight import load_cast
-
-Record = Mapping[str, Any]
 
 LINES = 8
 """Lines that are asked for in one request: of more at once some come back joined or left out."""
