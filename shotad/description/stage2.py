@@ -54,7 +54,7 @@ from shotad.description.engine_pair import Engines
 from shotad.description.prompts import answer_form, answer_keys, answer_schema, check_prompts, stage2_messages
 from shotad.description.slotplan import SlotPlan, as_called, as_spoken, character_row, without_untold
 from shotad.description.templates import material, prompt_hash, question as asking, render
-from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_in, verify_messages
+from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.description.wording import content_of, head_of, words_of
 from shotad.engines import make_engine, stage_engines
 from shotad.script import (
@@ -333,7 +333,7 @@ class Question:
 
     def _look(self, lines: Sequence[str]) -> Asking:
         """Keeps in ``_unseen`` what of these lines is not to be seen."""
-        claims = [(line, claim) for line in lines for claim in statements_in(line, self.config.language)]
+        claims = [(line, claim) for line in lines for claim in statements_of(line, self.config.language)]
         if not claims:
             return
         messages, schema = verify_messages([claim for _, claim in claims], self.plan, self.config)

@@ -48,11 +48,6 @@ VERDICT_TOKENS = 256
 VERDICTS = ("yes", "no", "cannot tell")
 
 
-def statements_in(line: str, language: str = "en") -> tuple[str, ...]:
-    """What a line states, each to be judged alone: by the rules of English, else sentence by sentence."""
-    return statements_of(line) if is_english(language) else tuple(split_sentences(line, language))
-
-
 def verify_messages(
     statements: Sequence[str], plan: SlotPlan, config: Config
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
@@ -156,12 +151,14 @@ class _Clause:
         return "are" if self.plural else "is"
 
 
-def statements_of(line: str) -> tuple[str, ...]:
-    """The line's statements in order, each a sentence; the line itself where it has but one.
+def statements_of(line: str, language: str = "en") -> tuple[str, ...]:
+    """The line's statements in order, each to be judged alone; of other languages its sentences.
 
     >>> statements_of("She opens the tin, looks inside, and drops it.")
     ('She opens the tin.', 'She looks inside.', 'She drops it.')
     """
+    if not is_english(language):
+        return tuple(split_sentences(line, language))
     text = " ".join(line.translate({ord("⟦"): None, ord("⟧"): None}).split())
     spans = quotations(text)
     quotes = [text[start:end] for start, end in spans]

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import EngineError, Reply, Request, ShotadError, Usage, need, need_torch
-from shotad.engines.local_loading import PURPOSE, Loaded, is_out_of_memory, keep_only
+from shotad.engines.local_loading import PURPOSE, Loaded, context_of, is_out_of_memory, keep_only
 
 if TYPE_CHECKING:
     import torch
@@ -47,7 +47,7 @@ def answers(
     replies: dict[int, Reply] = {}
     fitting: list[int] = []
     for index, request in enumerate(requests):
-        length, answer, context = lengths[index], request.sampling.max_tokens, loaded.context
+        length, answer, context = lengths[index], request.sampling.max_tokens, context_of(loaded.model.config)
         if context is None or length + answer <= context:
             fitting.append(index)
             continue

@@ -91,11 +91,6 @@ class Loaded:
     label: str
     limit: int | None = None
 
-    @property
-    def context(self) -> int | None:
-        """Most tokens of prompt and answer together; None where the model does not say."""
-        return context_of(self.model.config)
-
 
 def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
     """How to load a model by these settings; reads no weights. Raises ConfigError, ShotadError."""

@@ -63,7 +63,7 @@ class Narrator:
             made, notes = self._tell(request, max(len(names), 1))
         except (KeyError, TypeError, ValueError) as error:
             return Reply("", "error", error=f"The facts cannot be read: {type(error).__name__}: {error}")
-        texts = [line.text for line in made]
+        texts = [text for text, _ in made]
         usage = Usage(tokens_out=sum(len(text.split()) for text in texts))
         if not texts:
             return Reply("", "silent", notes=notes)
@@ -90,7 +90,7 @@ class Narrator:
             found = self._lines(able, memory, request, timing, 1, again=True)
         notes: dict[str, Any] = {"unread": unread} if unread else {}
         if found:
-            said = [[_said(statement, after) for statement, after in line.told] for line in found]
+            said = [[_said(statement, after) for statement, after in told] for _, told in found]
             return found, {"said": said, **notes}
         late = timing is not None and self._lines(able, memory, request, None, 1)
         if late:
@@ -121,7 +121,7 @@ class Narrator:
             made = lines(group, memory, request.budget)
             in_time = (line for line in made if timing is None or timing.allows(line))
             line = next((line for line in in_time if _fit(line, request, again=again)), None)
-            if line and all(line.text != other.text for other in found):
+            if line and all(line[0] != text for text, _ in found):
                 found.append(line)
             if len(found) == number:
                 break
@@ -140,9 +140,9 @@ def _memory(request: Request, facts: Facts) -> Memory:
 
 def _fit(line: Sentence, request: Request, *, again: bool = False) -> bool:
     """True where no rule is broken; names that look like words break none, nor does a copy with ``again``."""
-    names = [name for statement in line.statements for name in statement.names]
-    words = check_line(without_names(line.text, names))
-    copies = not again and any(f.rule == "L9" for f in check_line(line.text, previous=request.history))
+    text, told = line
+    words = check_line(without_names(text, [name for statement, _ in told for name in statement.names]))
+    copies = not again and any(f.rule == "L9" for f in check_line(text, previous=request.history))
     return not words and not copies
 
 

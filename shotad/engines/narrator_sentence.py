@@ -32,18 +32,8 @@ from shotad.engines.narrator_words import (
 )
 from shotad.script import LEAD, Sight, in_sight, spoken_interval
 
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence and the statements it makes, in order, each with the number of words before it."""
-
-    text: str
-    told: tuple[tuple[Statement, int], ...] = ()
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """What it states."""
-        return tuple(statement for statement, _ in self.told)
+Sentence = tuple[str, tuple[tuple[Statement, int], ...]]
+"""A sentence and the statements it makes, in order, each with the number of words before it."""
 
 
 def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...]]:
@@ -74,7 +64,7 @@ def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Ite
             text, before = _realise(ordered, clauses, adverbials, memory)
             if text not in told and (budget is None or spoken_words(text) <= budget):
                 told.add(text)
-                yield Sentence(text, tuple(zip(ordered, before, strict=True)))
+                yield text, tuple(zip(ordered, before, strict=True))
 
 
 def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> list[Clause]:
@@ -469,12 +459,13 @@ class Timing:
 
     def allows(self, line: Sentence) -> bool:
         """True where each thing is told when it is seen, at most `LEAD` before, and the line ends in time."""
-        parts = ((words, s.since, s.until) for s, words in line.told if s.since is not None)
+        text, told = line
+        parts = ((words, s.since, s.until) for s, words in told if s.since is not None)
         sight = Sight.of(parts, self.pace)
         if sight is None:
             return True
-        words = spoken_words(line.text)
+        words = spoken_words(text)
         if sight.since - LEAD > self.slot.start and words > self.words_from(sight.since):
             return False
         begins = spoken_interval(self.slot, words, self.pace, sight).start
-        return len(line.told) == 1 or sight.until is None or begins <= sight.until + _LATE
+        return len(told) == 1 or sight.until is None or begins <= sight.until + _LATE

@@ -64,7 +64,6 @@ from shotad.sight import (
     Level,
     Person,
     Pose,
-    Stretch,
     TextReader,
     Track,
     active_area,
@@ -177,8 +176,8 @@ class Observer:
         people, things, figures = list(facts.people), list(facts.things), list(facts.figures)
         if light.level != "black":
             for passage in passages(frames, self._eyes):
-                stretch = _stretch(frames, passage)
-                tracks = link([look.people for look in passage.looks], passage.shifts)
+                stretch = passage.stretch
+                tracks = link([look.people for look in passage.looks], stretch.shifts)
                 found = people_of(tracks)
                 poses = self._poses(found, passage)
                 seen = [replace(p, steps=walks(poses[p.track])) for p in _real(found, poses)]
@@ -187,7 +186,7 @@ class Observer:
                 outfit = (
                     scene.name if scene and scene.name in OUTFITS and len(seen) == 1 and not more else None
                 )
-                told = self._people(seen, poses, stretch, passage, light.level, known, outfit)
+                told = self._people(seen, poses, passage, light.level, known, outfit)
                 people += map(_uncounted, told) if more else told
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
@@ -230,14 +229,13 @@ class Observer:
         self,
         seen: Sequence[Person],
         poses: _Poses,
-        stretch: Stretch,
         passage: Passage,
         level: Level,
         known: _Known,
         outfit: str | None,
     ) -> Iterator[PeopleFact]:
         """The facts about the people of a passage, each one named, and what each does; ``outfit``: of one."""
-        images = {look.seconds: look.image for look in passage.looks}
+        stretch, images = passage.stretch, {look.seconds: look.image for look in passage.looks}
         told = companies(seen)
         worn: str | None = None
         for company in told:
@@ -381,12 +379,6 @@ def _with_missed(people: Sequence[PeopleFact], frames: ShotFrames, known: _Known
             for fact in found
         ),
     ]
-
-
-def _stretch(frames: ShotFrames, passage: Passage) -> Stretch:
-    height, width = frames.images[0].shape[:2]
-    seconds = tuple(look.seconds for look in passage.looks)
-    return Stretch(frames.number, seconds, passage.shifts, width / height, passage.opens, passage.closes)
 
 
 def _light(frames: ShotFrames) -> LightFact:

@@ -46,6 +46,7 @@ from shotad.sight import (
     PoseReader,
     Shift,
     SsdMobileNet,
+    Stretch,
     Track,
     colour_of,
     composed,
@@ -90,17 +91,13 @@ class FrameSightings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """Frames of one shot without a break. ``shifts`` lie between ``looks`` (one fewer).
-
-    ``seconds`` are those of all its frames, ``steps`` the movements between them (one fewer).
-    """
+    """Frames of one shot without a break: the ``looks`` at some, as a ``stretch``, and all of them by their
+    ``seconds``, with the movements between them as ``steps`` (one fewer)."""
 
     looks: tuple[FrameSightings, ...]
-    shifts: tuple[Shift | None, ...]
+    stretch: Stretch
     seconds: tuple[float, ...]
     steps: tuple[Shift | None, ...]
-    opens: bool
-    closes: bool
 
     @property
     def moving(self) -> tuple[Box | None, ...]:
@@ -286,8 +283,10 @@ def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
         give_back_memory()  # a tenth of all that the program has, for a hundredth of the time
         steps = _steps_beside(looks, chosen, frames, end)
         shifts = tuple(composed(steps[a - start : b - start]) for a, b in pairwise(chosen))
-        opens, closes = start == 0, end == len(frames.seconds)
-        yield Passage(looks, shifts, frames.seconds[start:end], steps, opens, closes)
+        height, width = frames.images[0].shape[:2]
+        seconds, is_last = tuple(look.seconds for look in looks), end == len(frames.seconds)
+        stretch = Stretch(frames.number, seconds, shifts, width / height, start == 0, is_last)
+        yield Passage(looks, stretch, frames.seconds[start:end], steps)
 
 
 def _look(frames: ShotFrames, i: int, eyes: Eyes) -> FrameSightings:

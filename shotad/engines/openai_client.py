@@ -327,8 +327,3 @@ def struck_out(text: str, secrets: Iterable[str]) -> str:
         if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, "[secret]")
     return text
-
-
-def unhinted(text: str) -> str:
-    """``text`` without what a server shows of a key between stars, ``sk-1234***********cdef``."""
-    return re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", text)

@@ -35,7 +35,6 @@ from shotad.engines.openai_client import (
     address_of,
     key_from,
     need_client,
-    unhinted,
 )
 from shotad.engines.table import named
 
@@ -241,7 +240,9 @@ class OpenAI:
             case "quota":
                 what, hint = f"The quota at {server} is spent. {said}", f"Top it up. {_LATER}"
             case "key":
-                what = f"{server} refuses the key in the environment variable {name}. {unhinted(said)}"
+                # Without what a server shows of a key between stars, ``sk-1234***********cdef``
+                said = re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", said)
+                what = f"{server} refuses the key in the environment variable {name}. {said}"
                 hint = f"Set {name} to a key that may use this model. {_LATER}"
             case "blind":
                 what = f"The model {self.identity.model} takes no images. {said}"
