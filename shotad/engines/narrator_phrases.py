@@ -10,18 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from shotad.core import MANY, Deed, Named, PeopleFact, Posture, TextFact, ThingFact
-from shotad.engines.narrator_words import (
-    CROWD,
-    SEVERAL,
-    Quote,
-    agree,
-    called_together,
-    counted,
-    face_of,
-    gerund,
-    listed,
-    plural,
-)
+from shotad.engines import narrator_words as english
 from shotad.sight import Level
 
 WORTH = {
@@ -145,19 +134,19 @@ class Clause:
     where: tuple[str, ...] = ()
     detail: str = ""
     tail: str = ""
-    quotes: tuple[Quote, ...] = ()
+    quotes: tuple[english.Quote, ...] = ()
     join: str = "and"
     """How quotes follow each other: "and" at one time, "then" one after the other."""
 
     @property
     def core(self) -> str:
         """Subject and verb, agreeing, without what may be dropped."""
-        return f"{self.subject} {agree(self.verb, self.many)}"
+        return f"{self.subject} {english.agree(self.verb, self.many)}"
 
     def body(self, adverbials: int, last: bool) -> str:
         """The clause with so many of its adverbials at its end; ``last`` closes a final quotation."""
         subject = [part for part in (self.subject, self.detail) if part]
-        verb = agree(self.verb, self.many)
+        verb = english.agree(self.verb, self.many)
         words = " ".join([*subject, verb, *self.where[:adverbials]]).replace(" ,", ",") + self.tail
         return words if not self.quotes else f"{words}: {self._quoted(last)}"
 
@@ -177,7 +166,7 @@ class Clause:
 def thing_noun(fact: ThingFact) -> str:
     """What one says for a detector's class: "a phone" for cell phone, "two dogs", "bottles" for `MANY`."""
     noun = _NAMES.get(fact.name, fact.name)
-    return counted(noun, fact.count) if fact.count < MANY else plural(noun)
+    return english.counted(noun, fact.count) if fact.count < MANY else english.plural(noun)
 
 
 def thing_moves(noun: str, fact: ThingFact) -> tuple[Clause, ...]:
@@ -192,7 +181,7 @@ def appear_clauses(
     nouns: Iterable[str], many: bool, where: tuple[str, ...], named: bool = False
 ) -> tuple[Clause, ...]:
     """ "A person and a dog appear", "there are two boats"; that somebody ``named`` exists is no news."""
-    subject = listed(nouns)
+    subject = english.listed(nouns)
     appear = Clause(subject, "appear", many, where)
     if named:
         return (appear,)
@@ -211,7 +200,9 @@ _READ = {
 """What reads a text of each kind, one or several."""
 
 
-def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: bool) -> tuple[Clause, ...]:
+def text_clauses(
+    kind: str, quotes: tuple[english.Quote, ...], join: str, appearing: bool
+) -> tuple[Clause, ...]:
     """The ways to read words aloud; a text of which only the beginning fits is said to begin so."""
     one = len(quotes) == 1
     if appearing:
@@ -262,11 +253,11 @@ def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
     """What people do, or that they are there, in several wordings."""
     key = people_key(fact)
     where = _where(fact)
-    many = fact.count > 1 and (fact.count < CROWD or bool(fact.names))
+    many = fact.count > 1 and (fact.count < english.CROWD or bool(fact.names))
     if key == "face":
         if fact.who:
             whole = fact.who.pronoun == "they"  # a face goes on as "it", a person as "they"
-            subjects = (fact.who.called,) if whole else (fact.who.called, face_of(fact.who))
+            subjects = (fact.who.called,) if whole else (fact.who.called, english.face_of(fact.who))
             return _clauses(subjects, ("appear",), False, where)
         told = description(fact)
         if told:
@@ -304,17 +295,17 @@ def people_key(fact: PeopleFact) -> str:
 def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     """How the people of a fact may be called."""
     if fact.names:
-        return (called_together(fact.names, fact.unknown),)
+        return (english.called_together(fact.names, fact.unknown),)
     if fact.among:
         # The one on the left of two; of more there may be others who were not seen.
         return (f"{'the' if fact.among == 1 else 'a'} {ONE_OF} {fact.place}",)
     faint = not fact.face and (is_far(fact) or (light in ("black", "dark") and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")
-    if fact.count >= CROWD:
+    if fact.count >= english.CROWD:
         return ("a crowd",)
-    if fact.count < SEVERAL:
-        return (counted("figure" if faint else "person", fact.count),)
+    if fact.count < english.SEVERAL:
+        return (english.counted("figure" if faint else "person", fact.count),)
     return ("several figures",) if faint else ("several people", "a few people")
 
 
@@ -365,17 +356,17 @@ def _meanwhile(fact: PeopleFact, key: str) -> tuple[str, ...]:
         return (", facing away",)
     if verb == "turn" and way == "ahead":
         return ()
-    return (f", {gerund(verb)} {_GAZE[way]}",)
+    return (f", {english.gerund(verb)} {_GAZE[way]}",)
 
 
 def _one_of_them(fact: PeopleFact) -> str:
     """Of several people, the movement of one is measured: ", one coming closer"."""
-    one = "one person" if fact.count >= CROWD else "one"
+    one = "one person" if fact.count >= english.CROWD else "one"
     if fact.leaves and not fact.enters:
         return f", {one} leaving"
     if fact.movement in (None, "still") or fact.enters:
         return ""
-    return f", {one} {gerund(_MOVES[fact.movement][0])}"
+    return f", {one} {english.gerund(_MOVES[fact.movement][0])}"
 
 
 def _verbs(fact: PeopleFact, key: str) -> tuple[str, ...]:
