@@ -254,10 +254,7 @@ REVISION = 1
 
 @dataclass(frozen=True, slots=True)
 class FaceSearch:
-    """Where faces are looked for in one shot: at the seconds ``looks``.
-
-    ``frames`` are further seconds, of frames that are shown: when each came up is kept. Both ascend.
-    """
+    """Where faces are looked for in one shot: at the seconds ``looks``; ``frames`` are shown besides."""
 
     shot: Shot
     looks: tuple[float, ...]

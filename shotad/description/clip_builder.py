@@ -156,10 +156,7 @@ class ClipBuilder:
             yield self._plan(self.sketches[number], clips[number])
 
     def whole(self, shots: Sequence[Shot], end: float) -> None:
-        """Read the grammar of every shot of the film, which ends at second ``end``, and write it down.
-
-        Pairs are scored that lie as near to each other as those of the clip of a slot within one shot.
-        """
+        """Read the grammar of every shot, to second ``end``; pairs as near as in a slot's clip are scored."""
         context, clock = self._context.config.context, self._clock(end)
         looks = _looks([ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots], clock)
         near = context.past + 1 + context.future

@@ -46,10 +46,7 @@ from shotad.script import (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A finished track, the files it was written to, and what went on.
-
-    ``silences`` are stretches described without speech or a line; ``sheet`` is the overview page, if drawn.
-    """
+    """A finished track, its files, and what went on; ``silences`` are parts without speech or line."""
 
     track: Track
     files: tuple[Path, ...]

@@ -259,10 +259,7 @@ COLUMNS = ("text_gt_wo_char", "text", "text_gt")
 
 
 def load_examples(settings: PromptSettings) -> tuple[str, ...]:
-    """The AD lines that examples are drawn from: those of ``example_file``, else ours.
-
-    A file is read once as long as it stays. Raises ConfigError for a file without lines, PromptError.
-    """
+    """The lines that examples are drawn from, ``example_file``'s or ours. Raises ConfigError, PromptError."""
     if settings.example_file:
         path = Path(settings.example_file).expanduser()
         try:

@@ -200,10 +200,7 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
 def _asks(
     cues: Sequence[Cue], prepared: Prepared, context: RunContext, engines: Engines, apart: WorkFolder
 ) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
-    """The plans of the lines' slots, each with the settings of its next try; and what could not be done.
-
-    What is written of these few slots is written ``apart``, and takes nothing from the run's own grammar.
-    """
+    """The plans of the lines' slots, each with its next try's settings; all else is written ``apart``."""
     wanted = {cue.slot_id: cue for cue in cues}
     some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
     grammar = context.folder.path / "grammar.json"

@@ -300,10 +300,7 @@ def _legend(presence: Presence, marks: Marks) -> tuple[str, ...]:
 
 
 def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSettings) -> str:
-    """The names that the dialogue holds near the clip, as a block of their own, or nothing.
-
-    Names of the cast stand as Stage I is told them; those that may not be said yet are left out.
-    """
+    """The names in the dialogue near the clip that Stage I may be told, as a block, or nothing."""
     if not settings.by_rules.heard_names:
         return ""
     told: list[tuple[str, str]] = []

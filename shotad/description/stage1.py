@@ -180,10 +180,7 @@ def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
 
 
 def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Stage1Question:
-    """The question about ``plan``; ``pixels`` stands for the film and the way its frames are read.
-
-    The number of attempts is no part of its key: a description that could be used is not asked for again.
-    """
+    """The question about ``plan``; ``pixels`` stands for the film. Its key holds no number of attempts."""
     prompt = stage1_messages(plan, config, hears=engine.abilities.hears)
     request = Request(
         slot_id=plan.slot.id,

@@ -281,10 +281,7 @@ def story_of(
     presence: Presence,
     config: Config,
 ) -> str:
-    """What is told of the film for one slot, see `story_text`, but no name that the film has not told.
-
-    Of the memory what bears on Stage I's description, on who is in the clip and on the dialogue around.
-    """
+    """What is told of the film for one slot (`story_text`): what the memory has on it, no untold name."""
     capitals = capitals_are_names(config.language)
     names = names_in_use(lines if capitals else (), config.prompt.note, presence)
     start, end = slot.interval.start - REACH, slot.interval.end + REACH
@@ -296,10 +293,7 @@ def story_of(
 
 
 class Telling:
-    """The story as it is told slot by slot. Says nothing where ``story.on`` is off.
-
-    ``known`` and ``keep`` are the answers of earlier runs, by key. An unreadable one is asked for once more.
-    """
+    """The story told slot by slot, if ``story.on``; ``known`` and ``keep`` hold earlier answers, by key."""
 
     def __init__(
         self,

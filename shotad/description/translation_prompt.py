@@ -80,10 +80,7 @@ REPEATED = Complaint(
 
 
 def repeats(text: str, line: str, others: Iterable[tuple[str, str]]) -> bool:
-    """Whether ``text``, for ``line``, came for another of ``others`` too, lines with their translations.
-
-    Lines that are alike may come to one sentence, and short ones (``He leaves.``, ``He goes.``) too.
-    """
+    """Whether ``text``, for ``line``, came for others too; lines that are alike or short may come to one."""
     said = _words_bare(text)
     return len(said) >= _SAME_WORDS and any(
         _words_bare(told) == said and similarity(other, line) < _ALIKE for other, told in others
@@ -95,10 +92,7 @@ def _words_bare(text: str) -> list[str]:
 
 
 def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
-    """What is wrong with ``text`` as the translation of ``line``; nothing where it is good.
-
-    By the rules missing, refused, language, copied, markup, length, name, quote, repeated.
-    """
+    """What is wrong with ``text`` as the translation of ``line``; nothing where it is good."""
     target = task.target
     found: list[Complaint] = []
     many = len(without_quotations(line.text).split()) >= _SAME_WORDS
@@ -264,10 +258,7 @@ _RETRY = "Run again: only what is missing is asked for."
 
 
 def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
-    """The translations of an answer by id, of those asked for (``ids``); others are left out.
-
-    Raises RefusalError where a model will not translate, ScriptError where nothing can be read.
-    """
+    """The translations in an answer by the ``ids`` asked for. Raises RefusalError, ScriptError for none."""
     body = without_thoughts(text)
     pairs: list[tuple[str, str]] = []
     for name in ids:

@@ -207,10 +207,7 @@ _PACKAGES = ("torch", "transformers")
 
 
 def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None:
-    """Refuse ``models``, which would have to be fetched, where this machine cannot run them.
-
-    They are loaded one after the other, so the largest counts. ``instead`` begins the EngineError's hint.
-    """
+    """Refuse ``models`` to fetch whose largest cannot run here; ``instead`` begins the error's hint."""
     models = list(dict.fromkeys(models))
     if not models:
         return

@@ -220,10 +220,7 @@ def _as_known(statement: Statement, memory: Memory) -> Statement:
 
 
 def _among(clause: Clause, statement: Statement, known: Sequence[Named], among: bool = False) -> Clause:
-    """ "Celia appears with Thom"; "Thom and Celia appear together" where both are known.
-
-    ``among``: that these are seen with others was said already.
-    """
+    """ "Celia appears with Thom", "Thom and Celia appear together"; ``among``: that was said already."""
     if clause.verb != "appear" or clause.tail:
         return clause
     rest = [name for name in statement.names if name not in known]

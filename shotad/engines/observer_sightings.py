@@ -323,10 +323,7 @@ def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:
 def clothes_of(
     track: Track[Glimpse], poses: Sequence[Pose], images: Mapping[float, Image], level: Level
 ) -> Colour | None:
-    """The colour between shoulders and hips, else below the chin, that nearly all frames have, and no shade.
-
-    The colour above the face is not measured: it is as often a hood or the sky as hair.
-    """
+    """The colour between shoulders and hips, else below the chin, of nearly all frames, if no shade."""
     tops = [_top(images[pose.seconds], pose) for pose in poses if pose.seen(*SHOULDERS, *HIPS)]
     if len(tops) >= _TOPS and level not in ("black", "dark"):
         colour = max(set(tops), key=lambda colour: (tops.count(colour), str(colour)))

@@ -149,10 +149,7 @@ class OpenAI:
             )
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """One reply for each request, in order; up to ``openai.in_flight`` are under way at once.
-
-        Raises EngineError for what makes all further calls useless; then no thread sends anything more.
-        """
+        """One reply for each request, in order. Raises EngineError for what makes further calls useless."""
         if not self.identity.model:
             raise self._no_model(self._line.models())
         if len(requests) == 1:
