@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from shotad.core import Character, Message, Presence, RefusalError, ScriptError, is_english, language_of
+from shotad.core import Message, Presence, RefusalError, ScriptError, is_english, language_of
 from shotad.description.prompts import answer_form, stage1_form
 from shotad.description.slotplan import Heard
 from shotad.description.templates import render, without_material
@@ -337,7 +337,16 @@ def name_complaints(
             text = f'The description does not say that "{name}" is there. Write {pronoun} instead.'
             wrong.append(Complaint("L7", text))
     if is_english(language):
-        wrong += _from_nowhere(line, presence.cast, f"{description}\n{told}", heard)
+        texts = (f"{description}\n{told}", *(one.name for one in heard))
+        known = words_of(presence.cast).union(*map(keys_of, texts))
+        names = [character.called for character in presence.cast if character.named]
+        for start, end in people_named(line, known.__contains__):
+            near = get_close_matches(line[start:end], names, 1, _MISSPELT)
+            remedy = (
+                f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
+            )
+            text = f'"{line[start:end]}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
+            wrong.append(Complaint("L7", text))
     wrong += [
         Complaint("L8", f'Write "{character.called}" instead of "{name}".')
         for name, character in may_say.items()
@@ -361,19 +370,6 @@ def names_untold(description: str, told: str, presence: Presence) -> tuple[str, 
     )
     names = (description[start:end] for start, end in sorted(spans))
     return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
-
-
-def _from_nowhere(
-    line: str, cast: Sequence[Character], told: str, heard: Sequence[Heard]
-) -> Iterator[Complaint]:
-    known = words_of(cast).union(keys_of(told), *(keys_of(one.name) for one in heard))
-    names = [character.called for character in cast if character.named]
-    for start, end in people_named(line, known.__contains__):
-        near = get_close_matches(line[start:end], names, 1, _MISSPELT)
-        remedy = f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
-        yield Complaint(
-            "L7", f'"{line[start:end]}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
-        )
 
 
 _MISSPELT = 0.75

@@ -6,7 +6,7 @@ What it says was measured; what it does not know it does not say.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
@@ -117,7 +117,13 @@ class Narrator:
     ) -> list[Sentence]:
         """As many different lines as are wanted, or can be made in time; ``again``: copies too."""
         found: list[Sentence] = []
-        for group in _groups(able, STATEMENTS, number):
+        groups = list(plans(able, STATEMENTS))
+        if number > 1:  # each alone comes early
+            groups = [*groups[:1], *(group for group in groups if len(group) == 1), *groups[1:]]
+        once: dict[frozenset[Statement], tuple[Statement, ...]] = {}
+        for group in groups:
+            once.setdefault(frozenset(group), group)
+        for group in once.values():
             made = lines(group, memory, request.budget)
             in_time = (line for line in made if timing is None or timing.allows(line))
             line = next((line for line in in_time if _fit(line, request, again=again)), None)
@@ -144,19 +150,6 @@ def _fit(line: Sentence, request: Request, *, again: bool = False) -> bool:
     words = check_line(without_names(text, [name for statement, _ in told for name in statement.names]))
     copies = not again and any(f.rule == "L9" for f in check_line(text, previous=request.history))
     return not words and not copies
-
-
-def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple[Statement, ...]]:
-    """Statements to make a sentence of, the best first; for several candidates each alone comes early."""
-    groups = list(plans(able, most))
-    if number > 1:
-        alone = [group for group in groups if len(group) == 1]
-        groups = [*groups[:1], *alone, *groups[1:]]
-    seen: set[frozenset[Statement]] = set()
-    for group in groups:
-        if frozenset(group) not in seen:
-            seen.add(frozenset(group))
-            yield group
 
 
 def _said(statement: Statement, after: int) -> dict[str, Any]:

@@ -53,7 +53,12 @@ def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...
 def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Iterator[Sentence]:
     """The group's sentences within the budget, the fullest and freshest first."""
     ordered = _in_order(group)
-    choices = _choices(ordered, memory)
+    # The wordings of each statement, the freshest first; a verb of an earlier clause comes last.
+    choices: list[list[Clause]] = []
+    for at in range(len(ordered)):
+        verbs = {options[0].verb.split(" ")[0] for options in choices}
+        fresh = _fresh_wordings(ordered, at, memory)
+        choices.append(sorted(fresh, key=lambda clause: clause.verb.split(" ")[0] in verbs))
     telling_apart = sum(statement.heads == 1 for statement in ordered) > 1
     shortest = [_shortest(options, telling_apart, len(ordered) > 1) for options in choices]
     most = max((len(c.where) for options in choices for c in options), default=0)
@@ -140,16 +145,6 @@ def _two_singles(one: Statement, other: Statement) -> bool:
 def _told_apart(one: Statement, other: Statement) -> bool:
     looks = {statement.clauses[0].detail for statement in (one, other)}
     return len(looks) == 2 and "" not in looks
-
-
-def _choices(ordered: Sequence[Statement], memory: Memory) -> list[list[Clause]]:
-    """The wordings of each statement, the freshest first; a verb of an earlier clause comes last."""
-    choices: list[list[Clause]] = []
-    for at in range(len(ordered)):
-        verbs = {options[0].verb.split(" ")[0] for options in choices}
-        options = _fresh_wordings(ordered, at, memory)
-        choices.append(sorted(options, key=lambda clause: clause.verb.split(" ")[0] in verbs))
-    return choices
 
 
 def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> list[Clause]:

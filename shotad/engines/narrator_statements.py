@@ -278,7 +278,11 @@ def picture_statements(facts: Facts) -> list[Statement]:
     for shot in facts.current:
         people = _once([fact for fact in facts.people if fact.shot == shot])
         people = [fact for fact in people if not _may_be_named(fact, facts.people)]
-        things = _each_kind([fact for fact in facts.things if fact.shot == shot])
+        # One fact for each kind of thing, that of most, then the surest: shaken shots have several.
+        things, kinds = [fact for fact in facts.things if fact.shot == shot], dict[str, ThingFact]()
+        for fact in sorted(things, key=lambda fact: (-fact.count, -fact.sure)):
+            kinds.setdefault(fact.name, fact)
+        things = [fact for fact in things if kinds[fact.name] is fact]
         seen = list(_seen(people, things, levels.get(shot, "middling"), same))
         if shot in brightening and any(_shows(statement) for statement in seen):
             seen = _out_of_the_dark(seen)
@@ -318,14 +322,6 @@ def _may_be_named(fact: PeopleFact, people: tuple[PeopleFact, ...]) -> bool:
         return False
     named = [other for other in people if other.names and (other.shot == fact.shot or not fact.face)]
     return any(f.shot != fact.shot or f.last < fact.first or fact.last < f.first for f in named)
-
-
-def _each_kind(things: list[ThingFact]) -> list[ThingFact]:
-    """One fact for each kind of thing, that of most of them, then the surest: shaken shots have several."""
-    kept: dict[str, ThingFact] = {}
-    for fact in sorted(things, key=lambda fact: (-fact.count, -fact.sure)):
-        kept.setdefault(fact.name, fact)
-    return [fact for fact in things if kept[fact.name] is fact]
 
 
 def _seen(

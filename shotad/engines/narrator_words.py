@@ -190,14 +190,11 @@ def fit_quote(text: str, room: int) -> Quote | None:
     ends = [match.start() for match in _BREAKS.finditer(words)]
     for end in reversed(ends):
         part = words[:end].rstrip(" ,;:-–—")
-        if _stands_alone(part, words[end - 1] in ".!?…") and spoken_words(part) <= room:
+        tokens, least = part.lower().split(), _SHORTEST_PART[words[end - 1] in ".!?…"]
+        stands_alone = len(tokens) >= least and tokens[-1] not in _FUNCTION_WORDS
+        if stands_alone and spoken_words(part) <= room:
             return Quote(re.sub(r"(?<!\.)\.$", "", part), whole=False)
     return None
-
-
-def _stands_alone(part: str, sentence: bool) -> bool:
-    tokens = part.lower().split()
-    return len(tokens) >= _SHORTEST_PART[sentence] and tokens[-1] not in _FUNCTION_WORDS
 
 
 SEVERAL = 4

@@ -172,7 +172,10 @@ class Observer:
         return replace(facts, texts=texts, credits=rolls or (scene is not None and scene.credits))
 
     def _with_shot(self, facts: Facts, frames: ShotFrames, known: _Known) -> Facts:
-        light, motion = _light(frames), _motion(frames)
+        light, trusted = _light(frames), [shift for shift in frames.shifts if shift is not None]
+        sure = len(trusted) / len(frames.shifts) if frames.shifts else 0.0
+        camera = camera_of(frames.shifts, frames.seconds) if frames.shifts else "still"
+        motion = MotionFact(frames.number, camera, inside_of(frames.shifts), round(sure, 3))
         people, things, figures = list(facts.people), list(facts.things), list(facts.figures)
         if light.level != "black":
             for passage in passages(frames, self._eyes):
@@ -401,13 +404,6 @@ def _change(frames: ShotFrames, lumas: Sequence[float], start: int, end: int) ->
     steps = frames.shifts[start : end - 1]
     held = sum(s is not None and s.trust >= _HELD for s in steps)
     return None if change == "flash" and held < 0.6 * len(steps) else change
-
-
-def _motion(frames: ShotFrames) -> MotionFact:
-    trusted = [s for s in frames.shifts if s is not None]
-    sure = len(trusted) / len(frames.shifts) if frames.shifts else 0.0
-    camera = camera_of(frames.shifts, frames.seconds) if frames.shifts else "still"
-    return MotionFact(frames.number, camera, inside_of(frames.shifts), round(sure, 3))
 
 
 _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
