@@ -19,7 +19,7 @@ import numpy as np
 from common import DESCRIBERS, DREAM, Lines, command_line, described_lines, said_around
 
 from shotad.core import Interval, Slot, slot_id
-from shotad.description.choice import ByRules, BySequence, Chooser, Embed, FittedLine, Situation
+from shotad.description.choice import Chooser, Embed, FittedLine, Situation, by_rules, by_sequence
 from shotad.script import Fitted, check_line, make_embedder
 
 KINDS = ("own", "repeats", "elsewhere", "cut off")
@@ -85,7 +85,7 @@ def taken(film: Film, chooser: Chooser) -> Iterator[str]:
             for number, (_, text) in enumerate(found)
         ]
         slot = Slot(slot_id(moment.interval.start), moment.interval, 30)
-        index = chooser.choose(lines, Situation(slot, tuple(said), moment.description))
+        index = chooser(lines, Situation(slot, tuple(said), moment.description))
         said.append(found[index][1])
         yield found[index][0]
 
@@ -107,7 +107,7 @@ def main() -> None:
     command_line(__doc__).parse_args()
     first, second = (described_lines(DREAM / file) for file in DESCRIBERS.values())
     films = dict(zip(DESCRIBERS, (described(first, second), described(second, first)), strict=True))
-    choosers: dict[str, Chooser] = {"rules": ByRules(), "sequence": BySequence(embedder())}
+    choosers: dict[str, Chooser] = {"rules": by_rules, "sequence": by_sequence(embedder())}
     for name, film in films.items():
         print(f"\n{name}: {len(film)} slots\n{'':12s}" + "".join(f"{kind:>10s}" for kind in KINDS))
         for label, chooser in choosers.items():

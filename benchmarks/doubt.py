@@ -39,7 +39,7 @@ from scipy.optimize import minimize
 
 import shotad
 from shotad.core import NoProgress
-from shotad.description import Evidence, doubt_of, signs_of, things_told, verbs_of
+from shotad.description import doubt_of, signs_of, things_told, verbs_of
 from shotad.script import quotations, timecode
 
 NAMES = ("Martha", "Oscar", "Helen", "Victor", "Judith", "Leonard", "Priya", "Tomas", "Edith", "Samuel")
@@ -77,7 +77,7 @@ class Told:
     stage1: Mapping[str, Any]
 
     def doubt(self, text: str | None = None) -> float:
-        return doubt_of(text or self.text, Evidence(self.stage1)).value
+        return doubt_of(text or self.text, signs_of(text or self.text, self.stage1)).value
 
 
 Row = tuple[float, float, str]
@@ -248,7 +248,7 @@ def _print_fit(found: Mapping[str, Sequence[Told]]) -> None:
         for kind in ("true", *HEARD):
             for line, text in texts[kind]:
                 told = Counter({source: 1.0})
-                for sign in signs_of(text, Evidence(line.stage1)):
+                for sign in signs_of(text, line.stage1)[1:]:
                     told[sign.kind] += sign.times
                 rows.append((told, kind != "true", len(texts[kind]) ** -0.5))
     names = sorted({name for told, *_ in rows for name in told})

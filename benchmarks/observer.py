@@ -87,7 +87,7 @@ def looked_at(clip: Clip, eyes: Eyes) -> Iterator[Passage]:
 
 def tally_of(passage: Passage, labels: Labels) -> Tally:
     """The tracks that are called people, frame by frame."""
-    people = people_of(link([look.people for look in passage.looks], passage.shifts))
+    people = people_of(link([look.people for look in passage.looks], passage.stretch.shifts))
     tally = np.zeros(4, np.int64)
     for look in passage.looks:
         if any(first <= look.seconds <= last for first, last in labels.unsure):

@@ -433,20 +433,23 @@ def test_rows_of_the_time_line(end: float, shots: int, length: int, rows: int) -
     assert found[-1].start < end <= found[-1].end
 
 
-def spans(parts: tuple[Span, ...]) -> list[tuple[str, float, float]]:
+def spans(parts: Sequence[Span]) -> list[tuple[str, float, float]]:
     """Kind, start and end in seconds of a row of 15 s."""
     return [(p.kind, round(p.left * 0.15, 6), round((p.left + p.width) * 0.15, 6)) for p in parts]
 
 
 def test_the_time_line_shows_what_happens_when(tmp_path: Path) -> None:
     (row,) = timeline(read_subject(make_folder(tmp_path, Made(shots=3, length=5, threads=2))))
-    assert spans(row.shots) == [("shot", 0, 5), ("shot", 5, 10), ("shot", 10, 15)]
-    assert [(p.words, p.thread) for p in row.shots] == [("0 A", "A"), ("1 B", "B"), ("2 A", "A")]
-    assert spans(row.speech) == [("speech", 2.5, 3.5), ("lyrics", 7.5, 8.5), ("speech", 12.5, 13.5)]
-    assert spans(row.slots) == [("slot", 0.2, 2.2), ("slot", 10.2, 12.2)]
-    assert spans(row.lines) == [("heard", 0.2, 1.7), ("heard", 10.2, 11.7)]
-    assert [(round(place * 0.15, 6), words) for place, words in row.ticks[:2]] == [(0, "00:00"), (1, "00:01")]
-    assert row.end == 100
+    assert spans(row["shots"]) == [("shot", 0, 5), ("shot", 5, 10), ("shot", 10, 15)]
+    assert [(p.words, p.thread) for p in row["shots"]] == [("0 A", "A"), ("1 B", "B"), ("2 A", "A")]
+    assert spans(row["speech"]) == [("speech", 2.5, 3.5), ("lyrics", 7.5, 8.5), ("speech", 12.5, 13.5)]
+    assert spans(row["slots"]) == [("slot", 0.2, 2.2), ("slot", 10.2, 12.2)]
+    assert spans(row["lines"]) == [("heard", 0.2, 1.7), ("heard", 10.2, 11.7)]
+    assert [(round(place * 0.15, 6), words) for place, words in row["ticks"][:2]] == [
+        (0, "00:00"),
+        (1, "00:01"),
+    ]
+    assert row["end"] == 100
 
 
 def test_the_page_says_who_was_recognised_and_escapes_names(tmp_path: Path) -> None:

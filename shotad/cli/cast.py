@@ -305,8 +305,9 @@ def discovery_text(found: Discovery, film: Path, options: Mapping[str, object]) 
         counts = [f"{one.added} new"] if one.added or one.way == "new" else []
         counts += [f"{one.removed} removed"] if one.removed and one.way != "new" else []
         pictures = "left as you changed them" if one.way == "leave" else ", ".join(counts) or "as before"
-        name, like = (f"; {one.name}" if one.name else ""), (f"; looks like {one.like}" if one.like else "")
-        lines.append(f"{one.id:<{width}}  {seen}  {pictures}{name}{like}")
+        like = f"looks like {one.found.like}" if one.found.like else ""
+        more = "".join(f"; {words}" for words in (one.name, like) if words)
+        lines.append(f"{one.id:<{width}}  {seen}  {pictures}{more}")
     new = sum(one.way == "new" for one in found.people)
     known = f"{len(found.people) - new} known before, {new} new" if len(found.people) > new else f"{new}"
     lines += [f"People in {found.film}: {known}.", *notes]
@@ -329,7 +330,7 @@ def discovery_json(found: Discovery) -> dict[str, Any]:
             "pictures": one.way,
             "added": one.added,
             "removed": one.removed,
-            "like": one.like,
+            "like": one.found.like,
             "shots": one.found.shots,
             "seconds": one.found.seconds,
             "first": one.found.first,

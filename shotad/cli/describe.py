@@ -195,7 +195,7 @@ def summary(outcome: Outcome) -> str:
         # What to connect for a description worth hearing: what runs here, if a model server does
         from shotad.engines import running
 
-        servers = [f"--engine WORD:MODEL with {server.told}" for server in running()]
+        servers = [f"--engine WORD:MODEL with {server}" for server in running()]
         means = servers or ["--engine openai with a server, --engine paper with a GPU"]
         lines.append(
             "The embedded engine describes only what small models can measure. For a fuller description "

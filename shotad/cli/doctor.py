@@ -185,16 +185,12 @@ def _engines() -> list[Check]:
     here = [name for name, model in MODELS.items() if cached(model.repo)]
     word = chosen()
     gone = f" ({word}, chosen with --use, does not answer)" if word and not answers(word) else ""
-    servers = "; ".join(server.told for server in running())
+    use = ". Use one: --engine WORD:MODEL, or always: shotad doctor --use WORD:MODEL"
+    none = "none runs on this machine (looked for Ollama, LM Studio, llama.cpp, vLLM)"
     return [
         Check("Engines", f"auto takes {best_here()}{gone}"),
         Check("Fits", _fitting()),
-        Check(
-            "Model servers",
-            f"{servers}. Use one: --engine WORD:MODEL, or always: shotad doctor --use WORD:MODEL"
-            if servers
-            else "none runs on this machine (looked for Ollama, LM Studio, llama.cpp, vLLM)",
-        ),
+        Check("Model servers", "; ".join(running()) + use if running() else none),
         Check("Local models", ", ".join(here) if here else "none in the cache of the Hugging Face hub"),
     ]
 

@@ -70,9 +70,10 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
             rows.append(as_json(one))
             code = max(code, int(bool(one.errors or (options["strict"] and one.warnings))))
         else:
-            texts.append(f"{one.name} is not checked: {one.error}")
-            rows.append({"name": one.name, "error": one.error.what, "hint": one.error.hint})
-            code = max(code, one.error.exit_code)
+            path, error = one
+            texts.append(f"{path} is not checked: {error}")
+            rows.append({"name": str(path), "error": error.what, "hint": error.hint})
+            code = max(code, error.exit_code)
     console.result("\n\n".join(texts), rows[0] if len(paths) == 1 else rows)
     if code:
         raise click.exceptions.Exit(code)

@@ -29,6 +29,7 @@ from .conversation import (
     EngineCall as EngineCall,
     Inquiry as Inquiry,
     Named as Named,
+    converse as converse,
     identity_record as identity_record,
     is_done as is_done,
     make_ready as make_ready,
@@ -38,7 +39,6 @@ from .conversation import (
     slot_seed as slot_seed,
 )
 from .doubt import (
-    Evidence as Evidence,
     doubt_of as doubt_of,
     signs_of as signs_of,
     things_told as things_told,
@@ -55,7 +55,6 @@ from .estimate import foresee as foresee
 from .lint_check import (
     Again as Again,
     Checker as Checker,
-    Failed as Failed,
     LintTargets as LintTargets,
     checked_paths as checked_paths,
     lint as lint,
@@ -83,7 +82,6 @@ from .preparing import (
     speech_step as speech_step,
 )
 from .prompts import check_prompts as check_prompts
-from .scheduler import converse as converse
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan, spoken as spoken
 from .stage1 import (
@@ -96,7 +94,6 @@ from .templates import (
     check_templates as check_templates,
     prompt_hash as prompt_hash,
     render as render,
-    variables_in as variables_in,
 )
 from .translation import (
     TranslationOutcome as TranslationOutcome,

@@ -1,8 +1,7 @@
 """What engines answered, taken apart: the steps of Stage I's description, the lines of Stage II.
 
-Models bend the form they were asked for. What they often make of it is understood: Markdown, headings in
-other words, an answer around the JSON or none, JSON that is broken or cut off. What is not understood is
-asked for again.
+Models bend the form they were asked for. What they often make of it is understood: Markdown, other headings,
+text around the JSON or none, JSON broken or cut off. What is not understood is asked for again.
 """
 
 from __future__ import annotations
@@ -142,10 +141,9 @@ def parse_stage1(
 ) -> Description:
     """The answer as a Description, its steps under the headings that were asked for.
 
-    Steps that the answer leaves out or leaves empty are left out; steps answered several times (shot
-    by shot) are joined. An answer without any heading is read by its numbers, else kept whole under
-    ``Description``. Thread sentences go to ``explanation``, wherever they stand; instructions that the
-    answer repeats, closing words, and refusals among answers are left out.
+    Steps that the answer leaves out or empty are left out; those answered several times (shot by shot) are
+    joined. Without headings it is read by numbers, else kept whole under ``Description``. Thread sentences go
+    to ``explanation``; repeated instructions, closing words, and refusals among answers are left out.
 
     Raises RefusalError for a refusal, ScriptError for an answer that is empty or an explanation alone.
     """
@@ -269,11 +267,9 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     """The AD lines of an answer: at least one, at most ``candidates``, in the order of their keys.
 
     Understands the keys asked for, in JSON whole or broken and without it, lists, numbered lines and plain
-    sentences. Every line is one line of text that ends in a full stop or its like. ``cut``: the answer was
-    cut off at its greatest length, and what is half at its end is left out.
+    sentences. Every line ends in a full stop or its like. ``cut``: what is half at the answer's end goes.
 
-    Raises RefusalError where a model will not write, ScriptError where else nothing can be spoken: an
-    empty answer, or empty values.
+    Raises RefusalError where a model will not write, ScriptError where nothing else can be spoken.
     """
     body = re.sub(r"```[ \t]*\w*", "\n", answer_in(text).replace("'''", "```")).strip()
     body = _before_the_cut(body) if cut else body

@@ -1,7 +1,6 @@
 """From a film to a cast folder: its faces, who is who, and pictures by which each is known again.
 
-Faces of the film are grouped into people; who is in the folder already is recognised, who is new is added,
-and the best pictures of each stay.
+Faces are grouped into people; who is in the folder is recognised, others are added, the best pictures stay.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import Cast, Config, Member, Progress, UsageError, reported, shots_of
+from shotad.core import Cast, Member, Progress, UsageError, reported, shots_of
 from shotad.description.cast_recognition import (
     DISCOVERED,
     FaceSearch,
@@ -64,8 +63,7 @@ PIXELS = 1920 * 1080
 def discover(context: RunContext, place: Path) -> Discovery:
     """Find the people of a film and put them into the cast folder ``place``, which may be there already.
 
-    Where nobody is found and there is no such folder, none is made. Raises CastError, WorkFolderError,
-    WeightsError, UsageError.
+    Where nobody is found none is made. Raises CastError, WorkFolderError, WeightsError, UsageError.
     """
     place = cast_path(place).parent
     CastFile.open(place)
@@ -139,15 +137,20 @@ class _Case:
 def file_people(
     people: Sequence[FoundPerson], place: Path, height: int, models: FaceModels, context: RunContext
 ) -> Discovery:
-    """Put ``people``, the most seen first, into the cast folder ``place``, which is held by this process.
-
-    ``height`` is that of the pictures in which faces were found.
-    """
+    """Put ``people``, the most seen first, into the held cast folder; ``height``: of the pictures."""
     film, config = context.film, context.config
     fingerprint = film.info.fingerprint
     file, facts = CastFile.open(place), Facts.read(place)
     holdings = Holdings(place, file.members, facts)
-    gallery = _gallery(holdings, fingerprint, models, config)
+    # The photos of the cast, without those that an earlier run cut from this film
+    own = {(picture.id, picture.sha256) for picture in facts.of_film(fingerprint)}
+    members = []
+    for member in holdings.members:
+        hashed = zip(member.photos, holdings.hashes[member.id], strict=True)
+        photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
+        members.append(replace(member, photos=photos))
+    settings = config.cast.model_copy(update={"rules": "ours"})
+    gallery = read_gallery(Cast(tuple(members)), models, settings)
     threshold = max(models.threshold, models.join)
     matches = match_people(
         people,
@@ -171,18 +174,6 @@ def file_people(
     return Discovery(place, film.info.name, tuple(known), tuple(gone), *left_out)
 
 
-def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) -> Gallery:
-    """The photos of the cast, without those that an earlier run cut from this film."""
-    own = {(picture.id, picture.sha256) for picture in holdings.facts.of_film(film)}
-    members = []
-    for member in holdings.members:
-        hashed = zip(member.photos, holdings.hashes[member.id], strict=True)
-        photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
-        members.append(replace(member, photos=photos))
-    settings = config.cast.model_copy(update={"rules": "ours"})
-    return read_gallery(Cast(tuple(members)), models, settings)
-
-
 def _cases(
     people: Sequence[FoundPerson], matches: Sequence[Match], holdings: Holdings, gallery: Gallery, film: str
 ) -> list[_Case]:
@@ -199,19 +190,15 @@ def _cases(
     for member in holdings.members:
         if member.id in parts:
             whole = person_of(track for part in parts[member.id] for track in part.tracks)
-            way = _way(member.id, film, holdings)
+            pictures = holdings.facts.of_film(film)
+            way: Way = "leave" if holdings.is_edited(member.id, film) else "renew"
+            if not any(member.id in (picture.id, holdings.holder(picture)) for picture in pictures):
+                way = "add"
             there = gallery.photos.get(member.id, _none(whole))
-            old = len(member.photos) - sum(p.id == member.id for p in holdings.facts.of_film(film))
+            old = len(member.photos) - sum(picture.id == member.id for picture in pictures)
             count = 0 if way == "leave" else min(PICTURES, _MOST * PICTURES - old)
             cases.append(_Case(whole, member.id, likes[member.id], way, max(count, 0), there))
     return sorted(cases, key=lambda case: case.person.order)
-
-
-def _way(member: str, film: str, holdings: Holdings) -> Way:
-    pictures = holdings.facts.of_film(film)
-    if not any(member in (picture.id, holdings.holder(picture)) for picture in pictures):
-        return "add"
-    return "leave" if holdings.is_edited(member, film) else "renew"
 
 
 def _none(person: FoundPerson) -> Embeddings:
@@ -249,8 +236,7 @@ class _Filing:
     pictures: list[Picture]
 
     def clear(self, present: set[str | None]) -> list[str]:
-        """Take out those of an earlier run who are not ``present`` and have nothing filled in: all of such a
-        member is what a run over this film made of them."""
+        """Take out those not ``present`` of whom an earlier run over this film made all that there is."""
         gone, film = [], self.film.info.fingerprint
         for member in self.holdings.members:
             films = {found.film for found in self.holdings.facts.in_films(member.id)}
@@ -349,16 +335,12 @@ class _Filing:
 
 
 Way = Literal["new", "add", "renew", "leave"]
-"""What becomes of a person's pictures: somebody new; known, but not from this film; those of an earlier run
-over the film are chosen again; somebody has changed them."""
+"""What becomes of somebody's pictures; ``leave``: a person has changed them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One person of the film as they are in the cast now.
-
-    ``added`` and ``removed`` count pictures.
-    """
+    """One person of the film as they are in the cast now; ``added`` and ``removed`` count pictures."""
 
     found: Found
     name: str
@@ -371,19 +353,13 @@ class Known:
         """Who in the cast."""
         return self.found.id
 
-    @property
-    def like(self) -> str:
-        """The id of somebody they may be."""
-        return self.found.like
-
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
     """What a run found, the most seen first, and what it did.
 
-    ``gone`` are ids of an earlier run that the film no longer shows, with nothing filled in;
-    ``brief`` and ``unclear`` count who was left out: seen too shortly, and without a picture by which they
-    could be known again; ``dismissed`` those that somebody has taken out of the cast before.
+    ``gone`` are ids of an earlier run that the film no longer shows, with nothing filled in; ``brief`` were
+    seen too shortly, ``unclear`` had no good picture, ``dismissed`` were taken out of the cast before.
     """
 
     folder: Path

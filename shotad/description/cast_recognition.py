@@ -19,6 +19,7 @@ from shotad.core import (
     Cast,
     CastSettings,
     Character,
+    ContextShot,
     Image,
     Interval,
     Presence,
@@ -58,25 +59,20 @@ LOOKS = 4.0
 
 def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:
     """Where to look: on a clock of its own, so that slots more or fewer change little, and at the first and
-    the last frame shown, so that none lies beyond the looks. Where each frame is decided for itself, at all
-    frames.
+    last frame shown. Where each frame is decided for itself, at all frames.
     """
-    pieces: dict[int, list[Interval]] = defaultdict(list)
-    shown: dict[int, set[float]] = defaultdict(set)
-    ends: dict[int, set[float]] = defaultdict(set)
-    shots: dict[int, Shot] = {}
+    shown: dict[int, list[tuple[ContextShot, list[float]]]] = defaultdict(list)
     for plan in plans:
         for piece, frames in zip(plan.shots, plan.frames, strict=True):
-            shots[piece.shot.index] = piece.shot
-            pieces[piece.shot.index].append(piece.clipped)
-            shown[piece.shot.index].update(frames.seconds.tolist())
-            ends[piece.shot.index].update((float(frames.seconds[0]), float(frames.seconds[-1])))
+            shown[piece.shot.index].append((piece, frames.seconds.tolist()))
     wanted = []
-    for index in sorted(shots):
-        moments = tuple(sorted(shown[index]))
-        ticks = {t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, LOOKS)}
-        looks = moments if settings.by_rules.decide == "frame" else tuple(sorted(ticks | ends[index]))
-        wanted.append(FaceSearch(shots[index], looks, moments))
+    for _, parts in sorted(shown.items()):
+        moments = tuple(sorted({second for _, seconds in parts for second in seconds}))
+        ends = {second for _, seconds in parts for second in (seconds[0], seconds[-1])}
+        clipped = union([piece.clipped for piece, _ in parts])
+        ticks = {t for part in clipped for t in ticks_in(part.start, part.end, LOOKS)}
+        looks = moments if settings.by_rules.decide == "frame" else tuple(sorted(ticks | ends))
+        wanted.append(FaceSearch(parts[-1][0].shot, looks, moments))
     return wanted
 
 
@@ -85,10 +81,7 @@ _SAME_FRAME = 1e-3
 
 
 def check_cast(context: RunContext) -> None:
-    """Refuse a cast that cannot be read and fetch what it needs, before any work goes into the film.
-
-    Raises CastError, WeightsError.
-    """
+    """Refuse a cast that cannot be read, and fetch what it needs. Raises CastError, WeightsError."""
     cast = cast_of(context)
     if cast is None:
         return
@@ -191,11 +184,9 @@ def presence_of(
     seen: Mapping[int, ShotFaces],
     settings: CastSettings,
 ) -> Presence:
-    """Who is on the frames of a clip. Somebody whose name may not be said yet, and who has no descriptor, is
-    not marked: there is nothing to call them by.
+    """Who is on the frames of a clip. Somebody who may be called nothing yet is not marked.
 
-    ``known`` are the ids of all who can be recognised and are named at some time of the film. Each has a mark
-    of their own, so that nobody's changes where a name is told.
+    ``known`` are the ids of all who can be recognised and named: each keeps a mark of their own.
     """
     callable_ = [character.id for character in cast if character.called]
     found: dict[tuple[str, float], Sighting] = {}
@@ -262,11 +253,7 @@ REVISION = 1
 
 @dataclass(frozen=True, slots=True)
 class FaceSearch:
-    """Where faces are looked for in one shot: at the seconds ``looks``.
-
-    ``frames`` are further seconds, of frames that are shown: when each of those really came up is kept.
-    Both ascend and lie in the shot.
-    """
+    """Where faces are looked for in one shot: at the seconds ``looks``; ``frames`` are shown besides."""
 
     shot: Shot
     looks: tuple[float, ...]
@@ -275,8 +262,7 @@ class FaceSearch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShotFaces:
-    """The faces of one shot, and at which second the frame of each wanted moment came up; ``verdicts`` are
-    whose each track is, where that is decided."""
+    """The faces of one shot, when the frame of each wanted moment came up, and whose each track is."""
 
     shot: Shot
     tracks: tuple[FaceTrack, ...]
@@ -316,8 +302,7 @@ def read_faces(
 ) -> Iterator[ShotFaces]:
     """The faces of each shot, oldest first, one shot at a time; those in ``log`` are not looked for again.
 
-    ``shown`` is all that changes the ``pictures``. ``tidy``: when all have been handed out, ``log`` holds
-    just these.
+    ``shown`` is all that changes the ``pictures``. ``tidy``: in the end ``log`` holds just these.
     """
     keys = {w.shot.index: _key(w, shown, models) for w in wanted}
     missing = [w for w in wanted if log.get(keys[w.shot.index]) is None]

@@ -1,9 +1,8 @@
 """Forgetting people: their photos in a cast folder, and what belongs to their faces in work folders.
 
 In a work folder, ``faces.jsonl`` and ``discovered.jsonl`` hold the embeddings of all faces seen, a record for
-each shot, ``cast-faces.json`` those of the cast's photos, and ``characters.json`` whose each face was. A face
-is somebody's for sure only where it was recognised; of one person, records go in which they were recognised
-or in which any face is a little like theirs.
+each shot, ``cast-faces.json`` those of the cast's photos, and ``characters.json`` whose each face was. Of one
+person records go in which they were recognised, or in which any face is a little like theirs.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ somebody, so that looks that were not recognised go too. Most strangers stay bel
 
 @dataclass(frozen=True, slots=True)
 class Photos:
-    """What forgetting does to photos: ``going`` are deleted; ``staying`` lie outside of the cast folder or
-    belong to somebody else too."""
+    """Photos to delete (``going``), and those outside of the cast folder or of somebody else too."""
 
     going: tuple[Path, ...]
     staying: tuple[Path, ...]
@@ -146,10 +144,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray[np.float32] | None) -> int:
-    """Remove the records of these shots (None: of all) and those with a face a little like these ``looks``.
-
-    A record that cannot be read goes too. Returns how many went.
-    """
+    """Remove records of these shots (None: all), with a face like ``looks``, or damaged; how many went."""
     if not (path.exists() or path.with_suffix(".aside.jsonl").exists()):
         return 0
 
@@ -172,8 +167,7 @@ def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray
 
 
 def _without_person(record: Mapping[str, Any], member: Member) -> dict[str, Any]:
-    """``characters.json`` without somebody: their entry, their faces, and where another's face was compared
-    with theirs what it says of that."""
+    """``characters.json`` without somebody's entry, faces, and what is said of others' likeness to them."""
     tracks, names = [], (member.id, *names_of(member))
     for row in record["tracks"]:
         if member.id not in (row["person"], row["named"]):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from shotad.core import Character, Message, Presence, RefusalError, ScriptError, is_english, language_of
+from shotad.core import Message, Presence, RefusalError, ScriptError, is_english, language_of
 from shotad.description.prompts import answer_form, stage1_form
 from shotad.description.slotplan import Heard
 from shotad.description.templates import render, without_material
@@ -20,7 +20,6 @@ from shotad.description.wording import other_language, without_quotations
 from shotad.script import (
     SOMEONE,
     TALK,
-    CastMention,
     Finding,
     Limits,
     budget_in,
@@ -83,11 +82,7 @@ def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[C
 
 
 def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ...]:
-    """The sentences of a question that are ours, instructions and examples.
-
-    Left out are the material in it, the text ``quoted``, and what the model itself said, also where it is
-    quoted to ask again.
-    """
+    """The sentences of a question that are ours, without material, ``quoted`` text, and the model's own."""
     plain: list[str] = []
     again = False
     for message in messages:
@@ -101,8 +96,7 @@ def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ..
 def repeats_question(line: str, asked: Sequence[str]) -> bool:
     """Whether a sentence of a line is one of those ``asked`` (`sentences_of`), or nearly.
 
-    An instruction is no line, and an example tells of another film. Lines of fewer than five words may be the
-    same by chance.
+    An instruction is no line, an example tells of another film. Below five words it may be chance.
 
     >>> repeats_question("He pulls an old map off the wall.", ["He pulls the old map off a wall."])
     True
@@ -117,8 +111,7 @@ def repeats_question(line: str, asked: Sequence[str]) -> bool:
 def original(lines: Sequence[str], answer: str, messages: Sequence[Message], quoted: str) -> tuple[str, ...]:
     """The lines of an answer that do not repeat the question in ``messages``.
 
-    Where the answer holds the question (three of its sentences), nothing that stands in it is a line, be it
-    material or ever so short. ``quoted`` as in `sentences_of`.
+    Where the answer holds the question (three of its sentences), nothing that stands in it is a line.
     """
     asked = sentences_of(messages, quoted)
     said = _words(answer)
@@ -164,8 +157,7 @@ def unreadable(error: ScriptError, finish: str) -> Complaint:
 def about_description(
     absent: Sequence[str], leaks: Sequence[str] = (), names: Sequence[str] = ()
 ) -> tuple[Complaint, ...]:
-    """Complaints about a description: steps that were asked for and are ``absent``, what `leaks.clean` could
-    not remove, and ``names`` that the question does not give."""
+    """Complaints about steps that are ``absent``, what `leaks.clean` left, and ``names`` not given."""
     found = []
     if absent:
         found.append(Complaint("missing", f"Nothing stands under {_listed(absent)}."))
@@ -239,9 +231,8 @@ def stage2_again(
 ) -> Messages:
     """Stage II asked for ``wanted`` lines in place of those complained about.
 
-    ``complaints`` are lines and what is wrong with each; the line is empty where the whole answer is
-    meant. ``candidates`` is how many were asked for at first. The answer is to have the keys of
-    ``answer_keys(wanted)``.
+    ``complaints`` are lines and what is wrong with each; an empty line means the whole answer. ``candidates``
+    were asked for at first. The answer is to have the keys of ``answer_keys(wanted)``.
     """
     template = answer_form(wanted)
     if any(_refused(those) for _, those in complaints):
@@ -323,20 +314,20 @@ def name_complaints(
 ) -> tuple[Complaint, ...]:
     """What to ask a model to do better about the names in a line; nothing where no cast is given.
 
-    ``description`` is what the line was written from, ``told`` what else the model was told of the film (the
-    user's note, lines before). Complained about are names that the film has not told yet, people of the
-    cast whom the description does not name, names of people that stand nowhere (in English lines: in others a
-    capital letter makes no name), and other names than the one to use.
+    ``description`` is what the line was written from, ``told`` what else the model was told of the film.
+    Complained about are names that the film has not told yet, people of the cast whom the description does
+    not name, names that stand nowhere (in English lines), and other names than the one to use.
     """
     if not presence.cast:
         return ()
     found = cast_mentions(line, presence.cast)
     by_id = {character.id: character for character in presence.cast}
-    may_say = _each(found, by_id, hidden=False)
+    may_say = {mention.text: by_id[mention.id] for mention in found if not mention.hidden}
+    hidden = {mention.text: by_id[mention.id] for mention in found if mention.hidden}
     described = {mention.id for mention in cast_mentions(description, presence.cast)}
     small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
     wrong = []
-    for name, character in _each(found, by_id, hidden=True).items():
+    for name, character in hidden.items():
         choice = [f'"{words}"' for words in (character.called, character.pronoun) if words]
         instead = " or ".join(choice) or _ANY_PRONOUN
         wrong.append(Complaint("L7", f'"{name}" may not be named yet. Write {instead} instead.'))
@@ -346,7 +337,16 @@ def name_complaints(
             text = f'The description does not say that "{name}" is there. Write {pronoun} instead.'
             wrong.append(Complaint("L7", text))
     if is_english(language):
-        wrong += _from_nowhere(line, presence.cast, f"{description}\n{told}", heard)
+        texts = (f"{description}\n{told}", *(one.name for one in heard))
+        known = words_of(presence.cast).union(*map(keys_of, texts))
+        names = [character.called for character in presence.cast if character.named]
+        for start, end in people_named(line, known.__contains__):
+            near = get_close_matches(line[start:end], names, 1, _MISSPELT)
+            remedy = (
+                f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
+            )
+            text = f'"{line[start:end]}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
+            wrong.append(Complaint("L7", text))
     wrong += [
         Complaint("L8", f'Write "{character.called}" instead of "{name}".')
         for name, character in may_say.items()
@@ -356,9 +356,8 @@ def name_complaints(
 
 
 def names_untold(description: str, told: str, presence: Presence) -> tuple[str, ...]:
-    """Names of people in a description that was asked for with ``told``, in which they do not stand: whoever
-    wrote it has them from elsewhere, or made them up. Names that may not be said are left out: they go in any
-    case. Nothing where no cast is given. English."""
+    """Names in a description that do not stand in ``told``, with which it was asked for: the model made them
+    up. Names that may not be said are left out: they go in any case. Nothing without a cast. English."""
     if not presence.cast:
         return ()
     known = set(keys_of(told))
@@ -373,26 +372,5 @@ def names_untold(description: str, told: str, presence: Presence) -> tuple[str, 
     return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
 
 
-_ByID = dict[str, Character]
-
-
-def _from_nowhere(
-    line: str, cast: Sequence[Character], told: str, heard: Sequence[Heard]
-) -> Iterator[Complaint]:
-    known = words_of(cast).union(keys_of(told), *(keys_of(one.name) for one in heard))
-    names = [character.called for character in cast if character.named]
-    for start, end in people_named(line, known.__contains__):
-        near = get_close_matches(line[start:end], names, 1, _MISSPELT)
-        remedy = f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
-        yield Complaint(
-            "L7", f'"{line[start:end]}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
-        )
-
-
 _MISSPELT = 0.75
 _ANY_PRONOUN = '"he", "she" or "they"'
-
-
-def _each(found: Sequence[CastMention], by_id: _ByID, *, hidden: bool) -> dict[str, Character]:
-    """What stands in the line, each name once, with whose it is."""
-    return {mention.text: by_id[mention.id] for mention in found if mention.hidden is hidden}

@@ -1,9 +1,8 @@
 """Which candidate of a slot is spoken: by rules, along the film by embeddings, or by asking the engine.
 
 Along the film, each time the candidate is taken that adds most to what has been said. The idea is
-CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440); there a language model scores the candidates, here
-sentence embeddings do, by relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein
-1998) over a memory that fades.
+CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440), whose language model is here sentence embeddings:
+relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein 1998), fading with age.
 """
 
 from __future__ import annotations
@@ -115,8 +114,11 @@ class Situation:
     given: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ByRules:
+Chooser = Callable[[Sequence[FittedLine], Situation], int]
+"""Lines of a slot, and where one is chosen for → the index of the one that is taken."""
+
+
+def by_rules(lines: Sequence[FittedLine], situation: Situation) -> int:
     """Chooses for a slot alone. The first rule that tells lines apart decides:
 
     1. a line free of a model's chatter (L5) before one with it, one whose statements were all found in
@@ -132,23 +134,20 @@ class ByRules:
     times the one after it. Coverage is the share of the description's words that the line says, by lemma,
     verbs counting twice, against the most that any of the slot's lines says.
     """
+    covered = coverage([line.text for line in lines], situation.description)
+    said = situation.said[-LAST:]
 
-    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
-        """Index of the best line by the rules above."""
-        covered = coverage([line.text for line in lines], situation.description)
-        said = situation.said[-LAST:]
+    def rank(index: int) -> tuple[object, ...]:
+        line = lines[index]
+        near = (similarity(line.text, before) * FADING**age for age, before in enumerate(reversed(said)))
+        worth = NEWS * (1.0 - max(near, default=0.0)) + (1 - NEWS) * covered[index]
+        return *_sound(line), line.warnings, repeats(line, said), -round(worth, 9), index
 
-        def rank(index: int) -> tuple[object, ...]:
-            line = lines[index]
-            worth = NEWS * distance(line.text, said) + (1 - NEWS) * covered[index]
-            return *_sound(line), line.warnings, repeats(line, said), -round(worth, 9), index
-
-        return min(range(len(lines)), key=rank)
+    return min(range(len(lines)), key=rank)
 
 
 def soundest(lines: Sequence[FittedLine], said: Sequence[str]) -> tuple[int, ...]:
-    """Indices of the lines that break the fewest rules which a line must not break (rules 1 and 2), but for
-    near copies of the last ten where there are others."""
+    """Indices of the lines best by rules 1 and 2; near copies of the last ten only without others."""
     least = min(_sound(line) for line in lines)
     able = tuple(index for index, line in enumerate(lines) if _sound(line) == least)
     return tuple(index for index in able if not repeats(lines[index], said)) or able
@@ -159,17 +158,10 @@ def repeats(line: FittedLine, said: Sequence[str]) -> bool:
     return any(is_near_copy(line.text, before) for before in said[-LAST:])
 
 
-def distance(line: str, said: Sequence[str]) -> float:
-    """How far a line is from what was said, 0 to 1 (oldest first; older lines count less)."""
-    near = (similarity(line, before) * FADING**age for age, before in enumerate(reversed(said)))
-    return 1.0 - max(near, default=0.0)
-
-
 def coverage(lines: Sequence[str], description: str) -> tuple[float, ...]:
     """How much of the description each line says, 0 to 1: 1 for the one that says most of it.
 
-    Words count by lemma, once each; a verb of the description has the weight 2. All 0 where no line says
-    anything of it.
+    Words count by lemma, once each; a verb of the description counts twice. All 0 where no line says any.
     """
     verbs = verbs_of(description)
     weights = {lemma: VERB if lemma in verbs else 1.0 for lemma in content_of(description)}
@@ -245,8 +237,7 @@ Keep = Callable[[str, Mapping[str, Any]], None]
 REDUNDANCY = 0.5
 """What a line's likeness to what was said weighs, against its relevance."""
 COVERAGE = 0.2
-"""What the words of the description that a line says weigh beside its meaning: embeddings alone do not
-tell a line from its first half."""
+"""Weight of the coverage beside the meaning: embeddings alone do not tell a line from its first half."""
 WARNING = 0.05
 """What each warning takes off a line's worth."""
 MEMORY = 40
@@ -255,81 +246,71 @@ ANSWER = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
 """How a choice is drawn: the likeliest answer, which is short."""
 
 
-@dataclass(frozen=True, slots=True)
-class BySequence:
-    """Chooses by embeddings. Lines that break more rules which a line must not break are out, and so are near
-    copies of the last ten lines where others are left.
-
-    A line's worth is its relevance (its cosine to the description, and 0.2 times its coverage of it as in
-    `ByRules`) less 0.5 times its redundancy (the greatest cosine to a line that was said, each counting
-    0.85 times the one after it), less 0.05 for each warning. Of equals the first is taken.
+def by_sequence(embed: Embed) -> Chooser:
+    """Chooses by embeddings: of the `soundest` lines the one of the greatest worth (`worths`), less 0.05 for
+    each warning; of equals the first.
     """
 
-    embed: Embed
-
-    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
-        """Index of the line with the greatest worth."""
+    def choose(lines: Sequence[FittedLine], situation: Situation) -> int:
         able = soundest(lines, situation.said)
         if len(able) == 1:
             return able[0]
-        worth = self.worths([lines[i].text for i in able], situation)
-        for place, index in enumerate(able):
-            worth[place] -= WARNING * lines[index].warnings
+        worth = worths([lines[i].text for i in able], situation, embed)
+        worth -= WARNING * np.array([lines[i].warnings for i in able])
         # Rounded, so that the last bits of a batch decide nothing.
         return able[int(np.argmax(worth.round(5)))]
 
-    def worths(self, texts: Sequence[str], situation: Situation) -> npt.NDArray[np.float64]:
-        """float64[n]: relevance less redundancy of each text."""
-        # Without numbers and headings: ``2. Actions: Ann sits.`` → ``Ann sits.``
-        steps = (_HEADING.sub("", step).strip() for step in situation.description.splitlines())
-        body = " ".join(filter(None, steps))
-        said = situation.said[-MEMORY:]
-        vectors = self.embed([*texts, body, *said]).astype(np.float64)
-        own, described, heard = np.split(vectors, [len(texts), len(texts) + 1])
-        worth = COVERAGE * np.array(coverage(texts, body))
-        if body:
-            worth += own @ described[0]
-        if said:
-            ages = np.arange(len(said) - 1, -1, -1)
-            worth -= REDUNDANCY * (np.clip(own @ heard.T, 0, None) * FADING**ages).max(axis=1)
-        return worth
+    return choose
+
+
+def worths(texts: Sequence[str], situation: Situation, embed: Embed) -> npt.NDArray[np.float64]:
+    """float64[n]: each text's relevance (cosine to the description, plus 0.2 times its coverage of it) less
+    0.5 times its redundancy (greatest cosine to a line that was said, each counting 0.85 times the next).
+    """
+    # Without numbers and headings: ``2. Actions: Ann sits.`` → ``Ann sits.``
+    steps = (_HEADING.sub("", step).strip() for step in situation.description.splitlines())
+    body = " ".join(filter(None, steps))
+    said = situation.said[-MEMORY:]
+    vectors = embed([*texts, body, *said]).astype(np.float64)
+    own, described, heard = np.split(vectors, [len(texts), len(texts) + 1])
+    worth = COVERAGE * np.array(coverage(texts, body))
+    if body:
+        worth += own @ described[0]
+    if said:
+        ages = np.arange(len(said) - 1, -1, -1)
+        worth -= REDUNDANCY * (np.clip(own @ heard.T, 0, None) * FADING**ages).max(axis=1)
+    return worth
 
 
 _HEADING = re.compile(r"^\s*\d+\.\s+[A-Z][\w ]{0,40}:\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class ByEngine:
+def by_engine(
+    ask: Callable[[Request], Reply], known: Known, keep: Keep, config: Config, identity: Identity
+) -> Chooser:
     """Chooses by asking the engine of Stage II, which sees the last lines and the numbered candidates.
 
-    Lines that break more rules than others which a line must not break, and near copies of the last lines
-    where there are others, are not shown; where one line is left nothing is asked. Each question and
-    answer is kept under its key, so that a second run asks only where the call had failed. Where the answer
-    names no candidate, `ByRules` chooses, and the record says so.
+    Only the `soundest` lines are shown; where one is left nothing is asked. Each question and answer is kept
+    under its key, so that a second run asks only where the call had failed. Where the answer names no
+    candidate, `by_rules` chooses, and the record says so.
     """
 
-    ask: Callable[[Request], Reply]
-    known: Known
-    keep: Keep
-    config: Config
-    identity: Identity
-
-    def choose(self, lines: Sequence[FittedLine], situation: Situation) -> int:
-        """Index of the line that the engine chose."""
+    def choose(lines: Sequence[FittedLine], situation: Situation) -> int:
         able = soundest(lines, situation.said)
         if len(able) == 1:
             return able[0]
-        request = self.question([lines[i] for i in able], situation)
-        key = key_of("choice", request_record(request, self.identity), [])
-        record = self.known(key)
+        texts = [lines[i].text for i in able]
+        request = choice_request(texts, situation, config)
+        key = key_of("choice", request_record(request, identity), [])
+        record = known(key)
         if record is None or record.get("error") is not None:
-            reply = self.ask(request)
+            reply = ask(request)
             said_nothing = reply.error is not None or reply.finish == "refused"
-            chosen = None if said_nothing else choice_in(reply.text, [lines[i].text for i in able])
+            chosen = None if said_nothing else choice_in(reply.text, texts)
             named_none = "no candidate was named; the rules for a single slot chose"
             record = {
                 "slot": request.slot_id,
-                "maker": identity_record(self.identity),
+                "maker": identity_record(identity),
                 "seed": request.seed,
                 "prompt": prompt_record(request.messages),
                 "raw": reply.text,
@@ -339,38 +320,37 @@ class ByEngine:
                 "chosen": chosen,
                 "note": "" if chosen is not None else named_none,
             }
-            self.keep(key, record)
+            keep(key, record)
         chosen = record["chosen"]
-        return ByRules().choose(lines, situation) if chosen is None else able[chosen]
+        return by_rules(lines, situation) if chosen is None else able[chosen]
 
-    def question(self, lines: Sequence[FittedLine], situation: Situation) -> Request:
-        """What is asked about these lines, numbered from 1."""
-        said = situation.said[-LAST:]
-        before = (
-            render("stage2/choose-before", lines=material("\n".join(f"- {line}" for line in said)))
-            if said
-            else render("stage2/choose-first")
-        )
-        text = render(
-            "stage2/choose",
-            description=situation.description,
-            before=before,
-            lines="\n".join(f"{number}. {line.text}" for number, line in enumerate(lines, 1)),
-            template=json.dumps({"choice": 1}),
-        )
-        system = render("stage2/choose-system", medium=self.config.prompt.medium)
-        slot = situation.slot.id
-        return Request(
-            slot_id=slot,
-            messages=(Message("system", system), question(text)),
-            sampling=ANSWER,
-            seed=slot_seed(self.config.seed, f"{slot}/choice"),
-            schema=form_of({"choice": {"type": "integer", "minimum": 1, "maximum": len(lines)}}),
-        )
+    return choose
 
 
-Chooser = ByRules | BySequence | ByEngine
-"""Takes one of a slot's lines."""
+def choice_request(texts: Sequence[str], situation: Situation, config: Config) -> Request:
+    """What is asked about these lines, numbered from 1."""
+    said = situation.said[-LAST:]
+    before = (
+        render("stage2/choose-before", lines=material("\n".join(f"- {line}" for line in said)))
+        if said
+        else render("stage2/choose-first")
+    )
+    text = render(
+        "stage2/choose",
+        description=situation.description,
+        before=before,
+        lines="\n".join(f"{number}. {line}" for number, line in enumerate(texts, 1)),
+        template=json.dumps({"choice": 1}),
+    )
+    system = render("stage2/choose-system", medium=config.prompt.medium)
+    slot = situation.slot.id
+    return Request(
+        slot_id=slot,
+        messages=(Message("system", system), question(text)),
+        sampling=ANSWER,
+        seed=slot_seed(config.seed, f"{slot}/choice"),
+        schema=form_of({"choice": {"type": "integer", "minimum": 1, "maximum": len(texts)}}),
+    )
 
 
 def make_chooser(
@@ -381,13 +361,9 @@ def make_chooser(
     identity: Identity,
     progress: Progress | None = None,
 ) -> Chooser:
-    """The chooser of ``stage2.select``. ``identity`` is that of the engine behind ``ask``.
-
-    A model of embeddings is loaded at the first choice that needs it; where its library is not installed,
-    ShotadError is raised at once.
-    """
+    """The chooser of ``stage2.select``; ``identity`` is the engine's behind ``ask``. Raises ShotadError."""
     if config.stage2.select == "engine":
-        return ByEngine(ask, known, keep, config, identity)
+        return by_engine(ask, known, keep, config, identity)
     if config.stage2.select == "sequence":
         check_installed()
         made: dict[str, npt.NDArray[np.float32]] = {}
@@ -403,8 +379,8 @@ def make_chooser(
                 made.update(zip(new, embedder().of(new), strict=True))
             return np.stack([made[text] for text in texts])
 
-        return BySequence(embed)
-    return ByRules()
+        return by_sequence(embed)
+    return by_rules
 
 
 def choice_in(answer: str, lines: Sequence[str]) -> int | None:

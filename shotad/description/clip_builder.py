@@ -1,8 +1,7 @@
 """The second act: from slots to clips, with their frames, their film grammar and who is in them.
 
-What is known of the grammar stands in ``grammar.json``, which grows clip by clip and is taken up again
-by a later run; it is read once for a shot, however many clips show it. Plans come one by one, so that
-Stage I can begin with the first while the others are made.
+What is known of the grammar stands in ``grammar.json``, which grows clip by clip and serves later runs; it is
+read once for a shot. Plans come one by one, so that Stage I can begin while others are made.
 """
 
 from __future__ import annotations
@@ -69,8 +68,7 @@ SAVE_EVERY = 16
 _PLAIN = Abilities()
 
 GrammarReaders = tuple[Readers, tuple[str, ...]]
-"""Who reads the film's grammar, and what had to be left out; of use for any number of films. Models that they
-have loaded stay loaded as long as they are held."""
+"""Who reads films' grammar, and what had to be left out. Loaded models stay as long as they are held."""
 
 
 def understand(
@@ -83,9 +81,8 @@ def understand(
 ) -> tuple[tuple[SlotPlan, ...], tuple[str, ...]]:
     """What to show and ask for each slot of the part to describe, and what could not be done.
 
-    ``able``: what the engine that looks wants; ``run`` as in
-    `shotad.description.cast_recognition.recognise`. ``readers`` None: they are made for this film, and let
-    go.
+    ``able``: what the engine that looks wants; ``run`` as in `cast_recognition.recognise`; ``readers`` None:
+    they are made for this film, and let go.
     """
     builder = ClipBuilder(context, able, readers)
     builder.outline(prepared, run)
@@ -159,10 +156,7 @@ class ClipBuilder:
             yield self._plan(self.sketches[number], clips[number])
 
     def whole(self, shots: Sequence[Shot], end: float) -> None:
-        """Read the grammar of every shot of the film, which ends at second ``end``, and write it down.
-
-        Pairs are scored that lie as near to each other as those of the clip of a slot within one shot.
-        """
+        """Read the grammar of every shot, to second ``end``; pairs as near as in a slot's clip are scored."""
         context, clock = self._context.config.context, self._clock(end)
         looks = _looks([ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots], clock)
         near = context.past + 1 + context.future
@@ -238,10 +232,7 @@ Clock = tuple[Seconds | None, Fraction]
 
 
 def study(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
-    """Read the grammar of all shots of the film, for those who want no lines, into ``grammar.json``.
-
-    ``shots`` None: those that are found. Returns what the user should know of what was left out.
-    """
+    """Read the grammar of all shots into ``grammar.json``; returns what users should know."""
     get_ready(context)
     builder = ClipBuilder(context)
     if shots is None:
@@ -253,19 +244,13 @@ def study(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str
 
 
 def get_ready(context: RunContext) -> None:
-    """Refuse settings that cannot be meant and fetch what is wanted, before any work goes into the film.
-
-    Raises CastError, and what `check_readers` raises.
-    """
+    """Refuse wrong settings and fetch what is wanted. Raises CastError, and as `check_readers`."""
     check_cast(context)
     check_readers(context.config, context.progress)
 
 
 def check_readers(config: Config, progress: Progress) -> None:
-    """`get_ready` for what reads the film's grammar: nothing is read from the weights.
-
-    Raises ConfigError, WeightsError, and ShotadError where an extra is not installed.
-    """
+    """`get_ready` for what reads the film's grammar. Raises ConfigError, WeightsError, ShotadError."""
     if config.threads.match == "whole" and config.threads.threshold is None:
         raise ConfigError(
             "threads.match = whole has no usual threshold, and threads.threshold is not set.",
@@ -286,10 +271,7 @@ def _ours_to_choose(config: Config) -> bool:
 
 
 def make_readers(config: Config, progress: Progress) -> GrammarReaders:
-    """Who reads threads and scales. Where the choice is ours, scales that cannot be read are left out.
-
-    Raises what `check_readers` raises.
-    """
+    """Who reads threads and scales, these only if they can be read or must. Raises as `check_readers`."""
     scales = None
     warnings: tuple[str, ...] = ()
     try:

@@ -1,9 +1,8 @@
 """How doubtful a line is, from 0 to 1, and why: what was measured and answered is held against its words.
 
 Each sign for or against a line changes the odds that something in it is wrong. By how much was measured on
-lines into which errors were put (benchmarks/doubt.py, the tuning half). Some signs could not be measured so,
-for the models that give them cannot be had there; they are set by judgement. Signs hang together: the number
-puts lines in order, it is no frequency.
+lines into which errors were put (benchmarks/doubt.py, the tuning half); signs of models that cannot be had
+there are set by judgement. Signs hang together: the number puts lines in order, it is no frequency.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any
@@ -30,12 +29,12 @@ from shotad.script import (
 )
 from shotad.sight import KINDS
 
-_BASE = {"narrator": -2.2, "described": -2.3, "bare": -0.3}
-"""Log odds of an error in a line of which nothing else is known: one of the embedded narrator (one statement
-in ten was not true on film that nothing was tuned to, benchmarks/statements.py), one that was written from a
-description, one with none."""
-
 _WEIGHTS: Mapping[str, float] = {
+    # Of a line of which nothing else is known. One statement of the embedded narrator in ten was not true on
+    # film that nothing was tuned to (benchmarks/statements.py).
+    "narrated": -2.2,
+    "from a description": -2.3,
+    "from nothing": -0.3,
     # Fitted to the tuning half of benchmarks/doubt.py (logistic regression, rounded).
     "name of nobody": 2.9,
     "other number": 3.3,
@@ -93,49 +92,46 @@ class Sign:
         return self.times * _WEIGHTS[self.kind]
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a line is held against: the records of both stages (``stage2``: empty where there is none).
-
-    ``said`` are the narrator's notes on the line, empty where a model wrote it; ``unseen`` are the statements
-    that a second look did not find; ``presence`` is who of the cast is on the frames.
-    """
-
-    stage1: Record
-    stage2: Record = field(default_factory=dict)
-    said: Sequence[Record] = ()
-    unseen: Sequence[str] = ()
-    presence: Presence = NOBODY
-    language: str = "en"
-
-
-def doubt_of(line: str, evidence: Evidence) -> Doubt:
-    """The doubt about ``line``. Its words are held against what was measured in English only."""
-    signs = signs_of(line, evidence)
-    base = "narrator" if evidence.said else "described" if evidence.stage1.get("raw") else "bare"
-    odds = _BASE[base] + sum(sign.weight for sign in signs)
+def doubt_of(line: str, signs: Sequence[Sign]) -> Doubt:
+    """The doubt about ``line`` that follows from `signs_of` it."""
+    odds = sum(sign.weight for sign in signs)
     told = sorted((sign for sign in signs if sign.reason), key=lambda sign: -sign.weight)
     reasons = tuple(dict.fromkeys(sign.reason for sign in told))
     return Doubt(round(1 / (1 + math.exp(-odds)), 2), reasons, short_hash(line))
 
 
-def signs_of(line: str, evidence: Evidence) -> list[Sign]:
-    """What speaks for and against a line."""
-    signs = []
-    for row in evidence.said:  # how sure its statements are, each as the narrator notes it
+def signs_of(
+    line: str,
+    stage1: Record,
+    stage2: Record | None = None,
+    *,
+    said: Sequence[Record] = (),
+    unseen: Sequence[str] = (),
+    presence: Presence = NOBODY,
+    language: str = "en",
+) -> list[Sign]:
+    """What the line was made from, then what speaks for and against it, by the records of both stages.
+
+    ``said`` are the narrator's notes on the line, empty where a model wrote it; ``unseen`` is what
+    a second look did not find. Words are held against what was measured in English only.
+    """
+    signs = [Sign("narrated" if said else "from a description" if stage1.get("raw") else "from nothing")]
+    for row in said:  # how sure its statements are, each as the narrator notes it
         sure, what = float(row["sure"]), str(row["what"])
         if sure < _WEAK:
             kind = "text" if what in ("title", "sign", "text", "credit") else what
             signs.append(Sign("weak", f"{kind} measured at {sure:.2f}", times=(_WEAK - sure) / 0.15))
         if what in _UNSURE_KINDS:
             signs.append(Sign("unsure kind", _UNSURE_KINDS[what]))
-    signs += _by_answers(line, evidence)
+    if unseen:
+        signs.append(Sign("unseen", f"the second look did not find: {'; '.join(unseen)}"))
+    signs += _by_answers(line, stage1, stage2 or {}, language)
     # The narrator's lines are made of what was measured, and agree with it whether that is right or wrong.
-    if is_english(evidence.language) and not evidence.said:
-        notes = evidence.stage1.get("notes") or {}
-        measured = notes if "current" in notes else evidence.stage2.get("measured")
+    if is_english(language) and not said:
+        notes = stage1.get("notes") or {}
+        measured = notes if "current" in notes else (stage2 or {}).get("measured")
         signs += _by_facts(line, Facts.from_json(measured)) if measured else ()
-        signs += _by_names(line, evidence.stage1, evidence.presence)
+        signs += _by_names(line, stage1, presence)
     return signs
 
 
@@ -146,11 +142,8 @@ _UNSURE_KINDS = {
 """Statements of the narrator that rest on little, and why."""
 
 
-def _by_answers(line: str, evidence: Evidence) -> Iterator[Sign]:
-    """What the engines' own answers say: a second look, other candidates, Stage I's description."""
-    stage1, stage2 = evidence.stage1, evidence.stage2
-    if evidence.unseen:
-        yield Sign("unseen", f"the second look did not find: {'; '.join(evidence.unseen)}")
+def _by_answers(line: str, stage1: Record, stage2: Record, language: str) -> Iterator[Sign]:
+    """What the engines' own answers say: other candidates, Stage I's description."""
     if stage2.get("unlooked"):
         yield Sign("unlooked", "the second look at the frames failed")
     names = [str(name) for name in stage1.get("invented", ()) if set(keys_of(line)) & set(keys_of(str(name)))]
@@ -164,7 +157,7 @@ def _by_answers(line: str, evidence: Evidence) -> Iterator[Sign]:
     if len(shared) > 1 and sum(shared) / len(shared) < _DIFFERENT:
         yield Sign("answers differ", "the model's answers tell different things")
     described = set(content_of(str(stage1.get("raw") or "")))
-    if mine and described and is_english(evidence.language):
+    if mine and described and is_english(language):
         absent = list(dict.fromkeys(w.text for w in words_of(line) if w.lemma in mine - described))
         share = len(mine - described) / len(mine)
         if share > _SAID:

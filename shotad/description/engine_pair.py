@@ -1,15 +1,13 @@
-"""The engines of both stages: which they are, what they need, what may run at once, what users are told, on
-what terms they answer, and what a run used.
+"""The engines of both stages: what they need, what users are told of them, their terms, what a run used.
 
-What was used is counted from records. A record holds its calls under ``tries``, those of a second look by
-Stage I's engine under ``looks``; each call has its own ``usage``. What an earlier run paid for stands in
-records of its own and is not counted.
+What was used is counted from the run's own records. A record holds its calls under ``tries``, those of a
+second look by Stage I's engine under ``looks``; each call has its own ``usage``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +23,7 @@ from shotad.core import (
     obtainable,
     weights_folder,
 )
-from shotad.description.conversation import Who, make_ready, ready_if_here
-from shotad.description.scheduler import ClipOf, Scheduler
+from shotad.description.conversation import ClipOf, Record, Scheduler, Who, make_ready, ready_if_here
 from shotad.engines import answers, check_fits, chosen, make_engine, notice, silent_servers, stage_engines
 from shotad.script import (
     DEFAULT as EMBEDDINGS,
@@ -34,27 +31,21 @@ from shotad.script import (
     check_installed,
 )
 
-Record = Mapping[str, Any]
-
-
 STAGE_NAMES: Mapping[Stage, str] = {"stage1": "Stage I", "stage2": "Stage II"}
 """What the stages are called before people."""
-
-ImageTokens = Callable[[int, int, int], int]
-"""Width, height and number of frames → tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Who answers the questions of a stage, and on what terms.
 
-    Prices are of a million tokens, in any currency; ``image_tokens`` is None where the engine cannot tell.
-    ``free``: its answers cost nothing, whatever prices are given. ``reads`` is False for one that reads no
-    prompts and so has no tokens.
+    Prices are of a million tokens, in any currency; ``image_tokens`` gives the tokens of a clip by width,
+    height and number of frames, None where the engine cannot tell. ``free``: its answers cost nothing.
+    ``reads`` is False for one that reads no prompts and so has no tokens.
     """
 
     engine: str
-    image_tokens: ImageTokens | None = None
+    image_tokens: Callable[[int, int, int], int] | None = None
     price_in: float | None = None
     price_out: float | None = None
     free: bool = True
@@ -111,9 +102,7 @@ class Used:
     @property
     def cost(self) -> float | None:
         """Of both stages; None where a price is missing for one that was asked."""
-        asked = [stage.cost for stage in self.stages.values() if stage.calls]
-        known = [cost for cost in asked if cost is not None]
-        return sum(known) if len(known) == len(asked) else None
+        return total(stage.cost for stage in self.stages.values() if stage.calls)
 
     def lines(self) -> list[str]:
         """Plain lines for the summary; none of engines that read no prompts, such as the embedded ones."""
@@ -132,22 +121,13 @@ class Used:
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
-        return {
-            "calls": self.calls,
-            "tokens_in": self.tokens.tokens_in,
-            "tokens_out": self.tokens.tokens_out,
-            "cost": None if self.cost is None else round(self.cost, 6),
-            "stages": {
-                name: {
-                    "engine": stage.terms.engine,
-                    "calls": stage.calls,
-                    "tokens_in": stage.tokens.tokens_in,
-                    "tokens_out": stage.tokens.tokens_out,
-                    "cost": None if stage.cost is None else round(stage.cost, 6),
-                }
-                for name, stage in self.stages.items()
-            },
-        }
+
+        def row(of: Used | StageUsed) -> dict[str, Any]:
+            cost = None if of.cost is None else round(of.cost, 6)
+            return {"calls": of.calls, **asdict(of.tokens), "cost": cost}
+
+        stages = {name: {"engine": one.terms.engine, **row(one)} for name, one in self.stages.items()}
+        return {**row(self), "stages": stages}
 
 
 def used(
@@ -156,24 +136,24 @@ def used(
     terms: Mapping[Stage, Terms],
     other: Iterable[Record] = (),
 ) -> Used:
-    """What the records of this run took: Stage I's, Stage II's, and ``other`` ones of Stage II's engine.
-
-    A record without ``tries`` is one call.
-    """
+    """What the records of this run took: Stage I's, Stage II's, and ``other`` ones of Stage II's engine."""
     seen, written = list(seen), [*written, *other]
-    looks = [row for record in seen for row in _tries(record)]
+    looks = [row for record in seen for row in record.get("tries", (record,))]
     looks += [row for record in written for row in record.get("looks", ())]
-    writes = [row for record in written for row in _tries(record)]
+    writes = [row for record in written for row in record.get("tries", (record,))]
     return Used({"stage1": _sum(looks, terms["stage1"]), "stage2": _sum(writes, terms["stage2"])})
-
-
-def _tries(record: Record) -> Sequence[Record]:
-    return record.get("tries", (record,))  # type: ignore[no-any-return]
 
 
 def _sum(rows: Sequence[Record], terms: Terms) -> StageUsed:
     calls = sum(row.get("calls", 1) for row in rows)
     return StageUsed(terms, calls, sum((Usage(**row.get("usage", {})) for row in rows), Usage()))
+
+
+def total(costs: Iterable[float | None]) -> float | None:
+    """The sum; None where one is not known."""
+    every = list(costs)
+    known = [cost for cost in every if cost is not None]
+    return sum(known) if len(known) == len(every) else None
 
 
 def money(amount: float) -> str:
@@ -193,8 +173,7 @@ _INSTEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Who looks (Stage I) and who writes (Stage II), and who measures for a second look at lines: None where
-    there is none, or where Stage I itself measures."""
+    """Who looks (Stage I), who writes (Stage II), and who measures, where Stage I does not."""
 
     looks: Engine
     writes: Engine
@@ -209,44 +188,34 @@ class Engines:
         return Engines(looks, writes).with_measures(config)
 
     def with_measures(self, config: Config) -> Engines:
-        """The same with the embedded observer beside them, where lines are looked for and Stage I asks a
-        model."""
+        """The same with the observer beside them, where lines are looked for and Stage I asks a model."""
         if not (config.verify.on and self.looks.abilities.converses):
             return self
         return replace(self, measures=make_engine("observer", config, "stage1"))
 
     def check_machine(self, config: Config) -> None:
-        """Refuse models that are not here and that this machine cannot run, before anything is loaded,
-        fetched, or done for a film. Raises EngineError."""
+        """Refuse models that this machine lacks and cannot run, before all else. Raises EngineError."""
         models = [m for e in (self.looks, self.writes) for m in getattr(e, "to_fetch", ())]
         check_fits(models, config, _INSTEAD)
 
     def get_ready(self, config: Config, progress: Progress) -> None:
-        """Refuse what cannot work and fetch what is wanted, before any work goes into the film.
-
-        Raises EngineError, WeightsError, and ShotadError where an extra is not installed.
-        """
+        """Refuse what cannot work and fetch what is wanted. Raises EngineError, WeightsError, ShotadError."""
         self.check_machine(config)
         for engine in (self.looks, self.writes, self.measures):
             if engine is not None:
                 make_ready(engine, progress)
+        looks, writes = self.looks.identity.engine, self.writes.identity.engine
         if config.verify.on and not self.looks.abilities.converses:
-            name = self.looks.identity.engine
-            raise EngineError(
-                f"verify.on asks the engine of Stage I, but {name} answers no questions.",
-                "Choose a vision-language model for Stage I, or leave --verify away.",
-                again=False,
-            )
+            what = f"verify.on asks the engine of Stage I, but {looks} answers no questions."
+            hint = "Choose a vision-language model for Stage I, or leave --verify away."
+            raise EngineError(what, hint, again=False)
         if config.stage2.select == "sequence":
             check_installed()
             weights_folder(EMBEDDINGS, progress)
         if config.story.on and not self.writes.abilities.converses:
-            name = self.writes.identity.engine
-            raise EngineError(
-                f"story.on gives the engine of Stage II what came before, but {name} reads no prompts.",
-                "Choose a language model for Stage II, or leave --context away.",
-                again=False,
-            )
+            what = f"story.on gives the engine of Stage II what came before, but {writes} reads no prompts."
+            hint = "Choose a language model for Stage II, or leave --context away."
+            raise EngineError(what, hint, again=False)
 
     def ready_if_here(self) -> None:
         """Make ``identity`` final where that needs nothing to be fetched."""
@@ -275,9 +244,10 @@ class Engines:
 
     @property
     def alternate(self) -> bool:
-        """Whether both are models of this program that read prompts: they may not fit into memory together,
+        """Whether both are models in this process that read prompts: they may not fit into memory together,
         and would be loaded in turn for each slot if Stage II began while Stage I goes on."""
-        return _is_model(self.looks) and _is_model(self.writes)
+        both = (self.looks.abilities, self.writes.abilities)
+        return all(able.converses and not able.sends_to and able.in_flight == 1 for able in both)
 
     def scheduler(self, config: Config, clip_of: ClipOf) -> Scheduler:
         """Who asks them; ``clip_of`` reads clips for a second look."""
@@ -285,12 +255,6 @@ class Engines:
         one_server = (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
         share = one_server and self.looks.identity.engine == self.writes.identity.engine
         return Scheduler(self.all, clip_of=clip_of, share=share, alternate=self.alternate)
-
-
-def _is_model(engine: Engine) -> bool:
-    """Whether it is a model in this very process that reads prompts: rules and measures are small."""
-    able = engine.abilities
-    return able.converses and not able.sends_to and able.in_flight == 1
 
 
 EMBEDDED = (

@@ -1,8 +1,7 @@
 """What a run will ask and cost, counted from its open questions before anything is sent.
 
 Calls and frames are exact for answers that can be used at once; ``most`` adds every repair that the settings
-allow. Tokens of words are estimated by their letters, those of frames are told by an engine that can count
-them. Calls that a server turned down and that are sent again are not counted: servers do not charge for them.
+allow. Tokens of words are estimated by letters, those of frames by an engine that counts them.
 """
 
 from __future__ import annotations
@@ -30,24 +29,13 @@ from shotad.core import (
     description_of,
     key_of,
 )
-from shotad.description import stage2
+from shotad.description import stage2, story
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import is_done
-from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money
+from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money, total
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_question
-from shotad.description.story import (
-    ANSWER_TOKENS,
-    DIALOGUE_TOKENS,
-    LINE_TOKENS,
-    MEMORY_TOKENS,
-    NAME_TOKENS,
-    passage_in,
-    renewal_messages,
-    told_line,
-    told_speech,
-)
 from shotad.description.templates import tokens_in
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
 from shotad.film import Film, embedded_track, vlm_size
@@ -78,10 +66,9 @@ class OpenQuestion:
 
     ``messages`` is the prompt; ``frames`` of ``width`` x ``height`` pixels go with it; ``answer_tokens`` is
     the most that an answer may have, ``attempts`` how often each call is made where no answer can be used.
-    ``awaited_tokens`` is the most that Stage I's description may have, where the prompt will hold one that is
-    not there yet; 0 where the prompt is whole.
-    ``candidates`` is the number of lines in one answer (Stage II). A second look at a line (verification) is
-    a question of Stage I with two attempts.
+    ``awaited_tokens`` is the most of a description that the prompt will hold and that is not there yet.
+    ``candidates`` is the number of lines in one answer (Stage II). A second look at a line is a question of
+    Stage I with two attempts.
     """
 
     stage: Stage
@@ -138,9 +125,7 @@ class StageEstimate:
     @property
     def cost(self) -> tuple[float, float] | None:
         """Likely and most; None where prices are missing."""
-        likely = self.terms.cost(self.likely.tokens_in, self.likely.tokens_out)
-        most = self.terms.cost(self.most.tokens_in, self.most.tokens_out)
-        return None if likely is None or most is None else (likely, most)
+        return Estimate((self,)).cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +137,9 @@ class Estimate:
     @property
     def cost(self) -> tuple[float, float] | None:
         """Likely and most, of all stages; None where a price is missing."""
-        parts = [stage.cost for stage in self.stages]
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
-        return sum(part[0] for part in known), sum(part[1] for part in known)
+        likely = total(one.terms.cost(one.likely.tokens_in, one.likely.tokens_out) for one in self.stages)
+        most = total(one.terms.cost(one.most.tokens_in, one.most.tokens_out) for one in self.stages)
+        return None if likely is None or most is None else (likely, most)
 
     def lines(self) -> list[str]:
         """Plain lines for a terminal."""
@@ -226,8 +209,7 @@ def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) ->
 
 
 def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count:
-    """What is likely; or the ``most``: every attempt is made, each answer is as long as it may be, and
-    repairs repeat what was answered."""
+    """What is likely; or the ``most``: every attempt is made, with the longest answers, all repeated."""
     calls = question.calls * (question.attempts if most else 1)
     frames = calls * question.frames
     if not terms.reads:
@@ -339,8 +321,8 @@ def _open_questions(
     width, height = vlm_size(info.width, info.height, config.frames)
     lines = config.stage2.lines_an_answer
     # About as long as what Stage II is told: half of what the budgets allow, and the labels
-    tokens = LINE_TOKENS + DIALOGUE_TOKENS + NAME_TOKENS + MEMORY_TOKENS
-    story = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
+    tokens = story.LINE_TOKENS + story.DIALOGUE_TOKENS + story.NAME_TOKENS + story.MEMORY_TOKENS
+    told = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
     pixels = key_of(context.film_key, context.frames.key)
     for plan in plans:
         look = stage1_question(plan, engines.looks, config, pixels)
@@ -360,7 +342,7 @@ def _open_questions(
         described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
         asked = stage2.stage2_question(
             look.plan, described, (), engine, config,
-            story=story, looks=identity, measures=engines.measures, shown=look.key,
+            story=told, looks=identity, measures=engines.measures, shown=look.key,
         )  # fmt: skip
         if known is not None and not engines.in_turn(config) and is_done(log.get(asked.key)):
             continue
@@ -385,10 +367,12 @@ def _open_questions(
 def _renewals(plans: Sequence[SlotPlan], speech: Sequence[Utterance]) -> Iterator[OpenQuestion]:
     """The questions by which the memory learns the film, if each slot gets a line."""
     ends = [plan.slot.interval.end for plan in plans]
-    told = [told_line("Somebody does something with a thing.", end) for end in ends]
-    told += told_speech(speech, -1.0, max(ends, default=0.0))
+    told = [story.told_line("Somebody does something with a thing.", end) for end in ends]
+    told += story.told_speech(speech, -1.0, max(ends, default=0.0))
     told.sort(key=lambda one: one.second)
-    while passage := passage_in(told):
+    while passage := story.passage_in(told):
         del told[: len(passage)]
-        messages = renewal_messages("word " * (MEMORY_TOKENS * 3 // 4), passage)
-        yield OpenQuestion("stage2", messages, answer_tokens=ANSWER_TOKENS, attempts=2, likely_answer=150)
+        messages = story.renewal_messages("word " * (story.MEMORY_TOKENS * 3 // 4), passage)
+        yield OpenQuestion(
+            "stage2", messages, answer_tokens=story.ANSWER_TOKENS, attempts=2, likely_answer=150
+        )

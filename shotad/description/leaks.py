@@ -1,16 +1,15 @@
 """What of the prompt's devices leaked into a description: circles, their colours, shot numbers, the camera.
 
 Stage I marks people with coloured circles and shots with numbers, and asks never to mention them; models do
-so all the same. What can be taken out is taken out ("The clip shows a man running" becomes "A man running":
-Stage II makes the sentence); the rest is named, so that it is asked again. Things of the story (a gunshot, a
-red car, a camera in a hand) stay: where it cannot be told which is meant, the text is left as it is. English.
+so all the same. What can be taken out is ("The clip shows a man running" becomes "A man running"); the rest
+is named, to be asked again. Things of the story (a gunshot, a red car, a camera in a hand) stay. English.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from shotad.core import Description, Mark
@@ -36,77 +35,74 @@ def clean(
 
     ``shots`` are the numbers painted on the frames, ``marks`` what is drawn around people (none: colour words
     are left alone), ``boxes`` whether it may be boxes; ``names`` of people stay even if they are colours. A
-    step of which nothing is left falls out, unless nothing would be left at all. The explanation and the raw
-    answer are untouched.
+    step of which nothing is left falls out, unless nothing would be left at all.
     """
     called = {word.lower() for name in names for word in name.split()}
     circles = _circles(tuple(marks), frozenset(called), boxes)
     steps: dict[str, str] = {}
     remains: list[str] = []
     for heading, text in description.steps.items():
-        step = _Step(circles, tuple(str(shot) for shot in shots))
-        if cleaned := step.cleaned(text):
+        cleaned, left = _cleaned(text, circles, [str(shot) for shot in shots])
+        if cleaned:
             steps[heading] = cleaned
-            remains += step.remains
+            remains += left
     if not steps:
         whole = _shortened(" ".join(description.steps.values()))
         return description, (whole,) if whole else ()
     return replace(description, steps=steps), tuple(dict.fromkeys(remains))
 
 
-@dataclass(slots=True)
-class _Step:
-    """One step on its way. ``told``: the marks by which people of each word were told, in order."""
+def _cleaned(text: str, circles: _Circles | None, shots: Sequence[str]) -> tuple[str, list[str]]:
+    """A step without what leaked, and what could not be taken out."""
+    for pattern in _UNQUOTED:
+        text = pattern.sub(lambda match: "".join(filter(None, match.groups())), text)
+    quoted, hidden = [text[start:end] for start, end in quotations(text)], text
+    for start, end in reversed(quotations(text)):
+        hidden = f"{hidden[:start]}{_QUOTED}{hidden[end:]}"
+    told: dict[str, list[str]] = {}
+    sentences = (_sentence(sentence, circles, shots, told) for sentence in split_sentences(hidden))
+    kept = " ".join(filter(None, sentences))
+    marks = circles.remains if circles and not _PAPER.search(kept) else ()
+    patterns = (_LABELS, *marks, *(() if _SCREEN.search(kept) else (_MEDIA,)))
+    remains = [_shortened(match[0]) for pattern in patterns for match in pattern.finditer(kept)]
+    shown = iter(quoted)
+    return re.sub(_QUOTED, lambda _: next(shown, ""), kept), remains
 
-    circles: _Circles | None
-    shots: tuple[str, ...]
-    remains: list[str] = field(default_factory=list)
-    told: dict[str, list[str]] = field(default_factory=dict)
 
-    def cleaned(self, text: str) -> str:
-        for pattern in _UNQUOTED:
-            text = pattern.sub(lambda match: "".join(filter(None, match.groups())), text)
-        quoted, hidden = [text[start:end] for start, end in quotations(text)], text
-        for start, end in reversed(quotations(text)):
-            hidden = f"{hidden[:start]}{_QUOTED}{hidden[end:]}"
-        kept = " ".join(filter(None, map(self._sentence, split_sentences(hidden))))
-        circles = self.circles.remains if self.circles and not _PAPER.search(kept) else ()
-        for pattern in (_LABELS, *circles, *(() if _SCREEN.search(kept) else (_MEDIA,))):
-            self.remains += (_shortened(match[0]) for match in pattern.finditer(kept))
-        shown = iter(quoted)
-        return re.sub(_QUOTED, lambda _: next(shown, ""), kept)
+def _sentence(
+    sentence: str, circles: _Circles | None, shots: Sequence[str], told: dict[str, list[str]]
+) -> str:
+    """The sentence without what leaked, or nothing where it told of nothing else; ``told``: marks by word."""
+    if len(sentence) > _LONGEST:
+        return sentence
+    circles = None if _PAPER.search(sentence) else circles
+    if _ABOUT_LABELS.search(sentence) or (circles and circles.about.search(sentence)):
+        return ""
+    line = sentence
+    if circles is not None:
+        line = circles.apart.sub(lambda match: _told_apart(match, told), line)
+        for pattern, instead in circles.gone:
+            line = pattern.sub(instead, line)
+    line = re.sub(rf"^[(\[]{any_of(shots)}(?:, ?{any_of(shots)})*[)\]] ", "", line)
+    for pattern, instead in _SHOT_TALK if _SCREEN.search(line) else (*_SHOT_TALK, *_MEDIA_TALK):
+        before, line = line, pattern.sub(instead, line)
+        if line != before:
+            line = _capital(line)
+    return sentence if line == sentence else _whole(line)
 
-    def _sentence(self, sentence: str) -> str:
-        """The sentence without what leaked, or nothing where it told of nothing else."""
-        if len(sentence) > _LONGEST:
-            return sentence
-        circles = None if _PAPER.search(sentence) else self.circles
-        if _ABOUT_LABELS.search(sentence) or (circles and circles.about.search(sentence)):
-            return ""
-        line = sentence
-        if circles is not None:
-            line = circles.apart.sub(self._told_apart, line)
-            for pattern, instead in circles.gone:
-                line = pattern.sub(instead, line)
-        line = re.sub(rf"^[(\[]{any_of(self.shots)}(?:, ?{any_of(self.shots)})*[)\]] ", "", line)
-        for pattern, instead in _SHOT_TALK if _SCREEN.search(line) else (*_SHOT_TALK, *_MEDIA_TALK):
-            before, line = line, pattern.sub(instead, line)
-            if line != before:
-                line = _capital(line)
-        return sentence if line == sentence else _whole(line)
 
-    def _told_apart(self, match: re.Match[str]) -> str:
-        """Who was told by a mark, without it; of people told by two marks the second is "the other"."""
-        who, mark = match["who"], " ".join(re.findall(r"[a-z]{3,}|\d+", match["mark"].lower()))
-        marks = self.told.setdefault(who.lower(), [])
-        if mark not in marks:
-            marks.append(mark)
-        article, place = match["article"] or "", marks.index(mark)
-        if place > 1:
-            return match[0]
-        other = {"the": "the other ", "The": "The other ", "a": "another ", "A": "Another "}
-        comma = "," if match[0].endswith(",") and not match["mark"].startswith(",") else ""
-        return f"{other.get(article.strip(), article) if place else article}{who}{comma}"
+def _told_apart(match: re.Match[str], told: dict[str, list[str]]) -> str:
+    """Who was told by a mark, without it; of people told by two marks the second is "the other"."""
+    who, mark = match["who"], " ".join(re.findall(r"[a-z]{3,}|\d+", match["mark"].lower()))
+    marks = told.setdefault(who.lower(), [])
+    if mark not in marks:
+        marks.append(mark)
+    article, place = match["article"] or "", marks.index(mark)
+    if place > 1:
+        return match[0]
+    other = {"the": "the other ", "The": "The other ", "a": "another ", "A": "Another "}
+    comma = "," if match[0].endswith(",") and not match["mark"].startswith(",") else ""
+    return f"{other.get(article.strip(), article) if place else article}{who}{comma}"
 
 
 def _capital(line: str) -> str:
@@ -311,18 +307,10 @@ def _circles(marks: tuple[Mark, ...], called: frozenset[str], boxes: bool) -> _C
         rf"|^(?:the )?(?:tag|label|number) {tag} (?:marks?|indicates|identifies)\b|\bcolou?red {_ROUND}\b"
     )
     who = rf"(?P<article>\b(?:the|an?) )?(?P<who>\b(?:{_PERSON}|(?-i:[A-Z][\w'-]*\w)))"
-    return _Circles(
-        re.compile(about, re.IGNORECASE),
-        re.compile(rf"{who}{mark},?(?!\w)", re.IGNORECASE),
-        tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in gone),
-        _remains(shown, [one for one in own if one not in called], tag),
-    )
-
-
-def _remains(shown: str, colours: Sequence[str], tag: str) -> tuple[re.Pattern[str], ...]:
+    colours = [one for one in own if one not in called]
     told = any_of(colour for colour in colours if colour != "white")  # "a white figure" is of the story
     capital = rf"(?:(?:Dashed|Double) {told}|{any_of(one.capitalize() for one in colours)})"
-    found = (
+    remains = (
         rf"(?i:\b(?:the )?{shown} {_ROUND}\b{_NO_THING}(?! on\b| painted| drawn on))",
         rf"(?i:\b{_MARKED} (?:in|by|with|as) (?:an? |the )?{shown}(?=\s*(?:[,.;)]|$)))",
         rf"\b(?:[Tt]he|[Aa]) (?:(?:dashed|double) )?{told} (?:character|person|one|individual|figure)s?\b",
@@ -330,4 +318,9 @@ def _remains(shown: str, colours: Sequence[str], tag: str) -> tuple[re.Pattern[s
         rf"(?:(?<=\bat )|(?<=\bto )|(?<=\band )){capital}(?=[.,;]|$| [a-z])",
         rf"\b[Tt]ag(?:ged)? (?:number |#)?{tag}\b",
     )
-    return tuple(map(re.compile, found))
+    return _Circles(
+        re.compile(about, re.IGNORECASE),
+        re.compile(rf"{who}{mark},?(?!\w)", re.IGNORECASE),
+        tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in gone),
+        tuple(map(re.compile, remains)),
+    )

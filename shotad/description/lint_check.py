@@ -81,10 +81,7 @@ DIALOGUE_WINDOW = 25.0
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Settings made ready: limits, word lists, and who takes sentences apart (None: words alone).
-
-    ``notes`` say what could not be had.
-    """
+    """Settings made ready: limits, words, who takes sentences apart (None: words alone), what was not had."""
 
     settings: LintSettings
     fit: FitSettings
@@ -95,10 +92,7 @@ class Checker:
 
     @staticmethod
     def of(settings: LintSettings, fit: FitSettings | None = None) -> Checker:
-        """A checker by these settings.
-
-        Raises ConfigError for words that cannot be read, ShotadError for a parser that is not there.
-        """
+        """A checker by these settings. Raises ConfigError for bad words, ShotadError without the parser."""
         reader, note = reader_for(settings)
         for wish in settings.ignore:
             parse_wish(wish)
@@ -129,10 +123,7 @@ def lint(
     skipped: Sequence[str] = (),
     each: Iterable[Finding] | None = None,
 ) -> Report:
-    """All that is wrong with these lines. What a person accepted in ``folder`` is kept apart.
-
-    ``extra`` is what else was found; ``each`` what `Again` found of each line, where that is known already.
-    """
+    """All that is wrong with these lines, accepted or not; ``each``: what `Again` found of each of them."""
     single = each_line(material, checker) if each is None else each
     found = [*single, *all_lines(material, checker), *dict.fromkeys(extra)]
     # At the level that the settings give its rule, where they do not turn it off
@@ -160,8 +151,7 @@ def lint(
 def each_line(
     material: Material, checker: Checker, *, only: Container[str] | None = None
 ) -> Iterator[Finding]:
-    """Rules that look at a line, and at the words of those just before it; ``only`` names the lines that are
-    looked at (None: all)."""
+    """Rules that look at a line and the words just before it; ``only`` names the lines looked at."""
     if material.given:
         # Slots and budgets of a benchmark: no T2 and no T3.
         names = ("gap_error", "gap_warning", "rate_error", "rate_warning")
@@ -304,23 +294,14 @@ class LintTargets:
     """Whether to read the film's screen, if it has not been."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """One of several paths, and why it could not be checked."""
-
-    name: str
-    error: ShotadError
-
-
 SettingsOf = Callable[[Config | None], Config]
 """What holds for a path: the settings asked for, over those of the run that wrote its work folder, if any."""
 
 
 def checked_paths(
     paths: Sequence[Path], settings: SettingsOf, asked: LintTargets, progress: Progress | None = None
-) -> Iterator[Report | Failed]:
-    """A report for each path, as they come. Raises ShotadError for what is no rule, and for a single path
-    that cannot be checked."""
+) -> Iterator[Report | tuple[Path, ShotadError]]:
+    """A report for each path, or why there is none. Raises ShotadError for a wrong rule or single path."""
     known = [*RULES, "T", "L", "A"]
     for name in (*asked.only, *asked.skip):
         if name.upper() not in known and not name.islower():
@@ -344,7 +325,7 @@ def checked_paths(
         except ShotadError as error:
             if len(paths) == 1:
                 raise
-            yield Failed(str(path), error)
+            yield path, error
         else:
             yield report
 
@@ -436,10 +417,7 @@ def _is_track(path: Path) -> bool:
 
 @dataclass(slots=True)
 class Again:
-    """What `each_line` finds, kept for lines that stay the same.
-
-    `of` gives what `each_line` gives of the same material, whatever was asked before. For one thread.
-    """
+    """What `each_line` finds, kept for lines that stay the same: `of` gives it. For one thread."""
 
     _around: tuple[Material, Checker, frozenset[str]] | None = None
     # Of each line with the texts just before it, which is all that its rules look at

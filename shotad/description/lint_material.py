@@ -20,7 +20,6 @@ from shotad.core import (
     RecordLog,
     RunSettings,
     TextFact,
-    Utterance,
     WorkFolderError,
     key_of,
     read_record,
@@ -106,12 +105,18 @@ def _named(name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: P
 
 
 def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[Material, tuple[str, ...]]:
-    """The material with what a work folder knows of its film, and what is wrong with that. What the material
-    has already stays."""
+    """The material with what a work folder knows beyond it of its film, and what is wrong with that."""
     noted: list[str] = []
+    speech = material.speech
+    if speech is None:
+        speech = _made_of(
+            folder,
+            "speech.json",
+            lambda record: None if record.get("source") == "none" else utterances_of(record["speech"]),
+        )
     filled = replace(
         material,
-        speech=material.speech if material.speech is not None else _speech(folder),
+        speech=speech,
         cast=material.cast if material.cast is not None else _cast_of(folder, noted),
         texts=material.texts if material.texts is not None else _screen(folder, fingerprint),
     )
@@ -119,10 +124,7 @@ def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[
 
 
 def run_of(folder: Path | None) -> RunSettings | None:
-    """What the run was asked to do that wrote a work folder; None where that is not known.
-
-    Raises WorkFolderError where it cannot be understood.
-    """
+    """What the run that wrote a work folder was asked; None where nothing says so. Raises WorkFolderError."""
     if folder is None or not (folder / SETTINGS).is_file():
         return None
     return read_settings(folder)
@@ -161,14 +163,6 @@ def _missing(row: Mapping[str, Any], track: Track) -> Finding:
     return Finding("S1", Level.WARNING, row["message"] + changed, name, when=around)
 
 
-def _speech(folder: Path | None) -> tuple[Utterance, ...] | None:
-    return _made_of(
-        folder,
-        "speech.json",
-        lambda record: None if record.get("source") == "none" else utterances_of(record["speech"]),
-    )
-
-
 def _made_of(
     folder: Path | None, name: str, make: Callable[[Mapping[str, Any]], Made], hint: str = _AGAIN
 ) -> Made | None:
@@ -202,8 +196,7 @@ def _is_given(folder: Path | None) -> bool:
 
 
 def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
-    """What was read from the screen: of the whole film where that was asked for, else around the slots; None
-    where nothing looked for text."""
+    """What was read from the screen, of the whole film or around the slots; None where nothing looked."""
     whole = kept_texts(folder, fingerprint)
     path = folder / "stage1.jsonl" if folder else None
     if whole is not None or path is None or not path.is_file():
@@ -281,10 +274,7 @@ def read_screen(
 
 
 def kept_texts(folder: Path | None, fingerprint: str, key: str | None = None) -> tuple[TextFact, ...] | None:
-    """What was read of this film before, with these settings (None: any); None where nothing was.
-
-    Raises WorkFolderError for a record that cannot be understood.
-    """
+    """What was read of this film before, by these settings (None: any), if at all. Raises WorkFolderError."""
 
     def texts(record: Mapping[str, Any]) -> tuple[TextFact, ...] | None:
         if record["film"] != fingerprint or key not in (None, record["key"]):

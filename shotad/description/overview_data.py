@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +16,6 @@ from shotad.core import (
     Facts,
     Interval,
     Role,
-    Shot,
     ShotLabel,
     ShotScale,
     Slot,
@@ -68,15 +68,6 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
-    """Somebody of the cast in a clip: what they were called, and their mark, empty where faces had none."""
-
-    called: str
-    mark: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
 class SlotView:
     """What Stage I was shown for one slot, and what it said.
 
@@ -95,7 +86,8 @@ class SlotView:
     overlay: ShotLabel | None
     size: tuple[int, int] | None
     error: str | None = None
-    people: tuple[Recognised, ...] = ()
+    people: tuple[tuple[str, str, bool], ...] = ()
+    """Of the cast: what they were called, their mark (empty: none), whether in the current shots."""
 
     @property
     def current(self) -> tuple[int, ...]:
@@ -108,8 +100,7 @@ class Subject:
     """Everything a sheet is drawn from. ``missing`` says in sentences what could not be read.
 
     ``scores`` maps a slot's id and two shot indices, the earlier first, to the matching score of the two; the
-    id is empty where whole shots were compared, which all clips share. ``threshold`` is the score above
-    which two shots are joined.
+    id is empty where whole shots were compared. Above ``threshold`` two shots are joined.
     """
 
     name: str
@@ -151,13 +142,6 @@ class Subject:
         return self.scores.get((slot, *pair), self.scores.get(("", *pair)))
 
 
-def lead_frame(look: SlotView) -> tuple[Piece, float]:
-    """The frame that stands for a line: the middle one of the current shot with the most frames."""
-    pieces = [piece for piece in look.pieces if piece.role is Role.CURRENT] or look.pieces
-    piece = max(pieces, key=lambda piece: piece.frames)
-    return piece, piece.seconds[len(piece.seconds) // 2]
-
-
 Row = Mapping[str, Any]
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 """What reading a record of the wrong form raises."""
@@ -169,10 +153,7 @@ _NO_GRAMMAR: Row = {"shots": (), "pairs": (), "threshold": None, "features": Non
 
 
 def read_subject(folder: Path) -> Subject:
-    """What the records in ``folder`` tell of its film.
-
-    Raises WorkFolderError where there are no shots to show, ScriptError for a track that cannot be read.
-    """
+    """What the records in ``folder`` tell of its film. Raises WorkFolderError without shots, ScriptError."""
     missing: list[str] = []
     records = WorkFolder(folder)
     found = records.read_json("shots.json")
@@ -182,12 +163,26 @@ def read_subject(folder: Path) -> Subject:
     without = "threads, shot scales and matching scores are left out"
     grammar = _part(records, "grammar", missing, without) or _NO_GRAMMAR
     known: Mapping[int, Row] = {row["index"]: row for row in reversed(grammar["shots"])}
-    shots = [_shot(shot, known.get(shot.index)) for shot in shots_of(found["shots"])]
     spoken = _part(records, "speech", missing, "the speech is left out")
     planned = _part(records, "slots", missing, "the slots are left out")
     slots = slots_of(planned["slots"]) if planned else ()
     track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
     looks = _looks(folder, known, missing) if track else {}
+    # What was measured in each shot, from the first clip that shows it as current, or at all
+    words: dict[int, tuple[bool, str]] = {}
+    for piece in (piece for look in looks.values() for piece in look.pieces if piece.seen):
+        current = piece.role is Role.CURRENT
+        if piece.shot not in words or (current and not words[piece.shot][0]):
+            words[piece.shot] = (current, piece.seen)
+    shots = []
+    for shot in shots_of(found["shots"]):
+        middle, seen = shot.interval.middle, words.get(shot.index, (False, ""))[1]
+        if (row := known.get(shot.index)) is None:
+            shots.append(SheetShot(shot.index, shot.interval, middle, seen=seen))
+            continue
+        middle = float(row["middle"]) if shot.interval.contains(float(row["middle"])) else middle
+        scale = None if row["scale"] is None else ShotScale(row["scale"])
+        shots.append(SheetShot(shot.index, shot.interval, middle, scale, row["thread"], seen))
     speech = utterances_of(spoken["speech"]) if spoken else ()
     # What else the record says of the speech are figures that the page has anyway.
     source = str(spoken.get("source", "")) if spoken else ""
@@ -197,7 +192,7 @@ def read_subject(folder: Path) -> Subject:
     return Subject(
         name=printable(track.film.name if track else str(found.get("film", folder.stem))),
         end=end,
-        shots=_with_words(shots, looks),
+        shots=tuple(shots),
         speech=speech,
         speech_source=source,
         slots=slots,
@@ -235,27 +230,6 @@ def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> d
     return found
 
 
-def _shot(shot: Shot, known: Row | None) -> SheetShot:
-    """The shot with what ``grammar.json`` says of it."""
-    if known is None:
-        return SheetShot(shot.index, shot.interval, shot.interval.middle)
-    middle = float(known["middle"])
-    middle = middle if shot.interval.contains(middle) else shot.interval.middle
-    scale = None if known["scale"] is None else ShotScale(known["scale"])
-    return SheetShot(shot.index, shot.interval, middle, scale, known["thread"])
-
-
-def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, SlotView]) -> tuple[SheetShot, ...]:
-    """The shots with what was measured in them, from the first clip that shows them as current, or at all."""
-    words: dict[int, tuple[bool, str]] = {}
-    for look in looks.values():
-        for piece in look.pieces:
-            current = piece.role is Role.CURRENT
-            if piece.seen and (piece.shot not in words or (current and not words[piece.shot][0])):
-                words[piece.shot] = (current, piece.seen)
-    return tuple(replace(shot, seen=words.get(shot.index, (False, ""))[1]) for shot in shots)
-
-
 def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[str, SlotView]:
     """Stage I's records by slot."""
     looks: dict[str, SlotView] = {}
@@ -284,7 +258,9 @@ def _look(record: Row, known: Mapping[int, Row]) -> SlotView:
         letters = {known[shots[n]]["thread"] if shots[n] in known else None for n in thread}
         (name,) = letters if len(letters) == 1 else (None,)
         names |= dict.fromkeys(thread, name or thread_name(place))
-    seen = in_words(_facts(record))
+    seen: dict[int, str] = {}
+    with suppress(*_BROKEN):  # an engine that measures nothing has no facts
+        seen = in_words(Facts.from_json(record["notes"]))
     pieces = tuple(
         Piece(
             number=row["number"],
@@ -313,18 +289,10 @@ def _look(record: Row, known: Mapping[int, Row]) -> SlotView:
         size=(int(size[0]), int(size[1])) if size else None,
         error=record["error"],
         people=tuple(
-            Recognised(str(row["called"]), str(row["mark"]), bool(row["current"]))
+            (str(row["called"]), str(row["mark"]), bool(row["current"]))
             for row in record.get("characters", ())
         ),
     )
-
-
-def _facts(record: Row) -> Facts | None:
-    """What the embedded observer measured; None for an engine that measures nothing."""
-    try:
-        return Facts.from_json(record["notes"])
-    except _BROKEN:
-        return None
 
 
 _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
@@ -340,14 +308,12 @@ _LEVELS = {"black": "black", "dark": "dark", "bright": "bright", "white": "white
 _CHANGES = {"fade-out": "fades to black", "fade-in": "fades in", "flash": "flashes"}
 
 
-def in_words(facts: Facts | None) -> dict[int, str]:
+def in_words(facts: Facts) -> dict[int, str]:
     """What ``facts`` tell of each shot, by painted number; a shot of which they tell nothing is absent.
 
     ``{0: "one person, upper body, on the left; text: READY; dark"}``
     """
     told: dict[int, list[str]] = defaultdict(list)
-    if facts is None:
-        return {}
     for person in facts.people:
         count = _NUMBERS.get(person.count, str(person.count))
         known = ", ".join(one.called for one in person.names)

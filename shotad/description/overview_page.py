@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -29,6 +29,7 @@ from shotad.core import (
     NoProgress,
     OverlaySettings,
     Progress,
+    Role,
     ShotScale,
     SpeechKind,
     reported,
@@ -41,7 +42,6 @@ from shotad.description.overview_data import (
     SheetShot,
     SlotView,
     Subject,
-    lead_frame,
     read_subject,
 )
 from shotad.film import (
@@ -59,9 +59,6 @@ from shotad.film import (
 )
 from shotad.script import Cue, CueStatus, is_changed, timecode
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 _TEMPLATES = Path(__file__).parent / "overview_templates"
 _QUALITY = 64
 _CHUNK = 1000
@@ -74,26 +71,8 @@ PIXELS = 20_000
 """Of a frame on the page: 189 x 106 for 16:9."""
 
 
-@dataclass(frozen=True, slots=True)
-class Photo:
-    """A picture of the page: a file beside it, or inside it. ``width`` and ``height`` are in CSS pixels."""
-
-    uri: str
-    width: int
-    height: int
-
-
-def webp(picture: Image.Image) -> bytes:
-    """A frame of film for the page."""
-    out = io.BytesIO()
-    picture.save(out, "WEBP", quality=_QUALITY, method=2)
-    return out.getvalue()
-
-
-def embedded(picture: Image.Image) -> Photo:
-    """A frame of film inside the page."""
-    data = base64.b64encode(webp(picture)).decode("ascii")
-    return Photo(f"data:image/webp;base64,{data}", *picture.size)
+Photo = dict[str, Any]
+"""A picture of the page: its ``uri``, a file beside it or data, ``width`` and ``height`` in CSS pixels."""
 
 
 @span("sheet")
@@ -107,9 +86,8 @@ def write_sheet(
 ) -> Path:
     """Write ``overview.html`` from the records in ``folder`` and return its path.
 
-    ``pictures`` must give the frames as the engines saw them. The same records and pictures give the same
-    bytes. ``single_file``: the pictures stand in the page, and their files go. Raises WorkFolderError where
-    there are no shots to show or a file cannot be written, ScriptError for a track that is damaged.
+    ``pictures`` give the frames as the engines saw them. The same records and pictures give the same bytes.
+    ``single_file``: the pictures stand in the page. Raises WorkFolderError, ScriptError for a bad track.
     """
     subject = read_subject(folder)
     shots: dict[float, list[SheetShot]] = defaultdict(list)
@@ -118,17 +96,23 @@ def write_sheet(
     leads: dict[float, list[tuple[int, SlotView, Piece]]] = defaultdict(list)
     for number, cue in enumerate(subject.lines):
         if (look := subject.look(cue)) is not None and look.pieces:
-            piece, second = lead_frame(look)
+            # The middle frame of the current shot with the most frames stands for a line.
+            shown = [piece for piece in look.pieces if piece.role is Role.CURRENT] or look.pieces
+            piece = max(shown, key=lambda piece: piece.frames)
+            second = piece.seconds[len(piece.seconds) // 2]
             leads[second].append((number, look, piece))
     written: set[Path] = set()
 
     def kept(name: str, image: Image.Image) -> Photo:
-        small = thumbnail(image)
+        small, out = thumbnail(image), io.BytesIO()
+        small.save(out, "WEBP", quality=_QUALITY, method=2)
+        uri = f"{PICTURES}/{name}"
         if single_file:
-            return embedded(small)
-        written.add(folder / PICTURES / name)
-        write_bytes(folder / PICTURES / name, [webp(small)])
-        return Photo(f"{PICTURES}/{name}", *small.size)
+            uri = f"data:image/webp;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
+        else:
+            written.add(folder / uri)
+            write_bytes(folder / uri, [out.getvalue()])
+        return {"uri": uri, "width": small.width, "height": small.height}
 
     strip: dict[int, Photo] = {}
     frames: dict[str, Photo] = {}
@@ -171,15 +155,24 @@ def thumbnail(image: Image.Image) -> Image.Image:
 
 
 def overview(subject: Subject, strip: Mapping[int, Photo], frames: Mapping[str, Photo]) -> Iterator[bytes]:
-    """The page in pieces, UTF-8.
-
-    ``strip`` are the middle frames by shot index, ``frames`` those of lines by id. What is missing in them is
-    shown as lost.
-    """
+    """The page in pieces, UTF-8; what is not in ``strip``, by shot, or ``frames``, by line, shows as lost."""
     events = [(u.interval, u.kind.value, u.text) for u in subject.speech]
     events += [(s.interval, "slot", f"at most {s.max_words} words") for s in subject.slots]
-    events += [(cue.interval, f"line, {status_name(cue)}", cue.text) for cue in subject.lines]
-    stream = _environment().get_template("page.html.j2").stream(
+    events += [(cue.interval, f"line, {_STATUS[cue.status]}", cue.text) for cue in subject.lines]
+    environment = page_environment(
+        _TEMPLATES,
+        time=timecode,
+        span=span_words,
+        status=status_words,
+        people_words=people_words,
+        scale_words=scale_words,
+        thread_words=thread_words,
+        frames_words=lambda piece: plural(piece.frames, "frame"),
+        seen_by=seen_by,
+        thread_colours=lambda letters: _colours(thread_colour(letters)),
+        score_colours=lambda value: _colours(colour_of(value)),
+    )
+    stream = environment.get_template("page.html.j2").stream(
         subject=subject,
         lead=lead(subject),
         summary=summary(subject),
@@ -230,7 +223,7 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
         ("Slots", f"{len(subject.slots)}, {free:.1f} s together"),
     ]
     if subject.track is not None:
-        lines = Counter(map(status_name, subject.lines))
+        lines = Counter(_STATUS[cue.status] for cue in subject.lines)
         parts = [f"{number} {status}" for status, number in lines.items()]
         if edited := sum(map(is_changed, subject.lines)):
             parts.append(f"{edited} edited by a person")
@@ -248,22 +241,6 @@ def _by(maker: str | None) -> str:
     return f"; told by {maker}" if maker else ""
 
 
-def _environment() -> Environment:
-    return page_environment(
-        _TEMPLATES,
-        time=timecode,
-        span=span_words,
-        status=status_words,
-        people_words=people_words,
-        scale_words=scale_words,
-        thread_words=thread_words,
-        frames_words=lambda piece: plural(piece.frames, "frame"),
-        seen_by=seen_by,
-        thread_colours=lambda letters: _colours(thread_colour(letters)),
-        score_colours=lambda value: _colours(colour_of(value)),
-    )
-
-
 def _colours(ground: Colour) -> str:
     """A colour, and white to write on it where black (the page's own for these) is not to be read, as CSS."""
     ink = css(ink_on(ground))
@@ -271,8 +248,7 @@ def _colours(ground: Colour) -> str:
 
 
 def score_table(cue: Cue, subject: Subject) -> tuple[list[str], list[list[float | None]]] | None:
-    """Names of the shots of the clip of a line, and a row of scores for each, None of pairs that were not
-    compared; None where not one was."""
+    """Names of the shots in a line's clip and a row of scores for each; None where none was compared."""
     if (look := subject.look(cue)) is None:
         return None
     pieces, slot = look.pieces, cue.slot_id or ""
@@ -309,43 +285,28 @@ class Span:
     language: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineRow:
-    """One row. ``words`` say what it shows; ``ticks`` are times with their places in percent.
+def timeline(subject: Subject) -> list[dict[str, Any]]:
+    """The rows of the film from its start to its end.
 
-    ``texts`` are those of the lines. ``end`` is where the film ends, in percent, above 100 in all rows but
-    the last.
+    Of each its ``words``, ``ticks`` (times with their places in percent), spans of ``shots``, ``speech``,
+    ``slots``, ``lines`` and ``texts``, and the film's ``end`` in percent (above 100 but in the last).
     """
-
-    words: str
-    ticks: tuple[tuple[float, str], ...]
-    shots: tuple[Span, ...]
-    speech: tuple[Span, ...]
-    slots: tuple[Span, ...]
-    lines: tuple[Span, ...]
-    texts: tuple[Span, ...]
-    end: float
-
-
-def timeline(subject: Subject) -> list[TimelineRow]:
-    """The rows of the film from its start to its end."""
     rows = []
     for time in row_times(subject.end, len(subject.shots)):
-        spoken: list[Span] = []
-        for said in subject.speech:
-            kind = "lyrics" if said.kind is SpeechKind.LYRICS else "speech"
-            spoken += _span(kind, said.interval, time)
+        said = [("lyrics" if u.kind is SpeechKind.LYRICS else "speech", u.interval) for u in subject.speech]
+        slots = [("slot", slot.interval) for slot in subject.slots]
+        lines = [("heard" if cue.heard else "unheard", cue.interval) for cue in subject.lines]
         rows.append(
-            TimelineRow(
-                words=row_words(time, subject),
-                ticks=tuple(_ticks(time, subject.end)),
-                shots=tuple(s for shot in subject.shots for s in _shot(shot, time)),
-                speech=tuple(spoken),
-                slots=tuple(s for slot in subject.slots for s in _span("slot", slot.interval, time)),
-                lines=tuple(s for cue in subject.lines for s in _span(_look_of(cue), cue.interval, time)),
-                texts=tuple(_texts(subject, time)),
-                end=_percent(subject.end, time),
-            )
+            {
+                "words": row_words(time, subject),
+                "ticks": list(_ticks(time, subject.end)),
+                "shots": [part for shot in subject.shots for part in _shot(shot, time)],
+                "speech": [part for kind, interval in said for part in _span(kind, interval, time)],
+                "slots": [part for kind, interval in slots for part in _span(kind, interval, time)],
+                "lines": [part for kind, interval in lines for part in _span(kind, interval, time)],
+                "texts": list(_texts(subject, time)),
+                "end": _percent(subject.end, time),
+            }
         )
     return rows
 
@@ -353,8 +314,7 @@ def timeline(subject: Subject) -> list[TimelineRow]:
 def row_times(end: float, shots: int) -> list[Interval]:
     """The times of the rows of a film of ``end`` seconds and ``shots`` shots, all of one length.
 
-    As long as six rows ask for, but shorter where shots are short, and never so short that there are more
-    than 72 rows (of 600 s at most).
+    As six rows ask for, shorter where shots are short, but no more than 72 rows (of 600 s at most).
 
     >>> row_times(70.0, 17)[-1]
     Interval(start=60.0, end=75.0)
@@ -408,10 +368,6 @@ def _shot(shot: SheetShot, time: Interval) -> Iterator[Span]:
         yield replace(part, words=fitting[0] if fitting else "", thread=shot.thread)
 
 
-def _look_of(cue: Cue) -> str:
-    return "heard" if cue.heard else "unheard"
-
-
 def _texts(subject: Subject, time: Interval) -> Iterator[Span]:
     """The text of each line in the row in which it begins, or in the next where that has no room for it."""
     starts = [*(cue.interval.start for cue in subject.lines), math.inf]
@@ -421,8 +377,8 @@ def _texts(subject: Subject, time: Interval) -> Iterator[Span]:
         left, right = max(0.0, _percent(start, time)), min(100.0, _percent(after, time))
         before = _percent(min(after, time.start), time) - _percent(start, time)
         if right - left >= _NARROWEST_TEXT > before:
-            words = cue.text if cue.heard else cue.status.value
-            yield Span(_look_of(cue), left, right - left, words, language=cue.language)
+            kind, words = ("heard", cue.text) if cue.heard else ("unheard", cue.status.value)
+            yield Span(kind, left, right - left, words, language=cue.language)
 
 
 _STATUS = {
@@ -447,33 +403,18 @@ def status_words(cue: Cue) -> str:
     return f"{_STATUS[cue.status]}{edited}{reason}"
 
 
-def status_name(cue: Cue) -> str:
-    """What became of a line, without the reason."""
-    return _STATUS[cue.status]
-
-
 def seen_by(look: SlotView) -> str:
     """Who saw the frames, how large, and what was painted on them."""
     size = f" of {look.size[0]} x {look.size[1]} pixels" if look.size else ""
-    faces = " The marks around faces are left out here." if any(one.mark for one in look.people) else ""
+    faces = " The marks around faces are left out here." if any(mark for _, mark, _ in look.people) else ""
     marks = _MARKS.get(look.overlay or "", "without marks")
     return f"Seen by {look.engine}, in frames{size} {marks}.{faces}"
 
 
 def people_words(look: SlotView) -> str:
-    """``Thom (red) and Celia (dashed green), elsewhere in the clip Barley (blue)``; nothing where nobody was
-    recognised.
-    """
-    current, others = (
-        listed(
-            [
-                f"{one.called} ({one.mark})" if one.mark else one.called
-                for one in look.people
-                if one.current is now
-            ]
-        )
-        for now in (True, False)
-    )
+    """``Thom (red) and Celia (dashed green), elsewhere in the clip Barley (blue)``; nothing for nobody."""
+    names = [(f"{called} ({mark})" if mark else called, current) for called, mark, current in look.people]
+    current, others = (listed([name for name, now in names if now is which]) for which in (True, False))
     return ", ".join([current] * bool(current) + [f"elsewhere in the clip {others}"] * bool(others))
 
 
@@ -483,7 +424,7 @@ def recognised_words(subject: Subject) -> str:
         called
         for cue in subject.lines
         if (look := subject.look(cue))
-        for called in {one.called for one in look.people}
+        for called in {called for called, _, _ in look.people}
     )
     ranked = sorted(clips.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{called} in {plural(count, 'clip')}" for called, count in ranked)
@@ -522,14 +463,10 @@ def plural(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def short_time(second: float) -> str:
-    """To the nearest tenth, without hours where there are none: ``83.16 → 01:23.2``."""
-    return timecode(round(second, 1))[:-2].removeprefix("00:")
-
-
 def span_words(interval: Interval) -> str:
-    """``01:23.1 to 01:28.4``."""
-    return f"{short_time(interval.start)} to {short_time(interval.end)}"
+    """To the nearest tenth, without hours where there are none: ``01:23.1 to 01:28.4``."""
+    ends = (timecode(round(second, 1))[:-2].removeprefix("00:") for second in (interval.start, interval.end))
+    return " to ".join(ends)
 
 
 def minutes(seconds: float) -> str:

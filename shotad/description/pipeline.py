@@ -46,11 +46,7 @@ from shotad.script import (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A finished track, the files it was written to, and what went on.
-
-    ``silences`` are stretches of the part described in which nobody speaks and no line is spoken;
-    ``sheet`` is the overview page, if it was drawn.
-    """
+    """A finished track, its files, and what went on; ``silences`` are parts without speech or line."""
 
     track: Track
     files: tuple[Path, ...]
@@ -148,8 +144,7 @@ def write_track(
 ) -> Outcome:
     """Write ``track.json`` and the scripts; lines that a person edited stay as they are.
 
-    A part of the film that this run did not describe keeps the lines it has. Slots that a person added or
-    removed while it ran are so in the track too.
+    Other parts of the film keep their lines. Slots added or removed meanwhile are so in the track too.
     """
     folder, given = context.folder, context.given
     film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
@@ -186,10 +181,7 @@ def empty_line(slot: Slot, language: str) -> Cue:
 
 
 def names_amiss(track: Track, context: RunContext) -> tuple[str, ...]:
-    """One sentence for each name that a line says too early or in another form; none without a cast.
-
-    Names that are nobody's of the cast are not told here: few casts hold everybody.
-    """
+    """One sentence for each name of the cast that a line says too early or in another form."""
     cast = cast_of(context)
     if cast is None:
         return ()

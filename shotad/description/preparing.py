@@ -5,7 +5,6 @@ Each step is kept in the work folder and made again only when something that cha
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from shotad.core import (
     Shot,
     SubtitleError,
     WorkFolder,
+    file_sha256,
     interval_rows,
     key_of,
     reported,
@@ -79,13 +79,20 @@ class RunContext:
 
 
 def prepare(context: RunContext) -> Prepared:
-    """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
-    one pass over the picture; then the slots between the speech."""
+    """Film to slots: speech, which says where frames are wanted; one pass over the picture; the slots."""
     spoken = speech_step(context)
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, context.film.info.duration, context.config.speech)
     hand = read_hand_slots(context.folder.path)
-    store = context.frames.keep(_zones(context, free, hand.added))
+    # Where frames will be looked at, as far as the speech shows
+    given, duration = context.given, context.film.info.duration
+    part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
+    wide = [*(gap for gap in free if gap.duration >= HARD_MINIMUM), *hand.added]
+    inside = [cut for gap in wide if part and (cut := gap.clip(part))]
+    moments = credit_moments(duration) if context.config.slots.find_credits else []
+    roll_from = moments[0] if moments else duration
+    zones = zones_around(inside, CONTEXT_REACH, end=duration, credits_from=roll_from)
+    store = context.frames.keep(zones)
     found = shots_step(context, store)
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, context.config.speech)
@@ -150,10 +157,7 @@ def speech_step(context: RunContext) -> dict[str, Any]:
 
 
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
-    """The shots: given, or found in one pass over the picture. Kept in ``shots.json``.
-
-    ``store`` is filled on the way with frames that will be looked at.
-    """
+    """The shots: given, or found in one pass, which fills ``store``. Kept in ``shots.json``."""
     film, config, given = context.film, context.config, context.given.shots
     key = key_of("shots/1", context.film_key, config.shots, _content(given, ScriptError))
 
@@ -196,10 +200,7 @@ def slots_step(
     keys: tuple[str, ...],
     hand: HandSlots,
 ) -> dict[str, Any]:
-    """The slots: given, or planned between the speech, with what a person did to them by ``hand``.
-
-    ``keys`` are those of the steps that all of this comes from. Kept in ``slots.json``.
-    """
+    """The slots, given or planned, kept to ``hand``, in ``slots.json``; ``keys`` are of earlier steps."""
     given, settings = context.given.slots, context.config.slots
     own = (hand_row(hand),) if hand else ()
     key = key_of("slots/1", keys, settings, _content(given, ScriptError), *own)
@@ -227,21 +228,11 @@ def slots_step(
     return context.folder.step("slots", key, make)
 
 
-def _zones(context: RunContext, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
-    """Where frames will be looked at, as far as the speech shows; ``added`` are slots by hand."""
-    given, duration = context.given, context.film.info.duration
-    part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
-    gaps = [*(gap for gap in free if gap.duration >= HARD_MINIMUM), *added]
-    inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
-    moments = credit_moments(duration) if context.config.slots.find_credits else []
-    return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=moments[0] if moments else duration)
-
-
 def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) -> str | None:
     """Hash of a given file, so that a changed file is a changed key."""
     if path is None:
         return None
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return file_sha256(path)
     except OSError as trouble:
         raise error(f"{path} cannot be read: {trouble.strerror}.", "Check the name.") from None

@@ -1,9 +1,8 @@
 """What the two models are asked: Stage I turns frames into a description, Stage II that into a line.
 
 The content follows Algorithms 1 and 2 of Shot-by-Shot; the words are ours and stand in ``prompts/``. Nothing
-here calls a model. Shot-by-Shot shows Stage II ten ADs of the training set, any ten by its text,
-character-free ones of about the expected length by its code; ours are our own
-(``prompts/stage2/examples.txt``).
+here calls a model. Shot-by-Shot shows Stage II ten ADs of the training set, any ten by its text, by its code
+character-free ones of about the expected length; ours are our own (``prompts/stage2/examples.txt``).
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ from shotad.description.templates import (
     note_block,
     question,
     render,
-    variables_in,
 )
 from shotad.description.wording import looks_english
 from shotad.film import word_budget
@@ -102,10 +100,7 @@ def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:
 
 
 def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> Stage1Prompt:
-    """What Stage I is asked about the shots shown; ``hears``: sound is given too.
-
-    Raises PromptError for a template that cannot be filled in.
-    """
+    """What Stage I is asked about the shots shown; ``hears``: sound is given too. Raises PromptError."""
     settings, marks = config.prompt, config.overlay.characters
     scale = effective_scale(plan.grammar, plan.frames)
     factors = factors_for(scale, settings)
@@ -124,6 +119,12 @@ def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> S
     shown = {frames.number for frames in plan.frames}
     within = (tuple(n for n in thread if n in shown) for thread in plan.grammar.threads)
     threads = [thread for thread in within if len(thread) > 1]
+    # The note on circles and the thread sentence, in the order set; an empty line where neither is
+    closing = [render("stage1/circles", marks=PLURALS[shape])] if shape else []
+    if threads:
+        claims = " and ".join(render("stage1/thread", shots=name_shots(thread)) for thread in threads)
+        place = 0 if settings.by_rules.thread_sentence_first else len(closing)
+        closing.insert(place, render("stage1/threads", threads=claims))
     text = render(
         "stage1/base",
         medium=settings.medium,
@@ -134,7 +135,7 @@ def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> S
         shots=name_shots(plan.current),
         count=COUNTS[len(steps)],
         steps="\n".join(f"{i}. {instruction}" for i, (_, instruction) in enumerate(steps, 1)),
-        closing=_closing(shape, threads, settings),
+        closing="\n".join(closing),
         template=stage1_form(headings) + (f"\n{render('stage1/answer-threads')}" if threads else ""),
     )
     return Stage1Prompt((question(text, with_clip=True),), headings, factors, scale)
@@ -172,26 +173,16 @@ def _heading_and_text(text: str, name: str) -> tuple[str, str]:
     return heading.strip(), instruction.strip()
 
 
-def _closing(shape: str, threads: Sequence[tuple[int, ...]], settings: PromptSettings) -> str:
-    """The note on circles and the thread sentence, in the order set; an empty line where neither is."""
-    note = [render("stage1/circles", marks=PLURALS[shape])] if shape else []
-    claims = " and ".join(render("stage1/thread", shots=name_shots(t)) for t in threads)
-    sentence = [render("stage1/threads", threads=claims)] if threads else []
-    return "\n".join(sentence + note if settings.by_rules.thread_sentence_first else note + sentence)
-
-
 def stage2_messages(
     description: Description, plan: SlotPlan, config: Config, *, story: str = "", examples: Sequence[str] = ()
 ) -> tuple[Message, ...]:
     """What Stage II is asked: one line within the budget of the slot, or up to ten alternatives.
 
-    The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings
-    name. ``story`` is what is known of the film besides the clip (`shotad.description.story`). The prompt is
-    English whatever lines are wanted in, and the budget, in English words, is told in what takes as long to
-    say.
+    The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings name.
+    ``story`` is what is known of the film besides the clip. The prompt is English whatever lines are wanted
+    in; the budget, in English words, is told in what takes as long to say.
 
-    Raises PromptError for a template that cannot be filled in, ConfigError for an example file that cannot
-    be read, UsageError for a tag that is none.
+    Raises PromptError, ConfigError for an example file that cannot be read, UsageError for a wrong tag.
     """
     settings, slots, candidates = config.prompt, config.slots, config.stage2.lines_an_answer
     language, budget, seconds = config.language, plan.slot.max_words, plan.slot.interval.duration
@@ -268,11 +259,7 @@ COLUMNS = ("text_gt_wo_char", "text", "text_gt")
 
 
 def load_examples(settings: PromptSettings) -> tuple[str, ...]:
-    """The AD lines that examples are drawn from: those of ``example_file``, else ours.
-
-    A file is read once for as long as it stays the same. Raises ConfigError for a file that cannot be read
-    or holds no line, PromptError for built-in examples that are missing.
-    """
+    """The lines that examples are drawn from, ``example_file``'s or ours. Raises ConfigError, PromptError."""
     if settings.example_file:
         path = Path(settings.example_file).expanduser()
         try:
@@ -345,14 +332,10 @@ def _unreadable(path: Path, error: Exception) -> ConfigError:
 
 
 def check_prompts(*more: str) -> None:
-    """Raise PromptError if any template of Stage I or II, edited perhaps, cannot be filled in.
-
-    ``more`` are the folders of other prompts that will be wanted.
-    """
+    """Raise PromptError if a template of Stage I or II, or of the folders ``more``, cannot be filled in."""
     for folder in ("material", "stage1", "stage2", *more):
-        check_templates(
-            {name: variables_in(text) for name, text in shipped_prompts(folder).items() if name != EXAMPLES}
-        )
+        shipped = shipped_prompts(folder)
+        check_templates({name: text for name, text in shipped.items() if name != EXAMPLES})
     # The template of each step has a heading
     for step in ("characters", "characters-listed", "characters-unmarked", *STEPS[1:], *FACTORS):
         _heading_and_text(prompt_text(f"stage1/{step}"), step)

@@ -1,15 +1,14 @@
 """Single slots described again under the settings of their run, with a seed of their own.
 
-Both stages are asked, with the lines around the slot at hand. The new line is a person's choice
-(`shotad.script.edits`), so every later run keeps it. All that was asked and answered is added to
-``redo.jsonl``; the records of the run itself stay as they are.
+The new line is a person's choice (`shotad.script.edits`), so every later run keeps it. All that was asked and
+answered is added to ``redo.jsonl``; the records of the run itself stay as they are.
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +28,7 @@ from shotad.core import (
     whole_record,
 )
 from shotad.description.clip_builder import get_ready, understand
-from shotad.description.conversation import slot_seed
+from shotad.description.conversation import Record, slot_seed
 from shotad.description.engine_pair import Engines, Used
 from shotad.description.overview_page import write_sheet
 from shotad.description.pipeline import empty_line
@@ -130,8 +129,7 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
 def _put(
     before: Cue, new: Cue, folder: WorkFolder, film: FilmId
 ) -> tuple[Result, tuple[Path, ...], tuple[str, ...]]:
-    """The result with its new line in the track and its scripts, the files written, and what users should
-    know.
+    """The result with its new line in track and scripts, the files written, and what users should know.
 
     A line that somebody wrote, moved or accepted since stays, and the new one is among its candidates.
     """
@@ -202,10 +200,7 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
 def _asks(
     cues: Sequence[Cue], prepared: Prepared, context: RunContext, engines: Engines, apart: WorkFolder
 ) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
-    """The plans of the lines' slots, each with the settings of its next try; and what could not be done.
-
-    What is written of these few slots is written ``apart``, and takes nothing from the run's own grammar.
-    """
+    """The plans of the lines' slots, each with its next try's settings; all else is written ``apart``."""
     wanted = {cue.slot_id: cue for cue in cues}
     some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
     grammar = context.folder.path / "grammar.json"
@@ -233,8 +228,6 @@ class Ask(NamedTuple):
     config: Config
 
 
-Record = Mapping[str, Any]
-
 LOG = "redo"
 """Of ``redo.jsonl``: one record for each slot and try, with all that was asked and answered."""
 
@@ -261,8 +254,7 @@ class SlotRewriter(SlotWriter):
     """Describes single slots again, each under settings of its own, with the lines around them at hand.
 
     A new line is in the track and its scripts, and known to those after it, before the next is asked.
-    ``results`` are in the order of ``asks``, ``files`` what was written last, ``warnings`` what users should
-    know. ``apart`` holds for the time being what a run keeps for good.
+    ``results`` are in the order of ``asks``. ``apart`` holds for now what a run keeps for good.
     """
 
     looks_first = True

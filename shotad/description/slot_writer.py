@@ -1,15 +1,13 @@
 """Takes the slots of a film through both stages and makes their cues: what is spoken, when, or why not.
 
-Each answer is kept as soon as it is there. A line is asked for when its description has come and those of the
-slots before it have, and a cue is made when those before it are made.
+Each answer is kept at once. A line is asked for when the descriptions up to its own have come.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from types import TracebackType
@@ -20,6 +18,7 @@ from shotad.core import (
     Config,
     Engine,
     Facts,
+    NoProgress,
     RecordLog,
     Slot,
     Task,
@@ -27,24 +26,13 @@ from shotad.core import (
     is_english,
     key_of,
     language_of,
-    reported,
     span,
 )
-from shotad.description import stage1, stage2
-from shotad.description.choice import (
-    ByRules,
-    Chooser,
-    FittedLine,
-    Keep,
-    Known,
-    Situation,
-    make_chooser,
-)
-from shotad.description.conversation import Inquiry, Named, Who, identity_record, is_done, of_other
-from shotad.description.doubt import Evidence, doubt_of
+from shotad.description import choice, stage1, stage2
+from shotad.description.conversation import Inquiry, Named, Scheduler, Who, identity_record, is_done, of_other
+from shotad.description.doubt import doubt_of, signs_of
 from shotad.description.engine_pair import Engines, Used, used
 from shotad.description.preparing import RunContext
-from shotad.description.scheduler import Scheduler
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
 from shotad.description.wording import Rows, letters_of, other_language, sight_of
@@ -73,9 +61,8 @@ from shotad.script import (
 Record = Mapping[str, Any]
 
 UNLOOKED = 64
-"""Lines that are written before the engine of Stage I looks for them, where both engines are models of this
-machine. Fewer, and two that do not fit together are loaded in turn too often; more, and a killed run loses
-more, for a line is kept when it has been looked for."""
+"""Lines that are written before Stage I looks for them, where both engines are models of this machine: fewer,
+and the two are loaded in turn too often; more, and a killed run loses more."""
 
 
 class SlotWriter:
@@ -123,8 +110,7 @@ class SlotWriter:
         room = max(self.scheduler.room("looks"), self.scheduler.room("writes"))
         self._room = unlooked if engines.alternate else room
         self._in_turn = engines.in_turn(self._config)
-        self._tasks = {"Looking at the film": ExitStack(), "Writing lines": ExitStack()}
-        self._looking: Task | None = None
+        self._looking: Task = NoProgress()
         self._writing: Task | None = None
         self._chooser = self._make_chooser(self._config)
         who, ask = engines.writes.identity, partial(self.scheduler.ask, "writes")
@@ -139,8 +125,8 @@ class SlotWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.scheduler.__exit__(kind, error, trace)
-        for task in self._tasks.values():
-            task.close()
+        for task in filter(None, (self._looking, self._writing)):
+            task.done()
         if error is None:
             looks, writes = self._engines.looks, self._engines.writes
             self._tidy(self._looks, looks, [place.key for place in self._places])
@@ -158,18 +144,17 @@ class SlotWriter:
         terms = self._engines.terms(self._config)
         return used(self._new_looks, self._new_lines, terms, self._others)
 
-    def _make_chooser(self, config: Config) -> Chooser:
+    def _make_chooser(self, config: Config) -> choice.Chooser:
         who, ask = self._engines.writes.identity, partial(self.scheduler.ask, "writes")
-        return make_chooser(config, ask, *self._kept("choices"), who, self._context.progress)
+        return choice.make_chooser(config, ask, *self._kept("choices"), who, self._context.progress)
 
-    def _kept(self, name: str) -> tuple[Known, Keep]:
+    def _kept(self, name: str) -> tuple[choice.Known, choice.Keep]:
         """The answers of ``NAME.jsonl``, which are kept for the next run."""
         log = self._context.folder.log_of_records(name)
         return log.get, lambda key, record: self._others.append(log.add(key, record))
 
     def begin(self, plans: Iterable[SlotPlan]) -> Scheduler:
-        """Have Stage I asked about ``plans``, which are drawn, and clips read, one by one; the clips that are
-        surely wanted in one pass over the film."""
+        """Have Stage I asked about ``plans``, drawn one by one; clips surely wanted are read in one pass."""
         self.scheduler.read(self._asked_of_looks(plans))
         return self.scheduler
 
@@ -225,10 +210,11 @@ class SlotWriter:
         """Do what can be done now that the record of this name is there."""
         if name in self._sketches:
             self._looked.add(name)
-            if name in self._counted and self._looking is not None:
+            if name in self._counted:
                 self._looking.advance()
             if len(self._looked) == len(self._sketches):
-                self._tasks["Looking at the film"].close()
+                self._looking.done()
+                self._looking = NoProgress()
         else:
             self._settled.add(name)
             self._open -= 1
@@ -306,11 +292,11 @@ class SlotWriter:
             self._telling.heard(cue)
         return cue
 
-    def _chosen(self, plan: SlotPlan, seen: Record, line: Record | None, chooser: Chooser) -> Cue:
+    def _chosen(self, plan: SlotPlan, seen: Record, line: Record | None, chooser: choice.Chooser) -> Cue:
         settings, speech = self._settings(plan), [said.interval for said in self._prepared.speech]
         # A benchmark's slots and budgets have limits of their own.
         given = self._context.given.slots is not None or settings.slots.budget != "fit"
-        situation = Situation(plan.slot, self._said(plan), "", speech, plan.presence, given)
+        situation = choice.Situation(plan.slot, self._said(plan), "", speech, plan.presence, given)
         return cue_of(situation, seen, line, settings, chooser)
 
     def _settings(self, plan: SlotPlan) -> Config:
@@ -331,7 +317,7 @@ class SlotWriter:
             return stage1.clip_as_seen(self._sketches[slot_id], self._context, self._engines.all[who])
 
     def _task(self, name: str, number: int) -> Task:
-        return self._tasks[name].enter_context(reported(self._context.progress, name, number, "slots"))
+        return self._context.progress.task(name, number, "slots") if number else NoProgress()
 
 
 def _answered(record: Record | None = None) -> Inquiry:
@@ -351,17 +337,16 @@ SILENT = "nothing worth saying was found"
 
 
 def cue_of(
-    situation: Situation,
+    situation: choice.Situation,
     stage1: Mapping[str, Any],
     stage2: Mapping[str, Any] | None,
     config: Config,
-    chooser: Chooser | None = None,
+    chooser: choice.Chooser = choice.by_rules,
 ) -> Cue:
     """The slot's cue from the records of both stages; its description is taken from there.
 
-    ``chooser`` takes one of the candidates that were made to fit (None: `ByRules`). The line starts when what
-    it tells is seen, as far as that is known, and is shortened where its slot ends too soon. A cue without a
-    line says why.
+    ``chooser`` takes one of the candidates that were made to fit. The line starts when what it tells is seen,
+    as far as that is known, and is shortened where its slot ends too soon. A cue without a line says why.
     """
     slot, presence = situation.slot, situation.presence
     both = [("Stage I", stage1), *([("Stage II", stage2)] if stage2 is not None else [])]
@@ -388,7 +373,7 @@ def cue_of(
         stage = "Stage I" if stage1["error"] else "Stage II"
         return without_line(f"{stage} failed: {error or 'no record'}")
     drafts = _drafts(stage2)
-    candidates = [draft.text for draft in drafts]
+    candidates = [text for text, _, _ in drafts]
     if not candidates:
         reason = stage2["notes"].get("reason")
         silent = stage2.get("finish") == "silent" or reason
@@ -405,13 +390,16 @@ def cue_of(
 
     lines = _fitting(drafts, situation, config, sight)
     if not lines:
-        shortest = min(drafts, key=lambda draft: spoken_words(draft.text, config.language))
-        seen = sight(shortest.text, shortest.said)
-        return without_line(_too_long(shortest.text, seen, slot, config), CueStatus.DROPPED)
+        shortest, _, said = min(drafts, key=lambda draft: spoken_words(draft[0], config.language))
+        return without_line(_too_long(shortest, sight(shortest, said), slot, config), CueStatus.DROPPED)
     situation = replace(situation, description=description_of(slot.id, stage1).text)
-    line = lines[(chooser or ByRules()).choose(lines, situation)]
+    line = lines[chooser(lines, situation)]
     if line.residue is not None:
         return without_line(f"no clean line: {line.residue.message}: {line.text}")
+    said = drafts[line.number][2]
+    signs = signs_of(
+        line.text, stage1, stage2, said=said, unseen=line.unseen, presence=presence, language=config.language
+    )
     return replace(
         unspoken,
         interval=line.interval,
@@ -424,46 +412,38 @@ def cue_of(
         spoken_length=line.interval.duration,
         fit_steps=line.fitted.steps,
         seen_from=None if line.sight is None else line.sight.since,
-        doubted=doubt_of(
-            line.text,
-            Evidence(stage1, stage2, drafts[line.number].said, line.unseen, presence, config.language),
-        ),
+        doubted=doubt_of(line.text, signs),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A candidate as it can be spoken, what the frames do not show of it, and the narrator's notes on it."""
-
-    text: str
-    unseen: tuple[str, ...]
-    said: Rows
+Draft = tuple[str, tuple[str, ...], Rows]
+"""A candidate as it can be spoken, what the frames do not show of it, and the narrator's notes on it."""
 
 
-def _drafts(stage2: Mapping[str, Any]) -> list[_Draft]:
+def _drafts(stage2: Mapping[str, Any]) -> list[Draft]:
     noted: Mapping[str, Sequence[str]] = stage2.get("unseen") or {}
     said: Sequence[Rows] = (stage2.get("notes") or {}).get("said", ())
     found = [
-        _Draft(one_line(text), tuple(noted.get(str(at), ())), said[at] if at < len(said) else ())
+        (one_line(text), tuple(noted.get(str(at), ())), said[at] if at < len(said) else ())
         for at, text in enumerate(stage2["candidates"])
     ]
-    return [draft for draft in found if count_words(draft.text)]
+    return [draft for draft in found if count_words(draft[0])]
 
 
 def _fitting(
-    drafts: Sequence[_Draft],
-    situation: Situation,
+    drafts: Sequence[Draft],
+    situation: choice.Situation,
     config: Config,
     sight: Callable[[str, Rows], Sight | None],
-) -> list[FittedLine]:
+) -> list[choice.FittedLine]:
     """Those of the candidates that fit, or can be made to. ``sight`` says when a line may start."""
     lines, slot, history = [], situation.slot, config.stage2.history
     before = situation.said[-history:] if history else ()
-    for number, draft in enumerate(drafts):
-        fitted = _in_time(draft, slot, config, sight)
-        foreign = not is_english(config.language) and other_language(draft.text, config.language)
+    for number, (text, unseen, said) in enumerate(drafts):
+        fitted = _in_time(text, said, slot, config, sight)
+        foreign = not is_english(config.language) and other_language(text, config.language)
         if fitted is not None and not foreign:
-            seen = sight(fitted.text, draft.said)
+            seen = sight(fitted.text, said)
             in_time = None if seen is None or in_sight(slot.interval, seen.since) is None else seen
             words = spoken_words(fitted.text, config.language)
             interval = spoken_interval(slot.interval, words, config.slots.seconds_per_word, in_time)
@@ -475,19 +455,19 @@ def _fitting(
                 language=config.language,
                 limits=BENCHMARK if situation.given else Limits(),
             )
-            lines.append(FittedLine(number, fitted, interval, findings, draft.unseen, seen))
+            lines.append(choice.FittedLine(number, fitted, interval, findings, unseen, seen))
     return lines
 
 
 def _in_time(
-    draft: _Draft, slot: Slot, config: Config, sight: Callable[[str, Rows], Sight | None]
+    text: str, said: Rows, slot: Slot, config: Config, sight: Callable[[str, Rows], Sight | None]
 ) -> Fitted | None:
     """The candidate, or the longest whole form of it that can be said in its slot once it is seen."""
     if config.stage2.fit == "none":
-        return Fitted(draft.text)
+        return Fitted(text)
     words = slot.max_words
-    while (fitted := fit_spoken(draft.text, words, language=config.language)) is not None:
-        room = _words_from(sight(fitted.text, draft.said), slot, config)
+    while (fitted := fit_spoken(text, words, language=config.language)) is not None:
+        room = _words_from(sight(fitted.text, said), slot, config)
         if spoken_words(fitted.text, config.language) <= room:
             return fitted
         # What is left out may be what comes late: then the rest has more time again.
@@ -505,7 +485,7 @@ def _words_from(seen: Sight | None, slot: Slot, config: Config) -> int:
     return slot.max_words if room == slot.interval else word_budget(room.duration, config.slots)
 
 
-def _doubts(line: FittedLine, stage1: Mapping[str, Any], stage2: Mapping[str, Any]) -> Iterator[str]:
+def _doubts(line: choice.FittedLine, stage1: Mapping[str, Any], stage2: Mapping[str, Any]) -> Iterator[str]:
     """What was not seen or not looked for, and names in the line that a model gave by itself."""
     if line.unseen:
         yield f"not seen in the frames: {one_line('; '.join(line.unseen))}"

@@ -132,9 +132,8 @@ def heard_names(
 ) -> tuple[Heard, ...]:
     """Names within `REACH` seconds of the clip, the nearest first, each once, at most `MOST`.
 
-    With a cast, those of its people only, as they are to be called; who may not be named yet is left out even
-    where the dialogue names them, for the cast file alone says when a film has told a name. Without one,
-    speakers' labels, and names of people in English dialogue.
+    With a cast, those of its people only, as they are to be called, and never who may not be named yet,
+    whatever the dialogue says. Without one, speakers' labels, and names of people in English dialogue.
     """
     order: dict[Heard, float] = {}
     cast = tuple(characters)
@@ -222,8 +221,7 @@ def _called(dialogue: tuple[str, ...]) -> frozenset[str] | None:
 
 
 _SMALL_SHARE = 0.2
-"""Captions in English have 0.28 to 0.48 of English's small words, those in ten other languages 0.06 at most
-(the supplied files of over 30 words)."""
+"""Captions in English have 0.28 to 0.48 of its small words, those in ten other languages 0.06 at most."""
 
 
 Marks = Literal["ellipses", "boxes", "none"]
@@ -296,20 +294,13 @@ def _legend(presence: Presence, marks: Marks) -> tuple[str, ...]:
     if marks == "none":
         return ()
     found = [presence.marks[character.id] for character in presence.seen]
-    wanted = {
-        "dashed": any(mark.style == "dashed" for mark in found),
-        "double": any(mark.style == "double" for mark in found),
-        "tagged": any(mark.tag for mark in found),
-    }
-    kinds = (kind for kind, is_there in wanted.items() if is_there)
+    there = {mark.style for mark in found} | {"tagged" for mark in found if mark.tag}
+    kinds = [kind for kind in ("dashed", "double", "tagged") if kind in there]
     return tuple(render(f"stage1/mark-{kind}", mark=SHAPES[marks]) for kind in kinds)
 
 
 def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSettings) -> str:
-    """The names that the dialogue holds near the clip, as a block of their own, or nothing.
-
-    Names of the cast stand as Stage I is told them; those that may not be said yet are left out.
-    """
+    """The names in the dialogue near the clip that Stage I may be told, as a block, or nothing."""
     if not settings.by_rules.heard_names:
         return ""
     told: list[tuple[str, str]] = []
@@ -330,16 +321,12 @@ def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSett
 
 
 def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
-    """Whose of the cast a name is that stands by itself. It is sure to be one: ``Rose`` at a sentence's
-    beginning need not be."""
+    """Whose of the cast a name is that stands by itself, and is sure to be one, unlike a first ``Rose``."""
     return cast_mentions(f"with {name}", presence.cast)
 
 
 def as_called(description: Description, presence: Presence, settings: PromptSettings) -> Description:
-    """The description with everybody called what AD calls them; names that are not told yet are gone.
-
-    Without ``settings.by_rules.stage2_names`` names that may be said stay as Stage I wrote them.
-    """
+    """The description with all called as AD does, where Stage II gets names, and without untold names."""
     if not presence.cast:
         return description
     steps = {
@@ -350,8 +337,7 @@ def as_called(description: Description, presence: Presence, settings: PromptSett
 
 
 def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
-    """A text with the names that may be said as they are to be spoken; as it is without
-    ``settings.by_rules.stage2_names``."""
+    """The names that may be said as they are to be spoken, if ``settings.by_rules.stage2_names``."""
     if not settings.by_rules.stage2_names:
         return text
     return spoken(text, [c if c.named else replace(c, called="") for c in presence.cast])
@@ -387,9 +373,8 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     """``text`` with everybody called what they are to be called.
 
     Names in full, aliases, titles with a name, and parts of a name that only one of the cast has become the
-    name to speak; names that may not be said yet become the descriptor, with a capital letter where a
-    sentence begins, or stay where there is none. A name that would then stand twice side by side
-    (``Celia (Celia)``) stands once. Text in quotation marks stays, but for names that may not be said.
+    name to speak; names that may not be said yet become the descriptor, if there is one. A name that would
+    then stand twice side by side stands once. Text in quotation marks keeps names that may be said.
 
     >>> celia = Character("c", "Celia", "Celia Smith", ("Dr. Smith",))
     >>> spoken("Dr. Celia Smith's hand rests on a door marked 'Dr. Smith'.", [celia])
@@ -443,8 +428,7 @@ def _once(text: str, name: str) -> str:
 def called_block(description: str, presence: Presence, settings: PromptSettings) -> str:
     """What Stage II is to call the people of the clip that ``description`` names, as a block, or nothing.
 
-    Who is on the frames but not in the description is not told of: a name that stands in the prompt is a
-    name that a small model gives to somebody.
+    Who is on the frames alone is not told of: a small model gives a name in the prompt to somebody.
     """
     if not settings.by_rules.stage2_names:
         return ""
@@ -461,11 +445,9 @@ def called_block(description: str, presence: Presence, settings: PromptSettings)
 def shown_people(
     presence: Presence, abilities: Abilities, config: Config
 ) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[Mark, ...]]:
-    """The people of a clip as an engine with these abilities gets them: by marks, or by the faces where it
-    measures.
+    """The people of a clip as such an engine gets them: by marks, or by the faces where it measures.
 
-    Rows for the record; all that can change the answer besides the prompt, for its key; the marks that are
-    painted. All is empty where nobody is recognised.
+    Rows for the record; what else can change the answer, for its key; the marks painted. Empty for nobody.
     """
     paints = abilities.wants_overlay and config.overlay.characters != "none"
     told = told_of(presence, config.prompt) if abilities.wants_overlay else presence

@@ -25,17 +25,8 @@ from shotad.core import (
     key_of,
     seconds,
 )
+from shotad.description import checks
 from shotad.description.answers import parse_stage1, quoted
-from shotad.description.checks import (
-    REFUSED,
-    REPEATED,
-    Complaint,
-    about_description,
-    names_untold,
-    original,
-    stage1_again,
-    unreadable,
-)
 from shotad.description.conversation import (
     EngineCall,
     Inquiry,
@@ -62,17 +53,14 @@ class _Read:
     reply: Reply
     description: Description | None
     error: str | None = None
-    complaints: tuple[Complaint, ...] = ()
+    complaints: tuple[checks.Complaint, ...] = ()
     leaks: tuple[str, ...] = ()
     invented: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Stage1Question:
-    """Stage I's question about one slot; its clip is read only if the answer is not there yet.
-
-    ``people`` are rows of those who were recognised, ``marks`` those painted around them.
-    """
+    """Stage I's question about one slot; ``people`` are rows of those recognised, ``marks`` are painted."""
 
     plan: SlotPlan
     engine: Engine
@@ -91,7 +79,7 @@ class Stage1Question:
         for attempt in range(attempts):
             if tries:
                 last, steps = tries[-1], self.prompt.steps
-                again = stage1_again(self.prompt.messages, last.reply.text, last.complaints, steps)
+                again = checks.stage1_again(self.prompt.messages, last.reply.text, last.complaints, steps)
                 seed = slot_seed(self.config.seed, f"{self.plan.slot.id}/{attempt}")
                 request = replace(request, messages=again, seed=seed)
             (reply,) = yield (EngineCall("looks", request),)
@@ -110,24 +98,24 @@ class Stage1Question:
             return _Read(reply, None, reply.error)
         if reply.finish == "refused":
             error = f"Stage I refused to describe the slot: {reply.text or 'no reason given'}"
-            return _Read(reply, None, error, (REFUSED,))
+            return _Read(reply, None, error, (checks.REFUSED,))
         engine, able = self.engine.identity.engine, self.engine.abilities
         try:
             found = parse_stage1(reply.text, self.prompt.steps, self.plan.slot.id, engine, reply.notes)
         except ScriptError as trouble:
-            return _Read(reply, None, str(trouble), (unreadable(trouble, reply.finish),))
+            return _Read(reply, None, str(trouble), (checks.unreadable(trouble, reply.finish),))
         if able.converses:
             told = split_sentences(" ".join(found.steps.values()))
-            if 2 * len(original(told, reply.text, self.request.messages, "")) <= len(told):
+            if 2 * len(checks.original(told, reply.text, self.request.messages, "")) <= len(told):
                 error = f"the model repeated the question: {quoted(reply.text)}"
-                return _Read(reply, None, error, (REPEATED,))
+                return _Read(reply, None, error, (checks.REPEATED,))
         return self._checked(reply, found) if able.wants_overlay else _Read(reply, found)
 
     def _checked(self, reply: Reply, found: Description) -> _Read:
         """A model's description without our marks, and what is still wrong with it."""
         if count_words(found.text) < _FEWEST:
             error = "the description has hardly a word"
-            return _Read(reply, None, error, about_description(_NEEDED))
+            return _Read(reply, None, error, checks.about_description(_NEEDED))
         cleaned, leaks = clean(
             found,
             shots=[frames.number for frames in self.plan.frames],
@@ -137,11 +125,11 @@ class Stage1Question:
         )
         if not cleaned.steps:
             error = "nothing of the description was left but marks on the frames"
-            return _Read(reply, None, error, about_description((), leaks))
+            return _Read(reply, None, error, checks.about_description((), leaks))
         told = "\n".join(message.text for message in self.request.messages)
-        names = names_untold(cleaned.text, told, self.plan.presence)
+        names = checks.names_untold(cleaned.text, told, self.plan.presence)
         absent = [step for step in _NEEDED if step not in cleaned.steps]
-        return _Read(reply, cleaned, None, about_description(absent, leaks, names), leaks, names)
+        return _Read(reply, cleaned, None, checks.about_description(absent, leaks, names), leaks, names)
 
     def _record(self, tries: Sequence[_Read], seen: Clip | None) -> dict[str, Any]:
         plan, engine = self.plan, self.engine
@@ -192,10 +180,7 @@ def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
 
 
 def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Stage1Question:
-    """The question about ``plan``; ``pixels`` stands for the film and the way its frames are read.
-
-    The number of attempts is no part of its key: a description that could be used is not asked for again.
-    """
+    """The question about ``plan``; ``pixels`` stands for the film. Its key holds no number of attempts."""
     prompt = stage1_messages(plan, config, hears=engine.abilities.hears)
     request = Request(
         slot_id=plan.slot.id,
@@ -215,10 +200,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
 
 
 def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
-    """The clip as the engine is to see it: for a VLM at the size it works on, with the shots' numbers.
-
-    Raises EngineError for a clip that the engine cannot take.
-    """
+    """The clip as the engine is to see it: for a VLM at its size, with marks. Raises EngineError."""
     check_images(engine, len(clip))
     if not engine.abilities.wants_overlay:
         return clip
@@ -239,7 +221,6 @@ def with_sound(clip: Clip, context: RunContext, engine: Engine) -> Clip:
 
 
 def clip_as_seen(plan: SlotPlan, context: RunContext, engine: Engine) -> Clip:
-    """The clip of one slot, read by itself, as ``engine``, that of Stage I or one that measures, is to see
-    it."""
+    """The clip of one slot, read by itself, as ``engine`` (Stage I's, or one that measures) is to see it."""
     ((_, clip),) = clips([plan.clip(engine.abilities)], context.frames.pictures)
     return stage1_as_seen(clip, plan, engine, context.config)

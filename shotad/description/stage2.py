@@ -3,9 +3,8 @@
 Lines are asked for, read, checked by the rules on words, budget and names, asked for again with what was
 wrong, and, where that is set, looked for in the frames. Whatever comes of it stands in one record.
 
-The same engine is asked for a shorter line where a spoken one does not fit and no whole phrase can go: by
-whoever fits the spoken lines, where a shorter line was wished for and the run has an engine that reads words.
-Every answer is kept in a log, so that the same line is not asked about twice.
+The same engine is asked for shorter lines where a spoken one does not fit and no whole phrase can go. Every
+answer is kept in a log, so that the same line is not asked about twice.
 """
 
 from __future__ import annotations
@@ -36,22 +35,13 @@ from shotad.core import (
     key_of,
     shipped_prompts,
 )
+from shotad.description import checks
 from shotad.description.answers import parse_stage2, quoted
-from shotad.description.checks import (
-    REPEATED,
-    Complaint,
-    complaints_about,
-    name_complaints,
-    original,
-    stage2_again,
-    stage2_more,
-    unreadable,
-    without,
-)
 from shotad.description.choice import distinct, merged
 from shotad.description.conversation import (
     EngineCall,
     Inquiry,
+    converse,
     identity_record,
     make_ready,
     prompt_record,
@@ -62,10 +52,9 @@ from shotad.description.conversation import (
 )
 from shotad.description.engine_pair import Engines
 from shotad.description.prompts import answer_form, answer_keys, answer_schema, check_prompts, stage2_messages
-from shotad.description.scheduler import converse
 from shotad.description.slotplan import SlotPlan, as_called, as_spoken, character_row, without_untold
 from shotad.description.templates import material, prompt_hash, question as asking, render
-from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_in, verify_messages
+from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.description.wording import content_of, head_of, words_of
 from shotad.engines import make_engine, stage_engines
 from shotad.script import (
@@ -99,9 +88,8 @@ def stage2_question(
 ) -> Question:
     """The question; ``history`` are the last lines, given only to an engine that uses them.
 
-    ``story`` is what else is told of the film; ``looks`` is who verifies, where that is set, and
-    ``measures`` who measures what is seen then; ``shown`` is the key of Stage I's record, which stands
-    for the frames.
+    ``story`` is what else is told of the film; ``looks`` verifies, ``measures`` measures what is seen, where
+    there is one; ``shown`` is the key of Stage I's record, which stands for the frames.
     """
     settings, presence = config.stage2, plan.presence
     description = as_called(description, presence, config.prompt)
@@ -138,12 +126,21 @@ Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
 
 
 @dataclass(frozen=True, slots=True)
+class _Try:
+    """One answer: its lines, and where there are none, why."""
+
+    messages: tuple[Message, ...]
+    reply: Reply
+    lines: tuple[str, ...] = ()
+    wrong: checks.Complaint | None = None
+
+
+@dataclass(slots=True)
 class Question:
-    """Stage II's question about one slot, and what its lines are held to.
+    """Stage II's question about one slot, what its lines are held to, and what has been answered.
 
     ``repairs``: whether a bad answer is asked for again; ``description`` is what lines are written from,
-    ``story`` what else the model is told of the film; ``measures``: whether somebody measures what lines are
-    held against (`shotad.description.doubt`).
+    ``story`` what else the model is told; ``measures``: whether somebody measures (`description.doubt`).
     """
 
     plan: SlotPlan
@@ -155,107 +152,84 @@ class Question:
     description: str
     story: str
     measures: bool
+    _tries: list[_Try] = field(default_factory=list)
+    _looks: list[Reply] = field(default_factory=list)
+    _lines: tuple[str, ...] = ()
+    _unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _unlooked: str = ""
+    _facts: Mapping[str, Any] | None = None
+    """What was measured in the clip, where that is asked for."""
+    _rules_told: bool = False
+    _written: dict[str, str] = field(default_factory=dict)
+    """The lines as they came, by what they are without names that may not be said yet."""
 
     def inquiry(self) -> Inquiry:
         """Asks for the lines of one slot until they can be used; returns its record."""
-        draft = Draft(self)
-        yield from draft.written()
-        if self.config.verify.on and draft.lines:
-            yield from draft.verified()
+        yield from self._write()
+        if self.config.verify.on and self._lines:
+            yield from self._verify()
             if self.measures:
-                yield from draft.measured()
-        return draft.record()
+                request = Request(slot_id=self.plan.slot.id, messages=(), scene=self.plan.scene)
+                (reply,) = yield (EngineCall("measures", request, with_clip=True),)
+                self._facts = reply.notes or None
+        return self._record()
 
-    def complaints(self, line: str) -> tuple[Complaint, ...]:
-        """What to ask a model to do better, a complaint for each rule on words and one for each name."""
+    def complaints(self, line: str) -> tuple[checks.Complaint, ...]:
+        """What to do better, one for each rule on words and each name; nothing where it is not asked."""
+        if not self.repairs:
+            return ()
         language, presence, prompt = self.config.language, self.plan.presence, self.config.prompt
-        found = complaints_about(line, self.plan.slot.max_words, language=language)
+        found = checks.complaints_about(line, self.plan.slot.max_words, language=language)
         # Nothing is said against the very words by which the cast wants somebody to be called: a name with
         # a title (``Mr. Lee``), a descriptor (``the woman in red``).
         plain = line
         for called in (character.called for character in presence.cast if character.called):
             plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
         if plain != line and any(one.rule in ("L13", "pronoun") for one in found):
-            again = complaints_about(plain, self.plan.slot.max_words, language=language)
+            again = checks.complaints_about(plain, self.plan.slot.max_words, language=language)
             fair = {one.rule for one in again}
             found = tuple(one for one in found if one.rule not in ("L13", "pronoun") or one.rule in fair)
         told = f"{prompt.note}\n{self.story}"
-        names = name_complaints(
+        names = checks.name_complaints(
             line, self.description, presence, self.plan.heard, told=told, language=language
         )
         # Without names for Stage II nobody has told it which of somebody's names is the one to use.
         return (*found, *(one for one in names if prompt.by_rules.stage2_names or one.rule != "L8"))
 
-    def as_spoken(self, line: str) -> str:
-        """The line with the names that may be said as they are to be spoken; no model is asked for that."""
-        named = as_spoken(line, self.plan.presence, self.config.prompt)
-        return own_signs(named, self.config.language)
-
-    def without_untold(self, line: str) -> str:
-        """The line without names that the film has not told yet, where asking again has not helped."""
-        return without_untold(line, self.plan.presence)
-
-
-@dataclass(frozen=True, slots=True)
-class _Try:
-    """One answer: its lines, and where there are none, why."""
-
-    messages: tuple[Message, ...]
-    reply: Reply
-    lines: tuple[str, ...] = ()
-    wrong: Complaint | None = None
-
-
-@dataclass(slots=True)
-class Draft:
-    """The work on one slot's lines."""
-
-    asked: Question
-    tries: list[_Try] = field(default_factory=list)
-    looks: list[Reply] = field(default_factory=list)
-    lines: tuple[str, ...] = ()
-    unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    unlooked: str = ""
-    facts: Mapping[str, Any] | None = None
-    """What was measured in the clip, where that is asked for."""
-    rules_told: bool = False
-    _written: dict[str, str] = field(default_factory=dict)
-    """The lines as they came, by what they are without names that may not be said yet."""
-
-    def written(self) -> Asking:
+    def _write(self) -> Asking:
         """Asks until there are as many clean lines as are wanted, or no attempt is left."""
-        number = self.asked.config.stage2.candidates
-        requests = self._draws(1 if self.asked.config.stage2.lines_an_answer == number else number)
-        for left in reversed(range(self.asked.config.stage2.attempts if self.asked.repairs else 1)):
+        number = self.config.stage2.candidates
+        requests = self._draws(1 if self.config.stage2.lines_an_answer == number else number)
+        for left in reversed(range(self.config.stage2.attempts if self.repairs else 1)):
             replies = yield tuple(EngineCall("writes", request) for request in requests)
             wanted = len((requests[0].schema or {}).get("properties", {})) or 1
             for request, reply in zip(requests, replies, strict=True):
-                self.tries.append(self._read(request, reply, wanted))
+                self._tries.append(self._read(request, reply, wanted))
             requests = self._next(len(requests)) if left else ()
             if not requests:
                 break
-        lines = merged([one.lines for one in self.tries], lambda line: len(self._complaints(line)), number)
-        self._written = {self.asked.without_untold(line): line for line in lines}
-        self.lines = tuple(self._written)
+        lines = merged([one.lines for one in self._tries], lambda line: len(self.complaints(line)), number)
+        self._written = {without_untold(line, self.plan.presence): line for line in lines}
+        self._lines = tuple(self._written)
 
-    def verified(self) -> Asking:
+    def _verify(self) -> Asking:
         """Looks for what the lines state in the frames; asks once for lines without what is not there."""
-        yield from self._look(self.lines)
-        blamed = [line for line in self.lines if line in self.unseen]
-        if not blamed or not self.asked.repairs:
+        yield from self._look(self._lines)
+        blamed = [line for line in self._lines if line in self._unseen]
+        if not blamed or not self.repairs:
             return
         requests = []
         for line in blamed:
-            one = next(one for one in self.tries if self._written[line] in one.lines)
-            told = without(one.messages, one.reply.text, line, self.unseen[line], 1)
+            one = next(one for one in self._tries if self._written[line] in one.lines)
+            told = checks.without(one.messages, one.reply.text, line, self._unseen[line], 1)
             seed = self._seed(f"without {line}")
-            requests.append(replace(self.asked.request, messages=told, seed=seed, schema=answer_schema(1)))
+            requests.append(replace(self.request, messages=told, seed=seed, schema=answer_schema(1)))
         replies = yield tuple(EngineCall("writes", request) for request in requests)
         instead: dict[str, str] = {}
         for line, request, reply in zip(blamed, requests, replies, strict=True):
-            self.tries.append(self._read(request, reply, 1))
-            new = tuple(self.asked.without_untold(text) for text in self.tries[-1].lines)
-            if new and new[0] not in self.lines and new[0] not in instead.values():
+            self._tries.append(self._read(request, reply, 1))
+            new = tuple(without_untold(text, self.plan.presence) for text in self._tries[-1].lines)
+            if new and new[0] not in self._lines and new[0] not in instead.values():
                 instead[line] = new[0]
         if instead:
             yield from self._look(tuple(instead.values()))
@@ -263,145 +237,136 @@ class Draft:
             better = {
                 line: new
                 for line, new in instead.items()
-                if len(self.unseen.get(new, ())) < len(self.unseen[line])
+                if len(self._unseen.get(new, ())) < len(self._unseen[line])
             }
-            self.lines = tuple(better.get(line, line) for line in self.lines)
+            self._lines = tuple(better.get(line, line) for line in self._lines)
 
-    def measured(self) -> Asking:
-        """Measures what the clip shows; nothing where that cannot be measured."""
-        request = Request(slot_id=self.asked.plan.slot.id, messages=(), scene=self.asked.plan.scene)
-        (reply,) = yield (EngineCall("measures", request, with_clip=True),)
-        self.facts = reply.notes or None
-
-    def record(self) -> dict[str, Any]:
+    def _record(self) -> dict[str, Any]:
         """What was asked and answered, or why it failed or is silent."""
-        last = self.tries[-1]
-        silent = all(one.reply.finish == "silent" for one in self.tries)
-        error = None if self.lines or silent else _why(self.tries)
-        complaints = {str(i): [c.text for c in self._complaints(line)] for i, line in enumerate(self.lines)}
+        last = self._tries[-1]
+        silent = all(one.reply.finish == "silent" for one in self._tries)
+        error = None if self._lines or silent else _why(self._tries)
+        complaints = {str(i): [c.text for c in self.complaints(line)] for i, line in enumerate(self._lines)}
         # What the engine noted last; notes on single lines stand as the lines do.
         notes = dict(last.reply.notes)
         if "said" in notes:
             said: dict[str, Any] = {}
-            for one in self.tries:
+            for one in self._tries:
                 said |= dict(zip(one.lines, one.reply.notes.get("said", ()), strict=False))
-            notes["said"] = [said.get(self._written.get(line, line), []) for line in self.lines]
-        looked: dict[str, Any] = {"looks": [try_record(reply) for reply in self.looks]} if self.looks else {}
-        if self.unlooked:
-            looked["unlooked"] = self.unlooked
+            notes["said"] = [said.get(self._written.get(line, line), []) for line in self._lines]
+        unseen = {str(i): list(self._unseen[one]) for i, one in enumerate(self._lines) if one in self._unseen}
         return {
-            "slot": self.asked.plan.slot.id,
-            "budget": self.asked.request.budget,
-            "history": list(self.asked.request.history),
-            "maker": identity_record(self.asked.engine.identity),
-            "seed": self.asked.request.seed,
-            "prompt": prompt_record(self.asked.request.messages),
+            "slot": self.plan.slot.id,
+            "budget": self.request.budget,
+            "history": list(self.request.history),
+            "maker": identity_record(self.engine.identity),
+            "seed": self.request.seed,
+            "prompt": prompt_record(self.request.messages),
             "raw": last.reply.text,
             "finish": "error" if error else last.reply.finish,
-            "usage": usage_record([*(one.reply for one in self.tries), *self.looks]),
-            "tries": [try_record(one.reply, [one.wrong.text] if one.wrong else ()) for one in self.tries],
-            **looked,
-            **({"measured": dict(self.facts)} if self.facts else {}),
+            "usage": usage_record([*(one.reply for one in self._tries), *self._looks]),
+            "tries": [try_record(one.reply, [one.wrong.text] if one.wrong else ()) for one in self._tries],
+            **({"looks": [try_record(reply) for reply in self._looks]} if self._looks else {}),
+            **({"unlooked": self._unlooked} if self._unlooked else {}),
+            **({"measured": dict(self._facts)} if self._facts else {}),
             "error": error,
-            "candidates": list(self.lines),
+            "candidates": list(self._lines),
             "complaints": {number: texts for number, texts in complaints.items() if texts},
-            "unseen": {
-                str(i): list(self.unseen[line]) for i, line in enumerate(self.lines) if line in self.unseen
-            },
+            "unseen": unseen,
             "notes": notes,
         }
 
     def _read(self, request: Request, reply: Reply, wanted: int) -> _Try:
         """What an answer holds. No line may repeat the question, but where answers are taken as they come."""
-        messages, asked = request.messages, self.asked
+        messages = request.messages
         if reply.error is not None or reply.finish == "silent":
             return _Try(messages, reply)
         if reply.finish == "refused":
-            return _Try(messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
-        ours = messages if asked.repairs else ()
-        return _Try(messages, reply, *_lines_in(reply, wanted, asked.as_spoken, ours, asked.description))
+            return _Try(messages, reply, wrong=checks.Complaint("refused", reply.text or "It was refused."))
+
+        def spoken(line: str) -> str:
+            return own_signs(as_spoken(line, self.plan.presence, self.config.prompt), self.config.language)
+
+        ours = messages if self.repairs else ()
+        return _Try(messages, reply, *_lines_in(reply, wanted, spoken, ours, self.description))
 
     def _next(self, together: int) -> tuple[Request, ...]:
-        """What is asked for next; nothing where the lines are good, or asking would not help: the last
-        ``together`` calls failed, or nothing is worth saying."""
-        last, settings = self.tries[-1], self.asked.config.stage2
-        if all(one.reply.error is not None or one.reply.finish == "silent" for one in self.tries[-together:]):
+        """What is asked for next; nothing where the lines are good, or the last ``together`` calls failed."""
+        last, settings = self._tries[-1], self.config.stage2
+        if all(
+            one.reply.error is not None or one.reply.finish == "silent" for one in self._tries[-together:]
+        ):
             return ()
-        every = [line for one in self.tries for line in one.lines]
+        every = [line for one in self._tries for line in one.lines]
         have = [every[i] for i in distinct(every)]
-        faulty = [line for line in have if self._complaints(line)]
-        rules = settings.repair == "all" and not self.rules_told
+        faulty = [line for line in have if self.complaints(line)]
+        rules = settings.repair == "all" and not self._rules_told
         missing = settings.candidates - len(have) + (len(faulty) if rules else 0)
         if missing <= 0:
             return ()
         if settings.lines_an_answer != settings.candidates:
-            self.rules_told = True
+            self._rules_told = True
             return self._draws(missing)
-        asked, number = self.asked.request.messages, settings.candidates
+        asked, number = self.request.messages, settings.candidates
+        about: list[tuple[str, tuple[checks.Complaint, ...]]] = []
         if last.wrong is not None:
-            about: list[tuple[str, tuple[Complaint, ...]]] = [("", (last.wrong,))]
-            messages = stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
+            about = [("", (last.wrong,))]
         elif rules and faulty:
-            self.rules_told = True
-            about = [(line, self._complaints(line)) for line in faulty]
-            messages = stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
-        else:
-            messages = stage2_more(asked, last.reply.text, have, missing)
-        seed = self._seed(str(len(self.tries)))
-        return (replace(self.asked.request, messages=messages, seed=seed, schema=answer_schema(missing)),)
+            self._rules_told = True
+            about = [(line, self.complaints(line)) for line in faulty]
+        messages = (
+            checks.stage2_again(asked, last.reply.text, about, candidates=number, wanted=missing)
+            if about
+            else checks.stage2_more(asked, last.reply.text, have, missing)
+        )
+        seed = self._seed(str(len(self._tries)))
+        return (replace(self.request, messages=messages, seed=seed, schema=answer_schema(missing)),)
 
     def _draws(self, number: int) -> tuple[Request, ...]:
         """The first question, by the next seeds: the slot's own is the first."""
-        first = len(self.tries)
-        seeds = [self._seed(str(k)) if k else self.asked.request.seed for k in range(first, first + number)]
-        return tuple(replace(self.asked.request, seed=seed) for seed in seeds)
+        first = len(self._tries)
+        seeds = [self._seed(str(k)) if k else self.request.seed for k in range(first, first + number)]
+        return tuple(replace(self.request, seed=seed) for seed in seeds)
 
     def _seed(self, what: str) -> int:
-        return slot_seed(self.asked.config.seed, f"{self.asked.plan.slot.id}/{what}")
-
-    def _complaints(self, line: str) -> tuple[Complaint, ...]:
-        return self.asked.complaints(line) if self.asked.repairs else ()
+        return slot_seed(self.config.seed, f"{self.plan.slot.id}/{what}")
 
     def _look(self, lines: Sequence[str]) -> Asking:
-        """Keeps in ``unseen`` what of these lines is not to be seen."""
-        claims = [
-            (line, claim) for line in lines for claim in statements_in(line, self.asked.config.language)
-        ]
+        """Keeps in ``_unseen`` what of these lines is not to be seen."""
+        claims = [(line, claim) for line in lines for claim in statements_of(line, self.config.language)]
         if not claims:
             return
-        statements = [claim for _, claim in claims]
-        messages, schema = verify_messages(statements, self.asked.plan, self.asked.config)
+        messages, schema = verify_messages([claim for _, claim in claims], self.plan, self.config)
         request = Request(
-            slot_id=self.asked.plan.slot.id,
+            slot_id=self.plan.slot.id,
             messages=messages,
-            scene=self.asked.plan.scene,
+            scene=self.plan.scene,
             sampling=SamplingSettings(max_tokens=VERDICT_TOKENS),
-            seed=self._seed(f"look {len(self.looks)}"),
+            seed=self._seed(f"look {len(self._looks)}"),
             schema=schema,
-            timed=self.asked.config.prompt.times,
+            timed=self.config.prompt.times,
         )
         (reply,) = yield (EngineCall("looks", request, with_clip=True),)
-        self.looks.append(reply)
+        self._looks.append(reply)
         if reply.error is not None or reply.finish == "refused":
-            self.unlooked = reply.error or f"it was refused: {quoted(reply.text)}"
+            self._unlooked = reply.error or f"it was refused: {quoted(reply.text)}"
             return
         verdicts = parse_verdicts(reply.text, len(claims))
         for (line, claim), verdict in zip(claims, verdicts, strict=True):
             if verdict is False:
-                self.unseen[line] = (*self.unseen.get(line, ()), claim)
+                self._unseen[line] = (*self._unseen.get(line, ()), claim)
 
 
 def _lines_in(
     reply: Reply, wanted: int, spoken: Callable[[str], str], messages: Sequence[Message], quoted: str
-) -> tuple[tuple[str, ...], Complaint | None]:
-    """The lines of an answer as they are ``spoken``, without what repeats ``messages`` (see `original`), or
-    what is wrong with it."""
+) -> tuple[tuple[str, ...], checks.Complaint | None]:
+    """The lines of an answer, ``spoken`` and without repeats (`original`), or what is wrong with it."""
     try:
         read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
     except ScriptError as trouble:
-        return (), unreadable(trouble, reply.finish)
-    lines = original([spoken(line) for line in read], reply.text, messages, quoted)
-    return lines, None if lines else REPEATED
+        return (), checks.unreadable(trouble, reply.finish)
+    lines = checks.original([spoken(line) for line in read], reply.text, messages, quoted)
+    return lines, None if lines else checks.REPEATED
 
 
 def _why(tries: Sequence[_Try]) -> str:
@@ -424,8 +389,7 @@ _TROUBLES = {
 
 
 class Shortener:
-    """Answers wishes for shorter lines (a `shotad.script.fit.Shorten`), by an engine that is ready and reads
-    messages. ``log`` keeps what was asked and answered."""
+    """Answers wishes for shorter lines (a `Shorten`) by a ready engine; ``log`` keeps the answers."""
 
     def __init__(self, engine: Engine, config: Config, log: RecordLog | None = None) -> None:
         self._engine, self._config, self._log = engine, config, log
@@ -483,16 +447,16 @@ def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
     if wish.before is None:
         return first
     too_long = f"It takes too long to say. At most {budget_in(wish.language, wish.words)} may be used."
-    wrong = [Complaint("budget", too_long)] if not wish.before.complaints else []
-    wrong += [Complaint("again", text) for text in wish.before.complaints]
+    wrong = [checks.Complaint("budget", too_long)] if not wish.before.complaints else []
+    wrong += [checks.Complaint("again", text) for text in wish.before.complaints]
     said = json.dumps(dict(zip(answer_keys(1), [wish.before.text], strict=True)), ensure_ascii=False)
-    return stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
+    return checks.stage2_again(first, said, [(wish.before.text, tuple(wrong))], candidates=1, wanted=1)
 
 
 def _shorter(wish: Wish, request: Request, engine: Engine) -> Inquiry:
     (reply,) = yield (EngineCall("writes", request),)
     lines: tuple[str, ...] = ()
-    wrong: Complaint | None = None
+    wrong: checks.Complaint | None = None
     if reply.error is None:
         signs = partial(own_signs, language=wish.language)
         lines, wrong = _lines_in(reply, 1, signs, request.messages, wish.text)
@@ -512,10 +476,10 @@ def _shorter(wish: Wish, request: Request, engine: Engine) -> Inquiry:
     }
 
 
-def _about_shorter(line: str, wish: Wish) -> Iterator[Complaint]:
+def _about_shorter(line: str, wish: Wish) -> Iterator[checks.Complaint]:
     """What is wrong with an answer; of the rules on words those that the line itself kept."""
-    broken = {one.rule for one in complaints_about(wish.text, 10_000, language=wish.language)}
-    for one in complaints_about(line, wish.words, language=wish.language):
+    broken = {one.rule for one in checks.complaints_about(wish.text, 10_000, language=wish.language)}
+    for one in checks.complaints_about(line, wish.words, language=wish.language):
         if one.rule == "budget" or one.rule not in broken:
             yield one
     # What the answer says that the line does not, and the subject that it lost
@@ -526,16 +490,18 @@ def _about_shorter(line: str, wish: Wish) -> Iterator[Complaint]:
         strange += [name for name in names_in([line]) if not {bare(word) for word in name.split()} <= known]
     if strange:
         listed = ", ".join(json.dumps(one, ensure_ascii=False) for one in strange)
-        yield Complaint("name", f"You wrote {listed}. Say nothing that the sentence above does not say.")
+        yield checks.Complaint(
+            "name", f"You wrote {listed}. Say nothing that the sentence above does not say."
+        )
     if not is_english(wish.language):
         return
     _, verb = head_of(wish.text)
     before = {word.lemma for word in takewhile(lambda word: word.lemma != verb, words_of(wish.text))}
     if verb and before and not before & {word.lemma for word in words_of(line)} - DETERMINERS:
-        yield Complaint("who", "Keep who acts.")
+        yield checks.Complaint("who", "Keep who acts.")
     said = content_of(line)
     if 2 * (said & content_of(wish.text)).total() < said.total():
-        yield Complaint("what", "It says something else. Say only what the sentence above says.")
+        yield checks.Complaint("what", "It says something else. Say only what the sentence above says.")
 
 
 LOG = "shorter"
@@ -547,8 +513,7 @@ def shortener(
 ) -> Shortener | None:
     """Who is asked for shorter lines, as ``fit.ask`` has it; None where nobody is.
 
-    ``engines`` are those of a run that has just described the film. Raises EngineError where the engine of
-    Stage II is to be asked and reads no prompts.
+    ``engines`` are those of a run that has just described the film. Raises EngineError if none reads prompts.
     """
     at_hand = engines is not None and engines.writes.abilities.converses
     if not (at_hand if config.fit.ask is None else config.fit.ask):

@@ -3,16 +3,15 @@
 An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
 budget in tokens, estimated by letters; what lies nearest to the slot is kept first, whole lines only.
 
-The story so far is a memory of the whole film. Passage by passage an engine is asked what is new: people,
-places, facts, threads left open or settled. All of it is kept, each with the second at which the film had
-told it; a prompt gets what bears on its clip, so that it does not grow with the film.
+The story so far is a memory of the film. Passage by passage an engine is asked what is new: people, places,
+facts, threads left open or settled. A prompt gets what bears on its clip, so it does not grow with the film.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +30,7 @@ from shotad.core import (
     key_of,
 )
 from shotad.description.answers import is_nothing, is_refusal, plain, without_thoughts
-from shotad.description.conversation import identity_record, prompt_record, slot_seed, try_record
+from shotad.description.conversation import Record, identity_record, prompt_record, slot_seed, try_record
 from shotad.description.slotplan import distance, told_only, whose, without_untold
 from shotad.description.templates import cut_to_words, form_of, material, question, render, tokens_in
 from shotad.description.wording import content_of, letters_of
@@ -62,13 +61,10 @@ SCHEMA = form_of(
 )
 """Of an answer to `renewal_messages`."""
 
-Record = Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sentence that the memory holds, and the film's second at which all that it rests on had been told.
-    ``words`` are its lemmas."""
+    """A sentence of the memory, the second at which the film had told it, and the lemmas of its words."""
 
     kind: str
     text: str
@@ -170,11 +166,7 @@ def story_text(
 
 
 def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -> tuple[str, ...]:
-    """The names that Stage II is reminded of: of those recognised in the clip first, then those in use.
-
-    Names of the cast stand as they are to be spoken, each once; those that the film has not told are left
-    out.
-    """
+    """The names that Stage II is reminded of, those recognised first, as they may be spoken, each once."""
     known = [character.called for character in presence.seen if character.named]
     by_id = {character.id: character for character in presence.cast}
     for name in names_in(lines, note):
@@ -289,10 +281,7 @@ def story_of(
     presence: Presence,
     config: Config,
 ) -> str:
-    """What is told of the film for one slot, see `story_text`, but no name that the film has not told.
-
-    Of the memory what bears on Stage I's description, on who is in the clip and on the dialogue around.
-    """
+    """What is told of the film for one slot (`story_text`): what the memory has on it, no untold name."""
     capitals = capitals_are_names(config.language)
     names = names_in_use(lines if capitals else (), config.prompt.note, presence)
     start, end = slot.interval.start - REACH, slot.interval.end + REACH
@@ -304,11 +293,7 @@ def story_of(
 
 
 class Telling:
-    """The story as it is told slot by slot. Says nothing where ``story.on`` is off.
-
-    Of each passage is asked what is new; ``known`` and ``keep`` are the answers of earlier runs, by key. One
-    that cannot be read is asked for once more, with another seed.
-    """
+    """The story told slot by slot, if ``story.on``; ``known`` and ``keep`` hold earlier answers, by key."""
 
     def __init__(
         self,

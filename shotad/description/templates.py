@@ -1,7 +1,6 @@
 """Prompt templates: text files with ``$names``, filled in completely or not at all; blocks both stages share.
 
-A variable that is missing, and one that the template does not know, are refused before any model
-is called (as in simonw/llm's templates).
+Missing and unknown variables are refused before any model is called (as in simonw/llm's templates).
 """
 
 from __future__ import annotations
@@ -27,15 +26,11 @@ def render(name: str, /, **values: str) -> str:
     return template.substitute(values).rstrip("\n")
 
 
-def check_templates(variables: Mapping[str, Iterable[str]]) -> None:
-    """Raise PromptError unless each named template has exactly the variables given for it."""
-    for name, expected in variables.items():
+def check_templates(shipped: Mapping[str, str]) -> None:
+    """Raise PromptError unless each template, edited perhaps, has just the variables of the shipped one."""
+    for name, text in shipped.items():
+        expected = Template(text).get_identifiers()
         _require_same(name, set(_template(name).get_identifiers()), set(expected))
-
-
-def variables_in(text: str) -> list[str]:
-    """The variables of a template."""
-    return Template(text).get_identifiers()
 
 
 def cut_to_words(text: str, words: int) -> str:

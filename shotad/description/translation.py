@@ -1,17 +1,16 @@
 """A track in another language: its lines translated by an engine, each within its time, into a work folder.
 
-Every line's translation is a record of its own, found again by a hash of all that changes it: the line, its
-budget, the names in it, the languages, the engine, the prompt. The lines around it are shown to the engine
-and are no part of the hash, so that a changed line makes no other stale. What a person changed in the
-translation or its scripts stays through every later one.
+Every line's translation is a record of its own, found again by a hash of all that changes it. The lines
+around it are shown to the engine and are no part of the hash: a changed line makes no other stale. What a
+person changed in the translation or its scripts stays through every later one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from shotad import __version__
 from shotad.core import (
@@ -33,20 +32,11 @@ from shotad.core import (
     shipped_prompts,
     slots_of,
 )
-from shotad.description.conversation import identity_record, is_done, of_other, prompt_record
+from shotad.description import translation_prompt as prompt
+from shotad.description.conversation import Record, identity_record, is_done, of_other, prompt_record
 from shotad.description.engine_pair import Terms, Used, used
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
-from shotad.description.templates import check_templates, prompt_hash, variables_in
-from shotad.description.translation_prompt import (
-    ATTEMPTS,
-    Around,
-    SourceLine,
-    Task,
-    cue_of,
-    request_for,
-    translated,
-    wanted_lines,
-)
+from shotad.description.templates import check_templates, prompt_hash
 from shotad.script import (
     Cue,
     Maker,
@@ -62,13 +52,10 @@ from shotad.script import (
 )
 from shotad.sight import load_cast
 
-Record = Mapping[str, Any]
-
 LINES = 8
 """Lines that are asked for in one request: of more at once some come back joined or left out."""
 BEFORE, AFTER = 4, 2
-"""Lines around those asked for that are shown, those before with their translation: so that words and names
-stay the same from one request to the next."""
+"""Lines around those asked for that are shown, the earlier with translation: so that words stay the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,57 +85,40 @@ class TranslationOutcome:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to translate, and how."""
+def _planned(
+    source: Source, target: str, engine: Engine, config: Config
+) -> tuple[prompt.Task, tuple[prompt.SourceLine, ...], dict[str, str]]:
+    """What ``engine``, whose identity is final, is to translate; the key of each line's record, by its id.
 
-    task: Task
-    lines: tuple[SourceLine, ...]
-    keys: tuple[str, ...]
+    Raises UsageError for a wrong language, EngineError for an engine that cannot translate, PromptError.
+    """
+    prompts = shipped_prompts("translate")
+    check_templates(prompts)
+    own, into = between(source.track, target)
+    check_translates(engine)
+    task = prompt.Task(own, into, config)
+    slots = {slot.id: slot for slot in source.slots}
+    lines = prompt.wanted_lines(source.track, slots, config.slots, source.names)
+    terms = [
+        own.tag, into.tag, config.prompt.medium, task.note, config.translate.quotes,
+        identity_record(engine.identity), task.sampling, prompt.ATTEMPTS, config.seed, prompt_hash(prompts),
+    ]  # fmt: skip
+    keys = {o.id: key_of("translate/1", o.id, o.text, o.words, o.names, terms) for o in lines}
+    return task, lines, keys
 
-    @staticmethod
-    def of(source: Source, target: str, engine: Engine, config: Config) -> Plan:
-        """What ``engine``, whose identity is final, is to translate.
 
-        Raises UsageError for a language that is none or the track's own, EngineError for an engine that
-        cannot translate, PromptError.
-        """
-        prompts = shipped_prompts("translate")
-        check_templates({name: variables_in(text) for name, text in prompts.items()})
-        own, into = between(source.track, target)
-        check_translates(engine)
-        task = Task(own, into, config)
-        slots = {slot.id: slot for slot in source.slots}
-        lines = wanted_lines(source.track, slots, config.slots, source.names)
-        terms = [
-            own.tag, into.tag, config.prompt.medium, task.note, config.translate.quotes,
-            identity_record(engine.identity), task.sampling, ATTEMPTS, config.seed, prompt_hash(prompts),
-        ]  # fmt: skip
-        keys = (key_of("translate/1", line.id, line.text, line.words, line.names, terms) for line in lines)
-        return Plan(task, lines, tuple(keys))
-
-    def open(self, log: RecordLog) -> tuple[int, ...]:
-        """Indices of the lines that have no translation yet."""
-        return tuple(i for i, key in enumerate(self.keys) if not is_done(log.get(key)))
-
-    def groups(self, open_: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """Those lines in groups that are asked for together: neighbours, as many as one request takes."""
-        group: list[int] = []
-        for index in open_:
-            if group and (index != group[-1] + 1 or len(group) == LINES):
-                yield tuple(group)
-                group = []
-            group.append(index)
-        if group:
-            yield tuple(group)
-
-    def around(self, group: Sequence[int], said: Mapping[str, str]) -> Around:
-        """The lines around a group; of those before it the ones whose translation is in ``said``, by id."""
-        first, last = group[0], group[-1]
-        before = self.lines[max(0, first - BEFORE) : first]
-        after = self.lines[last + 1 : last + 1 + AFTER]
-        told = tuple((line.text, said[line.id]) for line in before if line.id in said)
-        return Around(told, tuple(line.text for line in after))
+def _groups(
+    lines: Sequence[prompt.SourceLine], missing: Sequence[int], said: Mapping[str, str]
+) -> Iterator[tuple[Sequence[prompt.SourceLine], prompt.Around]]:
+    """The lines at these indices in groups that are asked for together, neighbours, with those around them;
+    of those before only the ones whose translation is in ``said``, by id."""
+    for _, neighbours in groupby(enumerate(missing), key=lambda pair: pair[1] - pair[0]):
+        row = [index for _, index in neighbours]
+        for first in row[::LINES]:
+            end = min(first + LINES, row[-1] + 1)
+            before = lines[max(0, first - BEFORE) : first]
+            told = [(line.text, said[line.id]) for line in before if line.id in said]
+            yield lines[first:end], (told, [line.text for line in lines[end : end + AFTER]])
 
 
 def check_translates(engine: Engine) -> None:
@@ -181,32 +151,30 @@ def translate_track(
     """The track in the language ``target`` (a tag), line by line, at the same places.
 
     ``log`` keeps the answers: what is in it is not asked again. ``own`` are translations that a person wrote,
-    by the line's id; the engine is shown them as what was said before. A line without a usable translation is
-    failed, and one that fits into its time in no form dropped, each with the reason; neither keeps the text
-    it had. Raises as `Plan.of`, and what an engine raises to stop a run; what was answered till then is kept.
+    by the line's id. A line without a usable translation is failed, one that fits in no form dropped, each
+    with the reason. Raises what stops a run; what was answered till then is kept.
     """
-    plan, own = Plan.of(source, target, engine, config), own or {}
-    open_ = plan.open(log)
-    known = {line.id: log.get(key) for line, key in zip(plan.lines, plan.keys, strict=True)}
+    (task, lines, keys), own = _planned(source, target, engine, config), own or {}
+    known = {name: log.get(key) for name, key in keys.items()}
+    missing = [number for number, line in enumerate(lines) if not is_done(known[line.id])]
     said = {name: str(row["text"]) for name, row in known.items() if row and row["text"]} | dict(own)
     made: list[Record] = []
     maker = identity_record(engine.identity)
-    with reported(progress or NoProgress(), "Translating", len(open_), "lines") as task:
-        for group in plan.groups(open_):
-            lines, around = [plan.lines[i] for i in group], plan.around(group, said)
-            every, tries = translated(lines, plan.task, around, engine)
-            request = request_for(lines, plan.task, around)
+    with reported(progress or NoProgress(), "Translating", len(missing), "lines") as shown:
+        for group, around in _groups(lines, missing, said):
+            every, tries = prompt.translated(group, task, around, engine)
+            request = prompt.request_for(group, task, around)
             asked = prompt_record(request.messages)
-            for index, one in zip(group, every, strict=True):
+            for one in every:
                 # What was asked and answered for the group stands in the record of its first line.
-                head = index == group[0]
+                head = one is every[0]
                 row = {
                     "slot": one.line.id,
                     "line": one.line.text,
                     "budget": one.line.words,
                     "maker": maker,
                     "seed": request.seed,
-                    "together": [line.id for line in lines],
+                    "together": [line.id for line in group],
                     "prompt": asked if head else [],
                     "prompt_hash": key_of(asked),
                     "tries": tries if head else [],
@@ -214,22 +182,22 @@ def translate_track(
                     "faults": [fault.text for fault in one.faults] if one.usable else [],
                     "error": one.why or None,
                 }
-                record = log.add(plan.keys[index], row)
+                record = log.add(keys[one.line.id], row)
                 made.append(record)
                 if record["text"] and not own.get(one.line.id):
                     said[one.line.id] = record["text"]
-            task.advance(len(group))
-    log.keep(plan.keys, lambda record: of_other(record, maker))
+            shown.advance(len(group))
+    log.keep(keys.values(), lambda record: of_other(record, maker))
     who = engine.identity
     by = Maker("Translation", who.engine, who.model, who.revision)
-    heard = {line.id: (line, log.record(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
+    heard = {line.id: (line, log.record(keys[line.id])) for line in lines}
     pace, cues = config.slots.seconds_per_word, source.track.cues
-    cues = tuple(cue_of(cue, heard.get(cue.id), plan.task, by, pace) for cue in cues)
+    cues = tuple(prompt.cue_of(cue, heard.get(cue.id), task, by, pace) for cue in cues)
     makers = tuple(dict.fromkeys((*source.track.makers, by)))
     new = replace(
         source.track,
-        language=plan.task.target.tag,
-        translated_from=plan.task.source.tag,
+        language=task.target.tag,
+        translated_from=task.source.tag,
         makers=makers,
         version=__version__,
         cues=(),
@@ -238,29 +206,24 @@ def translate_track(
     terms = Terms.of(engine, config)
     spent = used([], made, {"stage1": terms, "stage2": terms})
     failed = tuple(cue for cue in new.cues if cue.id in heard and not cue.heard)
-    return TranslationOutcome(new, failed, spent, len(open_), len(plan.lines) - len(open_))
+    return TranslationOutcome(new, failed, spent, len(missing), len(lines) - len(missing))
 
 
 def foresee_translation(
     source: Source, target: str, engine: Engine, config: Config, log: RecordLog
 ) -> Estimate:
     """What `translate_track` with the same arguments would ask. Nothing is sent."""
-    plan = Plan.of(source, target, engine, config)
-    said = {line.id: line.text for line in plan.lines}  # as long as a translation, about
+    task, lines, keys = _planned(source, target, engine, config)
+    missing = [number for number, line in enumerate(lines) if not is_done(log.get(keys[line.id]))]
+    said = {line.id: line.text for line in lines}  # as long as a translation, about
     questions = []
-    for group in plan.groups(plan.open(log)):
-        lines = [plan.lines[i] for i in group]
-        request = request_for(lines, plan.task, plan.around(group, said))
-        most, likely = request.sampling.max_tokens, sum(_ANSWER + 2 * line.words for line in lines)
-        questions.append(
-            OpenQuestion(
-                "stage2",
-                request.messages,
-                answer_tokens=most,
-                attempts=ATTEMPTS,
-                likely_answer=min(most, likely),
-            )
+    for group, around in _groups(lines, missing, said):
+        asked, most = prompt.request_for(group, task, around).messages, task.sampling.max_tokens
+        likely = min(most, sum(_ANSWER + 2 * line.words for line in group))
+        question = OpenQuestion(
+            "stage2", asked, answer_tokens=most, attempts=prompt.ATTEMPTS, likely_answer=likely
         )
+        questions.append(question)
     terms = Terms.of(engine, config)
     return estimate(questions, {"stage1": terms, "stage2": terms})
 
@@ -270,10 +233,7 @@ _ANSWER = 14
 
 
 def read_source(path: Path, cast: GivenCast | None = None) -> Source:
-    """The track in ``path``, with what stands beside it: slots, and edits in its scripts.
-
-    Raises ScriptError for a track that cannot be read, CastError for a cast, EditConflict.
-    """
+    """The track in ``path``, its slots, edits and names. Raises ScriptError, CastError, EditConflict."""
     track, folder = load_track(path), WorkFolder(path.parent)
     slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
     track = with_edited_scripts(track, folder, file=path.name).track
@@ -294,8 +254,7 @@ def translate_into(
 ) -> TranslationOutcome:
     """Translate a track into the language ``target``, and write the new one with its scripts into ``folder``.
 
-    ``engine`` is ready. Raises as `translate_track`; EditConflict where the folder holds a person's edits of
-    another film's track, or other words for one line in two files.
+    ``engine`` is ready. Raises as `translate_track`, EditConflict for edits of another film or in two files.
     """
     tag = language_of(target).tag
     pace = config.slots.seconds_per_word

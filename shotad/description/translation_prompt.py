@@ -1,12 +1,10 @@
 """Lines to translate: what an engine is asked, what is wrong with its answers, and the cues that come of it.
 
-The words stand in ``prompts/translate/``. The lines are data: each stands in JSON, on a line of its own, so
-that nothing in it can pass for the question.
+The words stand in ``prompts/translate/``. The lines are data: each stands in JSON on a line of its own.
 
 A few lines are asked for together until each has a translation that can be used, or no attempt is left.
-What was good is kept; only what was wrong is asked for again, with what was wrong. After an answer that could
-not be read, or a refusal, lines are asked for one by one: one line must not take others along. Answers are
-read by id, out of JSON, broken JSON, or a bare line where one was asked for.
+Only what was wrong is asked for again, with what was wrong; after an answer that could not be read, or a
+refusal, one by one. Answers are read by id, out of JSON, broken JSON, or a bare line where one was asked for.
 """
 
 from __future__ import annotations
@@ -82,10 +80,7 @@ REPEATED = Complaint(
 
 
 def repeats(text: str, line: str, others: Iterable[tuple[str, str]]) -> bool:
-    """Whether ``text``, for ``line``, came for another of ``others`` too, lines with their translations.
-
-    Lines that are alike may come to one sentence, and short ones (``He leaves.``, ``He goes.``) too.
-    """
+    """Whether ``text``, for ``line``, came for others too; lines that are alike or short may come to one."""
     said = _words_bare(text)
     return len(said) >= _SAME_WORDS and any(
         _words_bare(told) == said and similarity(other, line) < _ALIKE for other, told in others
@@ -97,10 +92,7 @@ def _words_bare(text: str) -> list[str]:
 
 
 def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
-    """What is wrong with ``text`` as the translation of ``line``; nothing where it is good.
-
-    By the rules missing, refused, language, copied, markup, length, name, quote, repeated.
-    """
+    """What is wrong with ``text`` as the translation of ``line``; nothing where it is good."""
     target = task.target
     found: list[Complaint] = []
     many = len(without_quotations(line.text).split()) >= _SAME_WORDS
@@ -219,12 +211,8 @@ class Task:
         return SamplingSettings(max_tokens=max(TOKENS, self.config.stage2.sampling.max_tokens))
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
-    """Lines before, oldest first, each with its translation, and lines after."""
-
-    before: tuple[tuple[str, str], ...] = ()
-    after: tuple[str, ...] = ()
+Around = tuple[Sequence[tuple[str, str]], Sequence[str]]
+"""Lines before, oldest first, each with its translation, and lines after."""
 
 
 def messages(
@@ -238,9 +226,9 @@ def messages(
         rows.append(json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False))
     before = [
         render("translate/before-line", line=_in_json(line), translation=_in_json(told))
-        for line, told in around.before
+        for line, told in around[0]
     ]
-    after = [render("translate/after-line", line=_in_json(line)) for line in around.after]
+    after = [render("translate/after-line", line=_in_json(line)) for line in around[1]]
     again = [render("translate/again-line", id=name, complaint=complaint) for name, complaint in wrong]
     names = ", ".join(dict.fromkeys(name for line in lines for name in line.names))
     any_quoted = any(quotations(line.text) for line in lines)
@@ -270,10 +258,7 @@ _RETRY = "Run again: only what is missing is asked for."
 
 
 def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
-    """The translations of an answer by id, of those asked for (``ids``); others are left out.
-
-    Raises RefusalError where a model will not translate, ScriptError where nothing can be read.
-    """
+    """The translations in an answer by the ``ids`` asked for. Raises RefusalError, ScriptError for none."""
     body = without_thoughts(text)
     pairs: list[tuple[str, str]] = []
     for name in ids:
@@ -372,8 +357,7 @@ _WHY = {
 
 
 def _badness(faults: Sequence[Complaint]) -> tuple[int, int, int]:
-    """How many of the faults no line may have; one that is too long may be shortened without a model; the
-    others may stay."""
+    """How many of the faults no line may have, how many a cut can mend, and how many may stay."""
     long = sum(fault.rule == "length" for fault in faults)
     soft = sum(fault.rule in _SOFT for fault in faults)
     return len(faults) - long - soft, long, soft
@@ -400,10 +384,7 @@ def request_for(
 def translated(
     lines: Sequence[SourceLine], task: Task, around: Around, engine: Engine
 ) -> tuple[list[Attempted], list[dict[str, Any]]]:
-    """A few consecutive lines with their best translations, and the calls made for them.
-
-    Raises what an engine raises to stop a run.
-    """
+    """A few lines with their best translations, and the calls made. Raises what stops a run."""
     every, tries, apart = [Attempted(line) for line in lines], list[dict[str, Any]](), False
     for attempt in range(ATTEMPTS):
         open_ = [one for one in every if one.open]
@@ -430,8 +411,7 @@ def translated(
 def _answered(
     group: Sequence[Attempted], reply: Reply, task: Task, around: Around, every: Sequence[Attempted]
 ) -> tuple[list[str], bool]:
-    """Takes what a reply holds: what is wrong with it, and whether it could be read at all. ``every`` are all
-    lines that are asked for together."""
+    """Takes what a reply holds: what is wrong with it, and whether it could be read. ``every``: all lines."""
     if reply.error is not None:
         # What fails for several lines may go well for each, so only a line that fails alone is given up.
         for one in group:
@@ -457,7 +437,7 @@ def _answered(
         text = texts[one.line.id]
         faults = faults_of(text, one.line, task) if text else (MISSING,)
         others = [pair for name, pair in told.items() if name != one.line.id]
-        if text and repeats(text, one.line.text, [*around.before, *others]):
+        if text and repeats(text, one.line.text, [*around[0], *others]):
             faults = (REPEATED, *faults)
         one.take(text, faults)
         complaints += [f"{one.line.id}: {fault.text}" for fault in faults]
@@ -471,11 +451,9 @@ def cue_of(
     maker: Maker,
     seconds_per_word: float,
 ) -> Cue:
-    """The cue in the other language. ``heard`` is the line and the record of its translation; None for a cue
-    that is not heard.
+    """The cue in the other language. ``heard``: the line and its record; None for a cue that is not heard.
 
-    It starts where the cue does. It ends with its own spoken end, within the line's room; times that a
-    person set stay.
+    It starts where the cue does and ends with its own words, within its room; a person's times stay.
     """
     language = task.target.tag
     unspoken = Cue(

@@ -5,8 +5,7 @@ of Stage I says of each whether the frames show it, and only a clear no counts a
 
 Lines are cut by rules on words, no parser (`shotad.script.main_verb`): clauses end where a verb that agrees
 with the subject follows a comma or an "and", where a subject with a verb of its own follows, or a participle
-after a comma. Where they are not sure they do not cut: a statement too long is still true or false, one cut
-wrongly is neither.
+after a comma. Where not sure they do not cut: too long a statement is still true or false.
 """
 
 from __future__ import annotations
@@ -47,11 +46,6 @@ VERDICT_TOKENS = 256
 """Room for an answer: a verdict is a few tokens, and a line has a handful of statements."""
 
 VERDICTS = ("yes", "no", "cannot tell")
-
-
-def statements_in(line: str, language: str = "en") -> tuple[str, ...]:
-    """What a line states, each to be judged alone: by the rules of English, else sentence by sentence."""
-    return statements_of(line) if is_english(language) else tuple(split_sentences(line, language))
 
 
 def verify_messages(
@@ -105,8 +99,7 @@ _WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear|unsur
 def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
     """True, False or None (cannot tell, or not to be read) for each of ``number`` statements.
 
-    Understands the JSON asked for, whole and broken, lines with numbers and bare words in order. Only a clear
-    no is False; a statement with two different answers has none.
+    Understands JSON whole and broken, numbered lines and bare words in order. Only a clear no is False.
 
     >>> parse_verdicts('1. Yes, she opens it.\\n2. No.\\n3. Not sure', 3)
     (True, False, None)
@@ -158,12 +151,14 @@ class _Clause:
         return "are" if self.plural else "is"
 
 
-def statements_of(line: str) -> tuple[str, ...]:
-    """The line's statements in order, each a sentence; the line itself where it has but one.
+def statements_of(line: str, language: str = "en") -> tuple[str, ...]:
+    """The line's statements in order, each to be judged alone; of other languages its sentences.
 
     >>> statements_of("She opens the tin, looks inside, and drops it.")
     ('She opens the tin.', 'She looks inside.', 'She drops it.')
     """
+    if not is_english(language):
+        return tuple(split_sentences(line, language))
     text = " ".join(line.translate({ord("⟦"): None, ord("⟧"): None}).split())
     spans = quotations(text)
     quotes = [text[start:end] for start, end in spans]

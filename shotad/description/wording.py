@@ -1,18 +1,15 @@
-"""What an English line is made of (verbs, subject, words by lemma), when a line is first seen, and in
-which language it is.
+"""What an English line is made of, when a line is first seen, and in which language it is.
 
 AD is plain prose in the present tense: the list of the verbs that describers use finds nearly all of them
-(a verb in 93 % of the 7,316 lines of CMD-AD's test set). It is meant for comparing lines
-with each other and with a description. Other languages have no verbs here; their words are compared as
-they are.
+(a verb in 93 % of the 7,316 lines of CMD-AD's test set). It is for comparing lines with each other and with a
+description. Other languages have no verbs here; their words are compared as they are.
 
 The embedded narrator says of each of its statements when it is seen. A language model does not; but its Stage
 I may say in which shot something happens, and whoever of the cast is named has a face on the frames. Of what
 is left nothing is known, and the line keeps the start of its slot.
 
-Languages are told by py3langid (BSD), which knows some 140 of them. Lines of AD are short, so it is heeded
-only where it is sure. English is what models fall back to, so it is found more readily than others. What is
-quoted, and names, are left out.
+Languages are told by py3langid (BSD), which knows some 140. Lines of AD are short, so it is heeded only where
+sure; English, to which models fall back, is found more readily. Quotations and names are left out.
 """
 
 from __future__ import annotations
@@ -114,8 +111,7 @@ def content_of(text: str) -> Counter[str]:
 def head_of(text: str) -> tuple[str, str]:
     """Subject and first verb by lemma, empty where there is none: ``Slowly, Ann opens it → (ann, open)``.
 
-    The subject is the last word before the verb that is no adverb; a participle (``Turning, she …``,
-    ``Cornered, the duo …``) waits for the verb in the present tense.
+    The subject is the last word before the verb that is no adverb; a participle waits for the finite verb.
     """
     words = words_of(text)
     verbs = [i for i, word in enumerate(words) if word.verb]
@@ -155,8 +151,7 @@ def is_unfinished(text: str) -> bool:
 
 
 def _is_verb(raw: str, precedes: str, after: str, earlier: list[Word]) -> bool:
-    """Whether a word is a verb; ``precedes`` is the one before it as it is written, ``after`` the one that
-    follows without a sign between, ``earlier`` all before it."""
+    """Whether a word is a verb; ``precedes`` and ``after`` stand beside it, ``earlier`` are all before it."""
     word, before = raw.lower(), precedes.lower()
     infinitive = raw[:1].isupper() and LEMMAS.get(word) == word
     if infinitive and (before or after not in AFTER_A_VERB - {"and", "as", "while"}):
@@ -200,12 +195,7 @@ def sight_of(
     language: str = "en",
     presence: Presence = NOBODY,
 ) -> Sight | None:
-    """When the line ``text`` may start so that nothing in it is told before it is seen; None where nothing
-    shows it.
-
-    ``said`` are the narrator's notes on it, empty where a model wrote it; ``presence`` is who of the cast is
-    on the frames.
-    """
+    """When ``text`` may start so that all is seen when told, if known; ``said`` are the narrator's notes."""
     if said:
         parts = [(row["after"], row["since"], row["until"]) for row in said if "since" in row]
     else:
@@ -270,8 +260,7 @@ _SCRIPTS = {
 
 
 def other_language(text: str, language: str, names: Collection[str] = ()) -> str | None:
-    """What a text is in that is plainly not in ``language`` (a tag): ``English``, or another in English
-    words. None where it is, or may be.
+    """The language of a text that is plainly not in ``language`` (a tag), in English; None where it may be.
 
     >>> other_language("She opens the door.", "de"), other_language("Sie öffnet die Tür.", "de")
     ('English', None)

@@ -3,12 +3,6 @@ from .local_model import (
     ROOM as ROOM,
     check_fits as check_fits,
 )
-from .local_servers import (
-    answers as answers,
-    choose as choose,
-    chosen as chosen,
-    running as running,
-)
 from .openai_client import (
     Address as Address,
     Broken as Broken,
@@ -23,7 +17,7 @@ from .openai_engine import (
     notice as notice,
     silent_servers as silent_servers,
 )
-from .openai_errors import (
+from .openai_wire import (
     Clock as Clock,
     Raw as Raw,
     ServerError as ServerError,
@@ -36,8 +30,12 @@ from .table import (
     ENGINES as ENGINES,
     PAPER_MEMORY as PAPER_MEMORY,
     PRESETS as PRESETS,
+    answers as answers,
     best_here as best_here,
+    choose as choose,
+    chosen as chosen,
     engine_class as engine_class,
     make_engine as make_engine,
+    running as running,
     stage_engines as stage_engines,
 )

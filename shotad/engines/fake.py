@@ -17,8 +17,7 @@ Answer = Callable[[Request], str]
 class FakeEngine:
     """Answers with ``answer(request)``; an exception it raises becomes a failed reply.
 
-    ``calls`` counts the requests that were answered. Without an ``answer`` of its own it says the same
-    whatever it is told of its last one, and is therefore not asked again.
+    ``calls`` counts the requests. Without an ``answer`` of its own it repeats itself, and is not asked again.
     """
 
     def __init__(self, settings: Config | None = None, answer: Answer | None = None) -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import EngineError, Reply, Request, ShotadError, Usage, need, need_torch
-from shotad.engines.local_loading import PURPOSE, Loaded, is_out_of_memory, keep_only
+from shotad.engines.local_loading import PURPOSE, Loaded, context_of, is_out_of_memory, keep_only
 
 if TYPE_CHECKING:
     import torch
@@ -18,8 +18,7 @@ else:
     torch = need_torch(PURPOSE)
 
 Batch = Mapping[str, Any]
-"""What ``generate`` takes: ``input_ids`` and ``attention_mask`` ``[n, length]``, padded on the left, and what
-else the model wants (pixels), as tensors on the CPU."""
+"""What ``generate`` takes, tensors on the CPU: ids and mask ``[n, length]``, padded on the left, pixels."""
 
 Collate = Callable[[Sequence[int]], Batch]
 """The batch of the requests at these indices, in this order. Called in another thread."""
@@ -32,8 +31,7 @@ _TURN_ENDS = (
 
 
 TOKENS = 32768
-"""Padding and answers included, that go through a model at once: ten clips of the paper's size; where memory
-runs out the group is halved."""
+"""That go through a model at once, padding and answers included: ten clips of the paper's size, or less."""
 
 
 def answers(
@@ -42,15 +40,14 @@ def answers(
 ) -> list[Reply]:  # fmt: skip
     """One reply for each request, in order.
 
-    ``lengths`` are those of the prompts in tokens, without padding; ``collate`` makes the model's input of
-    those that go together, in a thread, while the model works on those before. ``tokens`` and ``most``
-    are the limits of a batch (`groups`). A prompt too long for the model, and one that its code fails on,
-    is a failed reply. Raises EngineError where the GPU is in a state that no further call survives.
+    ``lengths`` are those of the prompts in tokens; ``collate`` makes the model's input of those that go
+    together, in a thread, while the model works. ``tokens`` and ``most`` are a batch's limits (`groups`).
+    A prompt too long for the model, and one that its code fails on, is a failed reply. Raises EngineError.
     """
     replies: dict[int, Reply] = {}
     fitting: list[int] = []
     for index, request in enumerate(requests):
-        length, answer, context = lengths[index], request.sampling.max_tokens, loaded.context
+        length, answer, context = lengths[index], request.sampling.max_tokens, context_of(loaded.model.config)
         if context is None or length + answer <= context:
             fitting.append(index)
             continue
@@ -74,11 +71,7 @@ def padded(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
 
 
 def end_tokens(loaded: Loaded, tokenizer: Any) -> tuple[int, ...]:
-    """Ids of all tokens by which the model may end its answer, ascending.
-
-    Those that its configuration names are often not all: Meta-Llama-3's first release named
-    ``<|end_of_text|>`` alone, and its chat ends with ``<|eot_id|>``.
-    """
+    """Ids of all tokens by which the model may end; configurations miss some, as Meta-Llama-3's first did."""
     config = loaded.model.config
     named: list[Any] = [tokenizer.eos_token_id]
     for part in (loaded.model.generation_config, config, config.get_text_config()):
@@ -134,9 +127,8 @@ class _Run:
     def _of_group(
         self, group: list[int], batch: Future[Batch] | None = None, *, last: bool = False
     ) -> list[Reply]:
-        """Replies to those of a group, whose input may be under way: in halves where memory runs out, one by
-        one where the model's code fails. What does not fit alone is tried once more (``last``) when all else
-        has left the memory."""
+        """Replies to those of a group: in halves where memory runs out, one by one where the model's code
+        fails. What does not fit alone is tried once more (``last``) when all else has left the memory."""
         try:
             return self._replies(group, self._collate(group) if batch is None else batch.result())
         except ShotadError:
@@ -204,8 +196,7 @@ class _Run:
 
 
 def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[list[int]]:
-    """Indices of ``lengths`` in groups of like length, the longest first (as lm-evaluation-harness has it:
-    memory that will run out does so at once).
+    """Indices of ``lengths`` in groups of like length, the longest first: memory runs out at once or never.
 
     All of a group are padded to its longest; that and ``answer`` more tokens each, times their number, is
     at most ``tokens``, and their number at most ``most``. One that alone is above ``tokens`` is alone.
@@ -229,8 +220,7 @@ class SeededChoice:
     Each row has its own generator, seeded by its request. Temperature and top-p come first, then noise
     after Gumbel: the greatest of ``score + noise`` is a draw from the softmax of the scores (Gumbel-max;
     see Maddison et al. 2014, arXiv 1411.0030), so that ``generate(do_sample=False)`` takes it. A row of
-    temperature 0 is left as it is. One object is for one call of ``generate``; the same seed draws other
-    tokens on another kind of device.
+    temperature 0 stays. One object is for one ``generate``; other kinds of devices draw other tokens.
     """
 
     def __init__(self, requests: Sequence[Request]) -> None:

@@ -1,10 +1,9 @@
 """Models of this machine as engines: any chat model of transformers, and any that sees.
 
 By default they are those of Shot-by-Shot, Meta-Llama-3-8B-Instruct and Qwen2-VL-7B-Instruct. The published
-system shows Qwen2-VL the clip as one video before the prompt's text, gives it no frame rate,
-leaves the system prompt to the chat template and takes the likeliest word at each step
-(Shot-by-Shot, section 3.2 and its code). Temperature, top-p and length come with each request, the seed is
-that of the slot.
+system shows Qwen2-VL the clip as one video before the prompt's text, without a frame rate, leaves the system
+prompt to the chat template and takes the likeliest word at each step (section 3.2 and its code).
+Temperature, top-p and length come with each request, the seed is that of the slot.
 """
 
 from __future__ import annotations
@@ -36,27 +35,18 @@ from shotad.core import (
     need_torch,
     reason,
 )
+from shotad.engines import local_vision_qwen as qwen
 from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, resolve, to_fetch
-from shotad.engines.local_vision_qwen import (
-    FAMILY,
-    IMAGE,
-    OMNI_IMAGE,
-    OMNI_VIDEO,
-    SOUND,
-    VIDEO,
-    PatchRules,
-    QwenWords,
-    grid_of,
-    tokens_in,
-)
-from shotad.engines.local_vision_stills import (
+from shotad.engines.local_words import (
+    Refused,
     StillWords,
+    Template,
+    TextWords,
     VideoWords,
     black_clip,
     make_processor,
     read_settings,
 )
-from shotad.engines.local_words import Refused, Template, TextWords
 from shotad.film import vlm_size
 
 PROMPT_TOKENS = 200
@@ -64,8 +54,7 @@ PROMPT_TOKENS = 200
 
 
 class ChatModel:
-    """A chat model of transformers, which reads words only, by the chat template that comes with it. Threads
-    may share it: they take turns.
+    """A chat model of transformers, words only, by its own chat template. Threads may share it in turns.
 
     Making one is cheap and fetches nothing; `get_ready` fetches, and refuses what cannot work. The weights
     are read at the first question. With one request at a time the same requests give the same bytes on
@@ -103,11 +92,9 @@ class ChatModel:
     def get_ready(self, progress: Progress) -> None:
         """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
 
-        Raises EngineError for a model that this machine cannot run, before it is fetched; ShotadError without
-        torch or transformers, ConfigError for a device that is not there or a
-        way of showing frames that the model does not know, WeightsError for a model that cannot be had or
-        read, EngineError for one that takes too few tokens, takes no images where it is to look, or needs
-        what is not installed.
+        Raises EngineError for a model that this machine cannot run, before it is fetched, or that takes too
+        few tokens or no images where it is to look; ShotadError without torch or transformers, ConfigError
+        for a wrong device, WeightsError for a model that cannot be had or read.
         """
         check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
         self._prepare(progress)
@@ -125,8 +112,7 @@ class ChatModel:
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order; those with a clip go through a model that sees apart from
-        those without. A prompt that cannot be put into words, or is longer than the model takes, is a failed
-        reply that says so. See `shotad.engines.local_answers.answers`.
+        those without. A prompt that cannot be put into words, or is too long, is a failed reply.
         """
         self._prepare(NoProgress())
         from shotad.engines import local_loading
@@ -177,7 +163,9 @@ class ChatModel:
             place = resolve(self._model, self._revision, progress)
             way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
             config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
-            words = self._make_words(place, config, tokenizer)
+            words: Words = TextWords(Template(tokenizer, None, place.label, words_only=True))
+            if self.kind != "text":
+                words = make_words(place, config, tokenizer, settings.frames, times=settings.prompt.times)
             context, clip = local_loading.context_of(config), self._clip_tokens(words)
             if context is not None and context < clip + self._answer + PROMPT_TOKENS:
                 takes = f"a clip takes about {clip} and " if clip else ""
@@ -192,16 +180,20 @@ class ChatModel:
             shown = "video" if isinstance(words, VideoWords) else timed
             revision = " ".join(filter(None, [place.revision, shown, way.precision]))
             self.identity = Identity(self.name, place.label, revision)
-            self.abilities = replace(self.abilities, hears=isinstance(words, QwenWords) and bool(words.ears))
+            self.abilities = replace(
+                self.abilities, hears=isinstance(words, qwen.QwenWords) and bool(words.ears)
+            )
             self._place, self._tokenizer, self._words = place, tokenizer, words
-            self._shown = shown or ("video" if isinstance(words, QwenWords) else "stills")
+            self._shown = shown or ("video" if isinstance(words, qwen.QwenWords) else "stills")
             self._is_ready = True
 
-    def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
-        return TextWords(Template(tokenizer, None, place.label, words_only=True))
-
     def _clip_tokens(self, words: Words) -> int:
-        return 0
+        """Of a clip of a wide film, reckoned from two frames; 0 where none is shown."""
+        if self._stage != "stage1" or isinstance(words, TextWords):
+            return 0
+        settings = self._config.frames
+        two = words.image_tokens(*vlm_size(1920, 1080, settings), 2)
+        return two * (settings.inside + settings.outside) // 2
 
 
 class VisionModel(ChatModel):
@@ -221,36 +213,23 @@ class VisionModel(ChatModel):
 
         For an estimate nothing is fetched: before `get_ready` the rules are those of Qwen2-VL.
         """
-        if self._is_ready and isinstance(self._words, QwenWords | StillWords):
+        if self._is_ready and isinstance(self._words, qwen.QwenWords | StillWords):
             return self._words.image_tokens(width, height, frames)
-        rules = PatchRules.of({}, frames=self._config.frames)
-        return tokens_in(grid_of(*rules.size(width, height), frames, rules), rules)
-
-    def _make_words(self, place: ModelPlace, config: Any, tokenizer: Any) -> Words:
-        times = self._config.prompt.times
-        return make_words(place, config, tokenizer, self._config.frames, times=times)
-
-    def _clip_tokens(self, words: Words) -> int:
-        """Of a clip of a wide film, reckoned from two frames."""
-        if self._stage != "stage1" or isinstance(words, TextWords):
-            return 0
-        settings = self._config.frames
-        two = words.image_tokens(*vlm_size(1920, 1080, settings), 2)
-        return two * (settings.inside + settings.outside) // 2
+        rules = qwen.PatchRules.of({}, frames=self._config.frames)
+        return qwen.tokens_in(qwen.grid_of(*rules.size(width, height), frames, rules), rules)
 
 
-Words = TextWords | QwenWords | StillWords
+Words = TextWords | qwen.QwenWords | StillWords
 """What makes a model's input out of requests."""
 
 
 def make_words(
     place: ModelPlace, config: Any, tokenizer: Any, frames: FrameSettings, *, times: bool = False
-) -> QwenWords | StillWords:
+) -> qwen.QwenWords | StillWords:
     """What makes the input of the model in ``place``. ``times``: models other than Qwen's, too, are told when
     each frame stands, and get a video where their processor can make one here.
 
-    Raises EngineError for a model that takes no images, or whose processor cannot be made without
-    torchvision.
+    Raises EngineError for a model that takes no images, or whose processor cannot be made here.
     """
     if type(config) not in need("transformers", "A local model").MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
         raise EngineError(
@@ -259,8 +238,8 @@ def make_words(
             again=False,
         )
     text = _template(place.folder)
-    if config.model_type in FAMILY:
-        made: QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
+    if config.model_type in qwen.FAMILY:
+        made: qwen.QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
     else:
         processor = make_processor(place.folder, config, tokenizer, text, place.label, videos=times)
         marks = [getattr(processor, name, None) for name in ("image_token", "video_token")]
@@ -281,7 +260,7 @@ def make_words(
     return made
 
 
-def _try(words: QwenWords | StillWords, label: str) -> None:
+def _try(words: qwen.QwenWords | StillWords, label: str) -> None:
     """See that frames can be shown at all. Raises EngineError, and Refused where the template cannot."""
     failures: tuple[type[Exception], ...] = (*broken(label), ImportError, NameError)
     try:
@@ -297,9 +276,9 @@ def _try(words: QwenWords | StillWords, label: str) -> None:
 
 def _qwen(
     place: ModelPlace, config: Any, tokenizer: Any, text: str | None, frames: FrameSettings
-) -> QwenWords:
+) -> qwen.QwenWords:
     hears = hasattr(config, "audio_config")
-    marks = (OMNI_VIDEO, OMNI_IMAGE, SOUND) if hears else (VIDEO, IMAGE)
+    marks = (qwen.OMNI_VIDEO, qwen.OMNI_IMAGE, qwen.SOUND) if hears else (qwen.VIDEO, qwen.IMAGE)
     template = Template(tokenizer, text, place.label, marks)
     missing = [mark for mark in marks if mark not in tokenizer.get_vocab()]
     if missing:
@@ -321,10 +300,10 @@ def _qwen(
         or {}
     )
     pad = tokenizer.pad_token_id
-    return QwenWords(
+    return qwen.QwenWords(
         template,
-        FAMILY[config.model_type],
-        PatchRules.of(settings, getattr(config, "vision_config", None), frames),
+        qwen.FAMILY[config.model_type],
+        qwen.PatchRules.of(settings, getattr(config, "vision_config", None), frames),
         pad=0 if pad is None else pad,
         ears=ears,
     )

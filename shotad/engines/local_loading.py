@@ -1,9 +1,8 @@
 """Loads models through transformers and keeps those of this process: which class, where, how precisely.
 
 Only safetensors and GGUF are read, and no code that comes with a model is run. Engines with the same model
-share it. Where another model does not fit beside those that are there, these are put away; that is no
-setting. A model that is put away is gone for all who still hold its `Loaded`: who uses one borrows it for a
-call (`ModelCache.lent`), and does not keep it.
+share it. Where another model does not fit beside those that are there, these are put away: who uses one
+borrows it for a call (`ModelCache.lent`), and does not keep it.
 """
 
 from __future__ import annotations
@@ -82,9 +81,8 @@ class Way:
 class Loaded:
     """A model that is ready to answer.
 
-    Its ``generation_config`` holds the ids of special tokens and nothing else, for transformers would fill
-    what a call leaves open (top_k, repetition_penalty …) from the model's own. ``limit`` is the number of
-    tokens in a batch that is known to be too many, halved; None: memory has never run out.
+    Its ``generation_config`` holds the ids of special tokens alone, for transformers would fill what a call
+    leaves open from the model's own. ``limit`` is half of the tokens in a batch that were too many, if any.
     """
 
     model: Any
@@ -93,18 +91,9 @@ class Loaded:
     label: str
     limit: int | None = None
 
-    @property
-    def context(self) -> int | None:
-        """Most tokens of prompt and answer together; None where the model does not say."""
-        return context_of(self.model.config)
-
 
 def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
-    """How to load a model by these settings; reads no weights.
-
-    Raises ConfigError for a device that is not there or that cannot do what is asked, ShotadError where a
-    library is missing.
-    """
+    """How to load a model by these settings; reads no weights. Raises ConfigError, ShotadError."""
     need("transformers", PURPOSE)
     if place.gguf is not None:
         need("gguf", f"The GGUF file of {place.label}")
@@ -119,11 +108,7 @@ def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: Local
 
 
 def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
-    """The device that the settings mean.
-
-    Raises ConfigError for one that is not there or cannot do what is asked, ShotadError where a library
-    is missing.
-    """
+    """The device that the settings mean. Raises ConfigError, ShotadError where a library is missing."""
     device = device_of(compute)
     if local.quantise == "none":
         return device
@@ -142,11 +127,7 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
 
 
 def load_way(way: Way) -> Loaded:
-    """The model, on its device.
-
-    Raises WeightsError where its files are damaged, do not fit each other or lack a weight; what torch
-    raises where memory runs out passes.
-    """
+    """The model, on its device. Raises WeightsError for damaged files; want of memory passes."""
     try:
         model, report = _from_pretrained(way)
     except _broken() as error:
@@ -169,8 +150,7 @@ def load_way(way: Way) -> Loaded:
 
 
 def config_of(place: ModelPlace) -> Any:
-    """The model's configuration (of transformers); of one that also speaks the part that thinks. Raises
-    WeightsError where it cannot be read."""
+    """The model's configuration; of one that also speaks the part that thinks. Raises WeightsError."""
     transformers = need("transformers", PURPOSE)
     try:
         with loading_quiet(transformers):
@@ -201,8 +181,7 @@ def tokenizer_of(place: ModelPlace) -> Any:
 
 
 def weight_bytes(way: Way) -> int:
-    """What the weights will take in memory, roughly: the number of them, as their files list it, times the
-    bytes of one."""
+    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one."""
     count = 0
     if way.place.gguf is not None:
         count = _numbers_in_gguf(way.place.folder / way.place.gguf)
@@ -291,10 +270,7 @@ class ModelCache:
         self._lock = threading.RLock()
 
     def take(self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
-        """The model, loaded at its first use.
-
-        Raises what `way_of` and `load_way` raise, and EngineError where it does not fit even alone.
-        """
+        """The model, loaded at first use. Raises as `way_of`, `load_way`, EngineError if it does not fit."""
         way = way_of(place, kind, compute, local)
         with self._lock:
             if way in self._loaded:
@@ -344,8 +320,7 @@ _OUT_OF_MEMORY = (
     "CUBLAS_STATUS_ALLOC_FAILED",
     "Invalid buffer size",
 )
-"""What CUDA, ROCm and MPS, the CPU's allocator, cuBLAS, and MPS for one tensor too large say (accelerate and
-PyTorch's issue tracker list them)."""
+"""What CUDA, ROCm and MPS, the CPU's allocator, cuBLAS, and MPS for one tensor too large say."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:

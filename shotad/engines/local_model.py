@@ -1,7 +1,7 @@
 """What all engines on this machine share: how their model is named, found, fetched, and whether it fits.
 
-A model is named by a short name (`MODELS`), by its repository on the hub, by a folder, by a GGUF file, or
-by its name in the manifest of weights. Nothing here imports torch.
+A model is named by a short name (`MODELS`), its repository on the hub, a folder, a GGUF file, or by its name
+in the manifest of weights. Nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from shotad.core import (
     manifest,
     memory_total,
     model_folder,
+    size_text,
     weight_files,
     weights_file,
 )
@@ -98,8 +99,7 @@ def resolve(model: str, revision: str | None = None, progress: Progress | None =
     """The place of ``model``, fetched first if it is not here.
 
     ``model``: a short name, a name of the manifest, a folder, a ``.gguf`` file, or ``owner/name`` on the
-    hub, looked at in this order. ``revision`` is the hub's. Raises WeightsError for a name that is none,
-    and for a model that cannot be had, with what to do about it.
+    hub, looked at in this order. Raises WeightsError for a model that cannot be had, with what to do.
     """
     if (entry := _in_manifest(model)) is not None:
         return _of_manifest(entry, weights_file(entry.name, progress))
@@ -200,19 +200,14 @@ def _repository(model: str) -> tuple[str, str]:
 ROOM = 1.2
 """Bytes of memory for a byte of weights: frames and answers come on top."""
 BEARABLE = 10e9
-"""Bytes of weights up to which a model is fetched for a machine without a GPU, where larger ones take
-minutes for an answer (compute.device = cpu asks for it all the same)."""
+"""Bytes of weights up to which a model is fetched for a machine without a GPU: larger ones take minutes."""
 _SHARE = {"none": 1.0, "8bit": 0.55, "4bit": 0.33}
 """Bytes of a quantised weight for each byte of a published one, on average, with what stays whole."""
 _PACKAGES = ("torch", "transformers")
 
 
 def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None:
-    """Refuse ``models``, which would have to be fetched, where this machine cannot run them.
-
-    They are loaded one after the other, so the largest counts. ``instead`` begins the hint. Raises
-    EngineError that says all that is missing.
-    """
+    """Refuse ``models`` to fetch whose largest cannot run here; ``instead`` begins the error's hint."""
     models = list(dict.fromkeys(models))
     if not models:
         return
@@ -223,13 +218,13 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
     place = cache_place()
     free = shutil.disk_usage(next(one for one in (place, *place.parents) if one.is_dir())).free
     if free < size:
-        lacking.append(f"{_gb(size)} of disk below {place} ({_gb(free)} are free)")
+        lacking.append(f"{size_text(size)} of disk below {place} ({size_text(free)} are free)")
     if not lacking:
         return
     names = " and ".join(model.repo for model in models)
     raise EngineError(
         f"This machine cannot run {names}. Missing: {'; '.join(lacking)}. "
-        f"Nothing was fetched; it would have been {_gb(size)}.",
+        f"Nothing was fetched; it would have been {size_text(size)}.",
         f"{instead} A smaller model can be named, and compute.device=cpu does without a GPU, "
         "minutes for each answer (docs/engines.md).",
     )
@@ -243,13 +238,11 @@ def _memory(largest: int, config: Config) -> list[str]:
         # One that is named and not there is told by torch.
         return []
     if device == "cpu" or (device == "auto" and there == 0 and largest <= BEARABLE):
-        have = memory_total()
-        short = have is not None and have < largest * ROOM
-        return [f"{_gb(int(largest * ROOM))} of memory (there are {_gb(have)})"] if short and have else []
+        wanted, have = int(largest * ROOM), memory_total()
+        if have is None or have >= wanted:
+            return []
+        return [f"{size_text(wanted)} of memory (there are {size_text(have)})"]
     if there is None or there >= wanted:
         return []
-    return [f"a GPU with {_gb(wanted)} of memory ({f'there are {_gb(there)}' if there else 'there is none'})"]
-
-
-def _gb(size: int) -> str:
-    return f"{size / 1e9:.1f} GB"
+    found = f"there are {size_text(there)}" if there else "there is none"
+    return [f"a GPU with {size_text(wanted)} of memory ({found})"]

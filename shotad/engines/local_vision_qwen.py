@@ -50,8 +50,7 @@ OMNI_VIDEO, OMNI_IMAGE, SOUND = "<|VIDEO|>", "<|IMAGE|>", "<|AUDIO|>"
 
 @dataclass(frozen=True, slots=True)
 class QwenWords:
-    """Words, frames and sound of a model of the family, made ready for it. ``pad`` fills rows up; ``ears`` is
-    what makes features of sound, None for a model that hears nothing."""
+    """Words, frames and sound, made ready for a model of the family; ``ears`` None: it hears nothing."""
 
     template: Template
     times: Times
@@ -64,14 +63,9 @@ class QwenWords:
         """What stands for a video's token."""
         return OMNI_VIDEO if self.ears else VIDEO
 
-    def size(self, width: int, height: int) -> tuple[int, int]:
-        """Width and height at which the model sees a frame."""
-        return self.rules.size(width, height)
-
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """Tokens of a clip, without the marks and times around them."""
-        wide, high = self.size(width, height)
-        return tokens_in(grid_of(wide, high, frames, self.rules), self.rules)
+        return tokens_in(grid_of(*self.rules.size(width, height), frames, self.rules), self.rules)
 
     def length(self, request: Request) -> int:
         """Tokens of a request's prompt, frames included."""
@@ -126,7 +120,7 @@ class QwenWords:
         """The tokens of a request's prompt, a placeholder for each that a frame takes."""
         prompt, clip = self.prompt(request), request.clip
         if clip is not None:
-            size = self.size(clip.images.shape[2], clip.images.shape[1])
+            size = self.rules.size(clip.images.shape[2], clip.images.shape[1])
             prompt = self._filled(prompt, grid_of(*size, len(clip), self.rules), clip.seconds)
         if (sound := self._sound(request)) is not None:
             # As Qwen2.5-Omni's encoder has it: two halvings of its frames.
@@ -142,7 +136,7 @@ class QwenWords:
         clips = [request.clip for request in requests if request.clip is not None]
         if not clips:
             return {}
-        sizes = [self.size(clip.images.shape[2], clip.images.shape[1]) for clip in clips]
+        sizes = [self.rules.size(clip.images.shape[2], clip.images.shape[1]) for clip in clips]
         videos = [
             video_patches(clip.images, size, self.rules) for clip, size in zip(clips, sizes, strict=True)
         ]

@@ -6,14 +6,13 @@ What it says was measured; what it does not know it does not say.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
 from shotad.engines.narrator_phrases import Statement
 from shotad.engines.narrator_sentence import Memory, Sentence, Timing, lines, plans
-from shotad.engines.narrator_statements import Unread, find_statements
+from shotad.engines.narrator_statements import find_statements
 from shotad.engines.narrator_words import without_names
 from shotad.engines.table import ENGINES, stage_engines
 from shotad.script import check_line
@@ -28,15 +27,6 @@ STATEMENTS = 3
 """Statements that one sentence may join; with four it is not followed by ear."""
 _UNLIMITED = 60
 """Words to plan for where a request sets no budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Narration:
-    """The lines of an answer and, where there are none, why; texts that nothing reads."""
-
-    lines: tuple[Sentence, ...]
-    unread: Sequence[Unread]
-    reason: str = ""
 
 
 class Narrator:
@@ -70,43 +60,50 @@ class Narrator:
         # The fields that the answer must have as JSON; none for plain text
         names = list((request.schema or {}).get("properties", {}))
         try:
-            told = self._tell(request, max(len(names), 1))
+            made, notes = self._tell(request, max(len(names), 1))
         except (KeyError, TypeError, ValueError) as error:
             return Reply("", "error", error=f"The facts cannot be read: {type(error).__name__}: {error}")
-        texts = [line.text for line in told.lines]
+        texts = [text for text, _ in made]
         usage = Usage(tokens_out=sum(len(text.split()) for text in texts))
         if not texts:
-            return Reply("", "silent", notes=_notes(told))
+            return Reply("", "silent", notes=notes)
         if not names:
-            return Reply(texts[0], usage=usage, notes=_notes(told))
+            return Reply(texts[0], usage=usage, notes=notes)
         answer = dict(zip(names, [*texts, *[""] * (len(names) - len(texts))], strict=True))
-        return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=_notes(told))
+        return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=notes)
 
-    def _tell(self, request: Request, number: int) -> _Narration:
+    def _tell(self, request: Request, number: int) -> tuple[list[Sentence], dict[str, Any]]:
+        """The lines; what each states and how surely, or why there is none; texts that are not read."""
         facts = Facts.from_json(request.notes)
         memory = _memory(request, facts)
         room = _UNLIMITED if request.budget is None else request.budget
-        timing = _timing(request, self._pace)
+        # When lines can be spoken; None where the slot is not known
+        scene, timing = request.scene, None
+        if scene is not None:
+            starts = {shot: piece.clipped.start for shot, piece in enumerate(scene.context)}
+            timing = Timing(scene.slot, self._pace, starts)
         statements, unread = find_statements(facts, memory, room, SURE, timing)
         able = [s for s in statements if s.worth >= LEAST_WORTH]
         found = self._lines(able, memory, request, timing, number)
         if not found and self._settings.always:
             able = statements
             found = self._lines(able, memory, request, timing, 1, again=True)
+        notes: dict[str, Any] = {"unread": unread} if unread else {}
         if found:
-            return _Narration(tuple(found), unread)
+            said = [[_said(statement, after) for statement, after in told] for _, told in found]
+            return found, {"said": said, **notes}
         late = timing is not None and self._lines(able, memory, request, None, 1)
         if late:
             reason = "what there is to tell comes too late in the slot for a line"
         elif unread:
-            reason = f"text on screen is not read: {unread[0].reason}"
+            reason = f"text on screen is not read: {unread[0]['reason']}"
         elif able:
             reason = f"nothing that is new fits into {request.budget} words"
         elif any(memory.lines_since_any(s.clauses) is not None for s in statements):
             reason = "what can be said was said in the last lines"
         else:
             reason = "nothing was measured that is worth a line"
-        return _Narration((), unread, reason)
+        return [], {"reason": reason, **notes}
 
     def _lines(
         self,
@@ -118,27 +115,23 @@ class Narrator:
         *,
         again: bool = False,
     ) -> list[Sentence]:
-        """As many different lines as are wanted, or can be made in time. ``again``: they may copy an earlier
-        one."""
+        """As many different lines as are wanted, or can be made in time; ``again``: copies too."""
         found: list[Sentence] = []
-        for group in _groups(able, STATEMENTS, number):
+        groups = list(plans(able, STATEMENTS))
+        if number > 1:  # each alone comes early
+            groups = [*groups[:1], *(group for group in groups if len(group) == 1), *groups[1:]]
+        once: dict[frozenset[Statement], tuple[Statement, ...]] = {}
+        for group in groups:
+            once.setdefault(frozenset(group), group)
+        for group in once.values():
             made = lines(group, memory, request.budget)
             in_time = (line for line in made if timing is None or timing.allows(line))
             line = next((line for line in in_time if _fit(line, request, again=again)), None)
-            if line and all(line.text != other.text for other in found):
+            if line and all(line[0] != text for text, _ in found):
                 found.append(line)
             if len(found) == number:
                 break
         return found
-
-
-def _timing(request: Request, pace: float) -> Timing | None:
-    """When lines can be spoken; None where the slot is not known."""
-    scene = request.scene
-    if scene is None:
-        return None
-    starts = {number: piece.clipped.start for number, piece in enumerate(scene.context)}
-    return Timing(scene.slot, pace, starts)
 
 
 def _memory(request: Request, facts: Facts) -> Memory:
@@ -152,37 +145,11 @@ def _memory(request: Request, facts: Facts) -> Memory:
 
 
 def _fit(line: Sentence, request: Request, *, again: bool = False) -> bool:
-    """True where no rule is broken; a name that looks like an ordinary word breaks none. ``again``: a copy of
-    an earlier line breaks none either."""
-    names = [name for statement in line.statements for name in statement.names]
-    words = check_line(without_names(line.text, names))
-    copies = not again and any(f.rule == "L9" for f in check_line(line.text, previous=request.history))
+    """True where no rule is broken; names that look like words break none, nor does a copy with ``again``."""
+    text, told = line
+    words = check_line(without_names(text, [name for statement, _ in told for name in statement.names]))
+    copies = not again and any(f.rule == "L9" for f in check_line(text, previous=request.history))
     return not words and not copies
-
-
-def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple[Statement, ...]]:
-    """Statements to make a sentence of, the best first; for several candidates each alone comes early."""
-    groups = list(plans(able, most))
-    if number > 1:
-        alone = [group for group in groups if len(group) == 1]
-        groups = [*groups[:1], *alone, *groups[1:]]
-    seen: set[frozenset[Statement]] = set()
-    for group in groups:
-        if frozenset(group) not in seen:
-            seen.add(frozenset(group))
-            yield group
-
-
-def _notes(told: _Narration) -> dict[str, Any]:
-    """What each line states, from which shot and how surely; texts that are not read; why silent."""
-    notes: dict[str, Any] = {}
-    if told.reason:
-        notes["reason"] = told.reason
-    if told.lines:
-        notes["said"] = [[_said(statement, after) for statement, after in line.told] for line in told.lines]
-    if told.unread:
-        notes["unread"] = [{"text": u.text, "reason": u.reason} for u in told.unread]
-    return notes
 
 
 def _said(statement: Statement, after: int) -> dict[str, Any]:

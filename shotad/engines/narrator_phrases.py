@@ -1,8 +1,7 @@
 """Statements that could be said, and the wordings for people, things and text.
 
-Only what the observer measures has words here. Walking, running or standing are not measured: so people
-"move", "come closer", "enter" and "leave". Who was recognised is called by name; all others are nobody's he
-or she.
+Only what the observer measures has words here. Walking, running or standing are mostly not: so people "move",
+"come closer", "enter" and "leave". Who was recognised is called by name; others are nobody's he or she.
 """
 
 from __future__ import annotations
@@ -11,19 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from shotad.core import MANY, Deed, Named, PeopleFact, Posture, TextFact, ThingFact
-from shotad.engines.narrator_words import (
-    CROWD,
-    SEVERAL,
-    Quote,
-    agree,
-    by_pronoun,
-    called_together,
-    counted,
-    face_of,
-    gerund,
-    listed,
-    plural,
-)
+from shotad.engines import narrator_words as english
 from shotad.sight import Level
 
 WORTH = {
@@ -42,9 +29,8 @@ WORTH = {
 }  # fmt: skip
 """What listeners miss most comes first (text that nobody reads, then who does what).
 
-``named`` is added for who has a name, ``new`` also for a name that the last lines do not have. The last
-row says nothing by which a listener could follow the film: that somebody is there. It stays in the record
-and is no line (but where ``narrator.always`` asks for one). Light and movement by themselves have no words.
+``named`` is added for who has a name, ``new`` also for a name that the last lines do not have. The last row
+tells nothing to follow the film by: it stays in the record and is no line, unless ``narrator.always``.
 """
 PRESENT = frozenset({"person", "face", "people"})
 """That somebody is there, and no more."""
@@ -78,13 +64,11 @@ START, MIDDLE = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing that could be said. ``heads`` is how many people it is about, 0 for none, ``names`` those
-    of them who are known; ``who`` is the same number, or id, for what one person does in several shots or
-    several do in one; ``near``: of one person hardly more than the face is seen.
+    """One thing that could be said. ``heads`` is how many people it is about, ``names`` those of them who are
+    known; ``who`` is the same for one person in several shots; ``near``: hardly more than a face is seen.
 
-    ``shot``, ``phase`` (start or middle of the shot) and ``time`` put statements in order;
-    ``time`` is when it holds, in film seconds, None where that was not measured. ``since`` and
-    ``until`` are the seconds between which it is to be seen when told, None where they are not known.
+    ``shot``, ``phase`` and ``time`` (when it holds, in film seconds) put statements in order; ``since`` and
+    ``until`` are the seconds between which it is to be seen when told. None: not measured.
     """
 
     key: str
@@ -141,8 +125,7 @@ _NAMES = {
 class Clause:
     """One wording of a statement: subject, verb phrase in its base form, and what depends on them.
 
-    ``detail`` (clothes) follows the subject and may be dropped; so may the adverbials ``where``,
-    most useful first; ``tail`` and ``quotes`` may not.
+    ``detail`` (clothes) may be dropped, so may the adverbials ``where``, most useful first; the rest may not.
     """
 
     subject: str
@@ -151,47 +134,25 @@ class Clause:
     where: tuple[str, ...] = ()
     detail: str = ""
     tail: str = ""
-    quotes: tuple[Quote, ...] = ()
+    quotes: tuple[english.Quote, ...] = ()
     join: str = "and"
     """How quotes follow each other: "and" at one time, "then" one after the other."""
 
     @property
     def core(self) -> str:
         """Subject and verb, agreeing, without what may be dropped."""
-        return f"{self.subject} {agree(self.verb, self.many)}"
+        return f"{self.subject} {english.agree(self.verb, self.many)}"
 
     def body(self, adverbials: int, last: bool) -> str:
         """The clause with so many of its adverbials at its end; ``last`` closes a final quotation."""
         subject = [part for part in (self.subject, self.detail) if part]
-        verb = agree(self.verb, self.many)
+        verb = english.agree(self.verb, self.many)
         words = " ".join([*subject, verb, *self.where[:adverbials]]).replace(" ,", ",") + self.tail
         return words if not self.quotes else f"{words}: {self._quoted(last)}"
 
     def bare(self) -> Clause:
         """The clause without what may be dropped."""
         return replace(self, where=(), detail="")
-
-    def another(self, named: bool = False) -> Clause:
-        """The same of a second person, seen beside the first, who was ``named``."""
-        return replace(self, subject="another person" if named else "another", many=False)
-
-    def of_face(self) -> Clause:
-        """The same of a face: whose it is stays open where it may be that of the person told before."""
-        return replace(self, subject="a face", detail="", many=False)
-
-    def of_same(self, adjacent: bool) -> Clause:
-        """The same of those whom the sentence is about already: no subject, "the same person" or "they"."""
-        subject = "they" if self.many else "the same person"
-        return replace(self, subject="" if adjacent else subject, detail="")
-
-    def going_on(self, named: Named, by_pronoun: bool) -> Clause:
-        """The same without a subject, after one that was a name, or its pronoun."""
-        return replace(self, subject="", many=by_pronoun and named.pronoun == "they")
-
-    def of_pronoun(self, named: Named) -> Clause:
-        """The same with "he" or "his face" where it has the name."""
-        subject = by_pronoun(self.subject, named)
-        return replace(self, subject=subject, many=subject == "they")
 
     def _quoted(self, last: bool) -> str:
         *before, final = self.quotes
@@ -205,23 +166,22 @@ class Clause:
 def thing_noun(fact: ThingFact) -> str:
     """What one says for a detector's class: "a phone" for cell phone, "two dogs", "bottles" for `MANY`."""
     noun = _NAMES.get(fact.name, fact.name)
-    return counted(noun, fact.count) if fact.count < MANY else plural(noun)
-
-
-_DRIVEN = frozenset({"car", "bus", "truck"})
+    return english.counted(noun, fact.count) if fact.count < MANY else english.plural(noun)
 
 
 def thing_moves(noun: str, fact: ThingFact) -> tuple[Clause, ...]:
     """ "A car drives to the left", "a dog moves up"."""
     way = fact.movement or "up"
-    return (Clause(noun, f"{'drive' if fact.name in _DRIVEN else 'move'} {_GAZE.get(way, way)}"),)
+    return (
+        Clause(noun, f"{'drive' if fact.name in ('car', 'bus', 'truck') else 'move'} {_GAZE.get(way, way)}"),
+    )
 
 
 def appear_clauses(
     nouns: Iterable[str], many: bool, where: tuple[str, ...], named: bool = False
 ) -> tuple[Clause, ...]:
     """ "A person and a dog appear", "there are two boats"; that somebody ``named`` exists is no news."""
-    subject = listed(nouns)
+    subject = english.listed(nouns)
     appear = Clause(subject, "appear", many, where)
     if named:
         return (appear,)
@@ -240,7 +200,9 @@ _READ = {
 """What reads a text of each kind, one or several."""
 
 
-def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: bool) -> tuple[Clause, ...]:
+def text_clauses(
+    kind: str, quotes: tuple[english.Quote, ...], join: str, appearing: bool
+) -> tuple[Clause, ...]:
     """The ways to read words aloud; a text of which only the beginning fits is said to begin so."""
     one = len(quotes) == 1
     if appearing:
@@ -291,11 +253,11 @@ def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
     """What people do, or that they are there, in several wordings."""
     key = people_key(fact)
     where = _where(fact)
-    many = fact.count > 1 and (fact.count < CROWD or bool(fact.names))
+    many = fact.count > 1 and (fact.count < english.CROWD or bool(fact.names))
     if key == "face":
         if fact.who:
             whole = fact.who.pronoun == "they"  # a face goes on as "it", a person as "they"
-            subjects = (fact.who.called,) if whole else (fact.who.called, face_of(fact.who))
+            subjects = (fact.who.called,) if whole else (fact.who.called, english.face_of(fact.who))
             return _clauses(subjects, ("appear",), False, where)
         told = description(fact)
         if told:
@@ -333,25 +295,22 @@ def people_key(fact: PeopleFact) -> str:
 def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     """How the people of a fact may be called."""
     if fact.names:
-        return (called_together(fact.names, fact.unknown),)
+        return (english.called_together(fact.names, fact.unknown),)
     if fact.among:
         # The one on the left of two; of more there may be others who were not seen.
         return (f"{'the' if fact.among == 1 else 'a'} {ONE_OF} {fact.place}",)
     faint = not fact.face and (is_far(fact) or (light in ("black", "dark") and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")
-    if fact.count >= CROWD:
+    if fact.count >= english.CROWD:
         return ("a crowd",)
-    if fact.count < SEVERAL:
-        return (counted("figure" if faint else "person", fact.count),)
+    if fact.count < english.SEVERAL:
+        return (english.counted("figure" if faint else "person", fact.count),)
     return ("several figures",) if faint else ("several people", "a few people")
 
 
 def description(fact: PeopleFact) -> str:
-    """What tells a person from others: "in blue", or nothing.
-
-    A name tells enough.
-    """
+    """What tells somebody unnamed from others: "in blue", or nothing."""
     if fact.names:
         return ""
     return f"in {fact.clothes}" if fact.clothes else ""
@@ -397,17 +356,17 @@ def _meanwhile(fact: PeopleFact, key: str) -> tuple[str, ...]:
         return (", facing away",)
     if verb == "turn" and way == "ahead":
         return ()
-    return (f", {gerund(verb)} {_GAZE[way]}",)
+    return (f", {english.gerund(verb)} {_GAZE[way]}",)
 
 
 def _one_of_them(fact: PeopleFact) -> str:
     """Of several people, the movement of one is measured: ", one coming closer"."""
-    one = "one person" if fact.count >= CROWD else "one"
+    one = "one person" if fact.count >= english.CROWD else "one"
     if fact.leaves and not fact.enters:
         return f", {one} leaving"
     if fact.movement in (None, "still") or fact.enters:
         return ""
-    return f", {one} {gerund(_MOVES[fact.movement][0])}"
+    return f", {one} {english.gerund(_MOVES[fact.movement][0])}"
 
 
 def _verbs(fact: PeopleFact, key: str) -> tuple[str, ...]:
@@ -418,49 +377,47 @@ def _verbs(fact: PeopleFact, key: str) -> tuple[str, ...]:
     if key == "looks" and fact.looks:
         gaze = _GAZE[fact.looks]
         return (f"look {gaze}", f"gaze {gaze}") if fact.looks != "ahead" else (f"look {gaze}",)
-    if fact.walks and fact.movement in _OPPOSITE:
-        side, way = _OPPOSITE[fact.movement], fact.movement
-        if fact.enters:
-            return (f"walk past from {side} to {way}",) if fact.leaves else (f"walk in from the {side}",)
-        return (f"walk off to the {way}",) if fact.leaves else (f"walk to the {way}",)
-    return _going(fact.movement, fact.enters, fact.leaves, bool(fact.quick))
+    return _going(fact)
 
 
-def _going(movement: str | None, enters: bool, leaves: bool, quick: bool) -> tuple[str, ...]:
-    if enters and leaves and movement in _OPPOSITE:
-        way = f"from {_OPPOSITE[movement]} to {movement}"
-        return (f"rush past {way}",) if quick else (f"pass {way}", f"cross {way}", "pass by")
-    if enters and leaves:
+_SIDEWAYS = {
+    (True, True): (
+        ("walk past from {side} to {way}",),
+        ("rush past from {side} to {way}",),
+        ("pass from {side} to {way}", "cross from {side} to {way}", "pass by"),
+    ),
+    (True, False): (
+        ("walk in from the {side}",),
+        ("rush in from the {side}",),
+        ("enter from the {side}", "come in from the {side}"),
+    ),
+    (False, True): (
+        ("walk off to the {way}",),
+        ("rush off to the {way}",),
+        ("leave to the {way}", "go off to the {way}"),
+    ),
+    (False, False): (("walk to the {way}",), (), ()),
+}
+"""By whether they enter and leave: walking, fast, or else."""
+_LEAVING = {
+    "closer": ("come closer, then leave", "come near, then leave"),
+    "away": ("move away & leave", "go away"),
+}
+
+
+def _going(fact: PeopleFact) -> tuple[str, ...]:
+    way = fact.movement
+    if way in _OPPOSITE and (fact.walks or fact.enters or fact.leaves):
+        walking, fast, usual = _SIDEWAYS[fact.enters, fact.leaves]
+        found = walking if fact.walks else fast if fact.quick else usual
+        return tuple(verb.format(side=_OPPOSITE[way], way=way) for verb in found)
+    if fact.enters and fact.leaves:
         return ("appear, then leave", "come & go")
-    if enters:
-        return _entering(movement, quick)
-    if leaves:
-        return _leaving(movement, quick)
-    if movement is None or movement == "still":
+    if fact.enters:
+        near = tuple(f"enter & {verb}" for verb in _MOVES[way][:2]) if way in ("closer", "away") else ()
+        return near or ("enter", "come into sight")
+    if fact.leaves:
+        return _LEAVING.get(way or "", ("leave", "go away"))
+    if way is None or way == "still":
         return ("appear",)
-    return _QUICK_MOVES.get(movement, _MOVES[movement]) if quick else _MOVES[movement]
-
-
-def _entering(movement: str | None, quick: bool) -> tuple[str, ...]:
-    if movement in _OPPOSITE:
-        side = _OPPOSITE[movement]
-        return (
-            (f"rush in from the {side}",) if quick else (f"enter from the {side}", f"come in from the {side}")
-        )
-    if movement in ("closer", "away"):
-        return tuple(f"enter & {verb}" for verb in _MOVES[movement][:2])
-    return ("enter", "come into sight")
-
-
-def _leaving(movement: str | None, quick: bool) -> tuple[str, ...]:
-    if movement in _OPPOSITE:
-        return (
-            (f"rush off to the {movement}",)
-            if quick
-            else (f"leave to the {movement}", f"go off to the {movement}")
-        )
-    if movement == "closer":
-        return ("come closer, then leave", "come near, then leave")
-    if movement == "away":
-        return ("move away & leave", "go away")
-    return ("leave", "go away")
+    return (_QUICK_MOVES if fact.quick else _MOVES)[way]

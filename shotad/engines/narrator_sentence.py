@@ -2,8 +2,7 @@
 
 Statements are joined in film order. "As" and "while" stand only between what was measured at one time; "then"
 between shots; "and" where the order within a shot is not known. Too long a sentence loses adverbials, then
-takes shorter wordings, then loses its least telling statement; no phrase is cut. A sentence is spoken while
-what it tells is on the screen.
+takes shorter wordings, then loses its least telling statement. It is spoken while what it tells is seen.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from shotad.engines.narrator_phrases import ONE_OF, PRESENT, Clause, Statement
 from shotad.engines.narrator_words import (
     agree,
     bare,
+    by_pronoun,
     called_together,
     capital,
     clean,
@@ -32,25 +32,14 @@ from shotad.engines.narrator_words import (
 )
 from shotad.script import LEAD, Sight, in_sight, spoken_interval
 
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence and the statements it makes, in order, each with the number of words before it."""
-
-    text: str
-    told: tuple[tuple[Statement, int], ...] = ()
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """What it states."""
-        return tuple(statement for statement, _ in self.told)
+Sentence = tuple[str, tuple[tuple[Statement, int], ...]]
+"""A sentence and the statements it makes, in order, each with the number of words before it."""
 
 
 def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...]]:
     """Groups of at most ``most`` statements that make a sentence, the most telling first.
 
-    ``able`` are those worth saying, the best first. Each leads a group once, which is offered whole, then
-    without its least telling member, until its leader is alone.
+    ``able``: the best first. Each leads a group once, offered whole, then without its least telling member.
     """
     for leader in able:
         group = [leader]
@@ -64,7 +53,12 @@ def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...
 def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Iterator[Sentence]:
     """The group's sentences within the budget, the fullest and freshest first."""
     ordered = _in_order(group)
-    choices = _choices(ordered, memory)
+    # The wordings of each statement, the freshest first; a verb of an earlier clause comes last.
+    choices: list[list[Clause]] = []
+    for at in range(len(ordered)):
+        verbs = {options[0].verb.split(" ")[0] for options in choices}
+        fresh = _fresh_wordings(ordered, at, memory)
+        choices.append(sorted(fresh, key=lambda clause: clause.verb.split(" ")[0] in verbs))
     telling_apart = sum(statement.heads == 1 for statement in ordered) > 1
     shortest = [_shortest(options, telling_apart, len(ordered) > 1) for options in choices]
     most = max((len(c.where) for options in choices for c in options), default=0)
@@ -75,14 +69,11 @@ def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Ite
             text, before = _realise(ordered, clauses, adverbials, memory)
             if text not in told and (budget is None or spoken_words(text) <= budget):
                 told.add(text)
-                yield Sentence(text, tuple(zip(ordered, before, strict=True)))
+                yield text, tuple(zip(ordered, before, strict=True))
 
 
 def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> list[Clause]:
-    """The wordings without what may be dropped, the fewest words first; looks stay where they tell apart.
-
-    ``beside`` others, "appears again" may lose its last word.
-    """
+    """The wordings without what may be dropped (looks that tell apart stay), the fewest words first."""
     cut = [replace(clause, where=()) if keep_detail else clause.bare() for clause in options]
     if not beside:
         cut = [replace(c, subject="one") if ONE_OF in c.subject else c for c in cut]
@@ -156,16 +147,6 @@ def _told_apart(one: Statement, other: Statement) -> bool:
     return len(looks) == 2 and "" not in looks
 
 
-def _choices(ordered: Sequence[Statement], memory: Memory) -> list[list[Clause]]:
-    """The wordings of each statement, the freshest first; a verb of an earlier clause comes last."""
-    choices: list[list[Clause]] = []
-    for at in range(len(ordered)):
-        verbs = {options[0].verb.split(" ")[0] for options in choices}
-        options = _fresh_wordings(ordered, at, memory)
-        choices.append(sorted(options, key=lambda clause: clause.verb.split(" ")[0] in verbs))
-    return choices
-
-
 def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> list[Clause]:
     statement = ordered[at]
     clauses: Sequence[Clause] = statement.clauses
@@ -176,16 +157,22 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
     elif statement.named:
         clauses = _by_name(ordered, at, statement.named, memory)
     elif any(_same(other, statement) for other in before):
-        clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
+        again = not _same(ordered[at - 1], statement)
+        clauses = [
+            replace(c, subject=("they" if c.many else "the same person") if again else "", detail="")
+            for c in clauses
+        ]
     elif ONE_OF in clauses[0].subject:
         if any(other.heads == 1 and not _same(other, statement) for other in ordered):
             clauses = [clause for clause in clauses if ONE_OF in clause.subject]
     elif statement.heads == 1 and any(
         other.beside(statement) and "thing" not in (other.key, statement.key) for other in before
     ):
-        clauses = [clause.another(named=any(other.names for other in before)) for clause in clauses]
+        second = "another person" if any(other.names for other in before) else "another"
+        clauses = [replace(clause, subject=second, many=False) for clause in clauses]
     elif statement.near and any(_open_whose(other, statement) for other in ordered):
-        clauses = [clause.of_face() for clause in clauses]
+        # Whose it is stays open where it may be that of the person told before.
+        clauses = [replace(clause, subject="a face", detail="", many=False) for clause in clauses]
     places = memory.places(statement.named)
     unique = list(dict.fromkeys(_not_again(clause, places) for clause in clauses))
     return memory.order(unique, f"{statement.key}:{statement.shot}")
@@ -206,9 +193,11 @@ def _by_name(ordered: Sequence[Statement], at: int, named: Named, memory: Memory
     first = ordered[0].named
     opened = first is not None and ordered[0].key != "thing" and memory.means(first)
     if at and _same(ordered[at - 1], statement):
-        return [clause.going_on(named, opened and ordered[0].named == named) for clause in statement.clauses]
+        many = opened and ordered[0].named == named and named.pronoun == "they"
+        return [replace(clause, subject="", many=many) for clause in statement.clauses]
     if at == 0 and opened:
-        return [clause.of_pronoun(named) for clause in statement.clauses]
+        told = [(clause, by_pronoun(clause.subject, named)) for clause in statement.clauses]
+        return [replace(clause, subject=subject, many=subject == "they") for clause, subject in told]
     return statement.clauses
 
 
@@ -280,8 +269,7 @@ def _not_again(clause: Clause, said: Collection[str]) -> Clause:
 def _joints(statements: Sequence[Statement], clauses: Sequence[Clause], memory: Memory) -> list[str]:
     """What stands between the clauses: "A as B, and C", "A, then B, and then C", "A, B, and C".
 
-    After words read aloud "and" stays, so that what follows is not heard as more of them; before a clause
-    without a subject it stands alone.
+    After words read aloud "and" stays, or what follows is heard as more of them; without a subject too.
     """
     pairs = zip(pairwise(statements), clauses[1:], strict=True)
     joints = [_joint(before, after, bool(clause.subject), memory) for (before, after), clause in pairs]
@@ -335,18 +323,12 @@ class Memory:
         self._quotes = [bare(q) for line in history for q in re.findall(r'"([^"]+)"', line)]
         self._seed = seed
 
-    def __len__(self) -> int:
-        return len(self._lines)
-
     def lines_since(self, phrase: str) -> int | None:
         """How many lines ago a phrase was said, 0 for the last line; None where it was not."""
         return _since(phrase, self._lines)
 
     def since_named(self, names: Sequence[Named]) -> int | None:
-        """How many lines ago the one of these was named who was named first; None where one was not.
-
-        A name that was read aloud, as a film's title may be, tells of nobody.
-        """
+        """How many lines ago these were named, the first of them, but read aloud; None where one was not."""
         since = [_since(name.called, self._told) for name in names]
         known = [ago for ago in since if ago is not None]
         return max(known) if known and len(known) == len(since) else None
@@ -373,8 +355,7 @@ class Memory:
         return None
 
     def places(self, named: Named | None = None) -> list[str]:
-        """Settings that the last lines have given, so that they need not be given again; how near ``named``
-        is, only where they were told of."""
+        """Settings that the last lines have given; how near ``named`` is, only where they were told of."""
         told = [place for place in _SETTINGS if self.lines_since(place) is not None]
         if named is None:
             return told
@@ -390,10 +371,7 @@ class Memory:
         return None
 
     def has_read(self, text: str) -> bool:
-        """True where these words, or a reading hardly different, stand in one of the last lines.
-
-        A film may be called like one of its people: that a line names them does not read its title.
-        """
+        """True where these words, or a like reading, were said in one of the last lines, as no name alone."""
         words = bare(clean(text))
         told = any(f" {words} " in f" {line} " for line in self._texts)
         return told or any(same_text(words, quote) for quote in self._quotes)
@@ -413,7 +391,7 @@ class Memory:
         """0 for a verb not heard in the last lines; more the later it was heard."""
         forms = (agree(clause.verb, False), agree(clause.verb, True), clause.core)
         heard = [ago for form in forms if (ago := self.lines_since(form)) is not None]
-        return len(self) - min(heard) if heard else 0
+        return len(self._lines) - min(heard) if heard else 0
 
     def _coin(self, tag: str) -> bytes:
         return hashlib.blake2b(f"{self._seed}:{tag}".encode(), digest_size=8).digest()
@@ -425,10 +403,7 @@ def _since(phrase: str, lines: Sequence[str]) -> int | None:
 
 
 def _with_detail(clause: Clause, plurals: bool) -> re.Pattern[str]:
-    """The clause as it may stand in a line: with or without what tells the person from others.
-
-    ``plurals``: somebody is they, after which the verb stands in the plural.
-    """
+    """The clause as it may stand in a line, whatever tells the person; ``plurals``: somebody is "they"."""
     forms = (clause.many, True) if plurals else (clause.many,)
     verbs = "|".join(re.escape(bare(agree(clause.verb, many))) for many in dict.fromkeys(forms))
     return re.compile(rf"\b{re.escape(bare(clause.subject))}( (with|in) [a-z ]{{1,40}}?)? (?:{verbs})\b")
@@ -479,12 +454,13 @@ class Timing:
 
     def allows(self, line: Sentence) -> bool:
         """True where each thing is told when it is seen, at most `LEAD` before, and the line ends in time."""
-        parts = ((words, s.since, s.until) for s, words in line.told if s.since is not None)
+        text, told = line
+        parts = ((words, s.since, s.until) for s, words in told if s.since is not None)
         sight = Sight.of(parts, self.pace)
         if sight is None:
             return True
-        words = spoken_words(line.text)
+        words = spoken_words(text)
         if sight.since - LEAD > self.slot.start and words > self.words_from(sight.since):
             return False
         begins = spoken_interval(self.slot, words, self.pace, sight).start
-        return len(line.told) == 1 or sight.until is None or begins <= sight.until + _LATE
+        return len(told) == 1 or sight.until is None or begins <= sight.until + _LATE

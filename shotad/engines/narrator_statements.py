@@ -2,14 +2,13 @@
 
 People, things, light and movement become statements, shot by shot; text on the screen becomes statements that
 read it aloud, and what is not read is kept with the reason. That nobody is there is no statement: detectors
-miss people, so their absence is not measured. The camera's movement is none either: it is not told to
-listeners.
+miss people. The camera's movement is none either: it is not told to listeners.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from shotad.core import Facts, Interval, Named, PeopleFact, TextFact, ThingFact
@@ -36,13 +35,8 @@ from shotad.engines.narrator_words import Quote, called_together, clean, face_of
 from shotad.script import Sight
 from shotad.sight import BESIDE, OUTFITS, Level
 
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A text that nobody reads out, and why."""
-
-    text: str
-    reason: str
+Unread = dict[str, str]
+"""A text that nobody reads out, and the reason."""
 
 
 def text_statements(
@@ -50,8 +44,7 @@ def text_statements(
 ) -> tuple[list[Statement], list[Unread]]:
     """What can be read aloud in ``room`` words, one statement for each kind, and what cannot.
 
-    In end credits all that is neither title nor sign counts as credits. With ``timing`` a text that comes
-    late in its slot has only the words that are left in it.
+    In end credits all that is neither title nor sign counts as credits. ``timing`` cuts late texts.
     """
     new = _new_texts(facts, memory)
     statements: list[Statement] = []
@@ -131,7 +124,7 @@ def _credits(
     if found and not facts.credits:
         return found, _unread([t for t in texts if not _reads(found, t)], room)
     if memory.lines_since("credits appear") is not None:
-        return None, [Unread(text.text, "more credits") for text in texts]
+        return None, [{"text": text.text, "reason": "more credits"} for text in texts]
     quotes = found.clauses[0].quotes if found else ()
     shot = texts[0].shot if texts else facts.current[0]
     clauses = text_clauses("credit", quotes, "and", appearing=True)
@@ -148,7 +141,7 @@ def _reads(statement: Statement, text: TextFact) -> bool:
 
 
 def _unread(texts: list[TextFact], room: int) -> list[Unread]:
-    return [Unread(text.text, f"does not fit into {room} words") for text in texts]
+    return [{"text": text.text, "reason": f"does not fit into {room} words"} for text in texts]
 
 
 _STATE_AGAIN = (0.2, 0.5, 0.65, 0.8, 0.9)
@@ -162,11 +155,9 @@ _MISSED = 0.6
 def find_statements(
     facts: Facts, memory: Memory, room: int, sure: float, timing: Timing | None = None
 ) -> tuple[list[Statement], list[Unread]]:
-    """What can be said of a clip's current shots, in ``room`` spoken words, after what was said: the most
-    worth first, and the texts that none of it reads.
+    """What can be said of a clip, after what was said, the most worth first, and texts that nothing reads.
 
-    Facts less sure than ``sure`` are left out. With ``timing`` each statement has the second from which it is
-    true.
+    Facts less sure than ``sure`` are left out. ``timing`` says from which second each statement is true.
     """
     shots = set(facts.current)
     facts = Facts(
@@ -229,10 +220,7 @@ def _as_known(statement: Statement, memory: Memory) -> Statement:
 
 
 def _among(clause: Clause, statement: Statement, known: Sequence[Named], among: bool = False) -> Clause:
-    """ "Celia appears with Thom"; "Thom and Celia appear together" where both are known.
-
-    ``among``: that these are seen with others was said already.
-    """
+    """ "Celia appears with Thom", "Thom and Celia appear together"; ``among``: that was said already."""
     if clause.verb != "appear" or clause.tail:
         return clause
     rest = [name for name in statement.names if name not in known]
@@ -290,7 +278,11 @@ def picture_statements(facts: Facts) -> list[Statement]:
     for shot in facts.current:
         people = _once([fact for fact in facts.people if fact.shot == shot])
         people = [fact for fact in people if not _may_be_named(fact, facts.people)]
-        things = _each_kind([fact for fact in facts.things if fact.shot == shot])
+        # One fact for each kind of thing, that of most, then the surest: shaken shots have several.
+        things, kinds = [fact for fact in facts.things if fact.shot == shot], dict[str, ThingFact]()
+        for fact in sorted(things, key=lambda fact: (-fact.count, -fact.sure)):
+            kinds.setdefault(fact.name, fact)
+        things = [fact for fact in things if kinds[fact.name] is fact]
         seen = list(_seen(people, things, levels.get(shot, "middling"), same))
         if shot in brightening and any(_shows(statement) for statement in seen):
             seen = _out_of_the_dark(seen)
@@ -325,21 +317,11 @@ def _once(people: list[PeopleFact]) -> list[PeopleFact]:
 
 
 def _may_be_named(fact: PeopleFact, people: tuple[PeopleFact, ...]) -> bool:
-    """True for somebody unknown who is merely there, and may be one who is named at other moments of the
-    shot or, where no face is seen, in other shots."""
+    """True for an idle unknown who may be one named at other moments of the shot, or faceless in others."""
     if fact.count > 1 or fact.names or people_key(fact) not in PRESENT:
         return False
     named = [other for other in people if other.names and (other.shot == fact.shot or not fact.face)]
     return any(f.shot != fact.shot or f.last < fact.first or fact.last < f.first for f in named)
-
-
-def _each_kind(things: list[ThingFact]) -> list[ThingFact]:
-    """One fact for each kind of thing, that of most of them and then the surest: parts of a shaken shot have
-    one each."""
-    kept: dict[str, ThingFact] = {}
-    for fact in sorted(things, key=lambda fact: (-fact.count, -fact.sure)):
-        kept.setdefault(fact.name, fact)
-    return [fact for fact in things if kept[fact.name] is fact]
 
 
 def _seen(
@@ -408,8 +390,7 @@ def _hands(fact: ThingFact) -> Statement:
 
 
 def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *, seen: bool) -> Statement:
-    """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot. ``seen``:
-    there are people in it."""
+    """ "A person and two dogs appear.": idle people, and things, of one shot; ``seen``: it has people."""
     things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
     at = bool(people) and all(f.name in _USED for f in things)
     nouns = _nouns(people, things, light, at)
@@ -441,8 +422,7 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level, *,
 
 
 def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level, at: bool) -> list[str]:
-    """People first, but last where a description would seem to go on with the things; one noun for people
-    ``at`` the things."""
+    """People first, but last where their looks might be the things'; one noun for people ``at`` things."""
     them = [f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip() for fact in people]
     others = [thing_noun(fact) for fact in things]
     if at:

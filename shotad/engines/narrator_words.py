@@ -1,8 +1,7 @@
 """English words: numbers, articles, plurals, agreement; quoted text; and how people with names are spoken of.
 
-Text on the screen keeps its capitals: a voice says COMING SOON and Coming soon alike, an abbreviation needs
-its capitals, and whoever checks the script finds what stands in the picture. A pronoun is said only of the
-person with whom the last line began, where nobody else in it could be meant.
+Text on the screen keeps its capitals, so that whoever checks the script finds what stands in the picture. A
+pronoun is said only of whom the last line began with, if nobody else can be meant.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shotad.core import Character, Named
+from shotad.script import gerunds, third
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _VOWELS = re.compile(r"[aeiouy]", re.IGNORECASE)
@@ -24,8 +24,6 @@ _PLURALS = {
 }  # fmt: skip
 _PAIRS = frozenset({"skis", "scissors", "glasses", "trousers", "binoculars"})
 _MASSES = frozenset({"broccoli", "fire", "smoke", "water", "snow"})
-_SINGULARS = {"be": "is", "have": "has", "do": "does", "go": "goes"}
-_GERUNDS = {"be": "being", "keep": "keeping"}
 
 
 def number(count: int) -> str:
@@ -45,7 +43,10 @@ def article(noun: str) -> str:
 def plural(noun: str) -> str:
     """The noun's plural; only its last word changes: "wine glass" gives "wine glasses"."""
     *before, last = noun.split(" ")
-    return " ".join([*before, _PLURALS.get(last) or _regular_plural(last)])
+    regular = f"{last[:-1]}ies" if re.search(r"[^aeiou]y$", last) else f"{last}s"
+    if re.search(r"(s|x|z|ch|sh)$", last):
+        regular = f"{last}es"
+    return " ".join([*before, _PLURALS.get(last, regular)])
 
 
 def counted(noun: str, count: int) -> str:
@@ -65,19 +66,17 @@ def agree(verb: str, many: bool) -> str:
     "enter & come closer" gives "enters and comes closer" for one, "enter and come closer" for many.
     """
     parts = re.split(r"( & |, then )", verb)
-    return "".join(_joint(part) if at % 2 else _present(part, many) for at, part in enumerate(parts))
+    for at in range(0, len(parts), 2):
+        head, *rest = parts[at].split(" ")
+        several = "are" if head == "be" else head
+        parts[at] = " ".join([several if many else third(head), *rest])
+    return "".join(parts).replace(" & ", " and ")
 
 
 def gerund(verb: str) -> str:
     """The -ing form of a verb phrase: "come closer" gives "coming closer"."""
-    head, _, rest = verb.partition(" ")
-    if head in _GERUNDS:
-        form = _GERUNDS[head]
-    elif head.endswith("e") and not head.endswith("ee"):
-        form = f"{head[:-1]}ing"
-    else:
-        form = f"{head}ing"
-    return f"{form} {rest}".rstrip()
+    head, *rest = verb.split(" ")
+    return " ".join([gerunds(head)[0], *rest])
 
 
 def spoken_words(text: str) -> int:
@@ -99,29 +98,6 @@ def capital(text: str) -> str:
 def bare(text: str) -> str:
     """Letters and digits only, in lower case, single spaces: what two texts are compared by."""
     return " ".join(re.findall(r"[^\W_]+", text.lower()))
-
-
-def _regular_plural(noun: str) -> str:
-    if re.search(r"(s|x|z|ch|sh)$", noun):
-        return f"{noun}es"
-    if re.search(r"[^aeiou]y$", noun):
-        return f"{noun[:-1]}ies"
-    return f"{noun}s"
-
-
-def _joint(part: str) -> str:
-    return " and " if part == " & " else part
-
-
-def _present(verb: str, many: bool) -> str:
-    head, _, rest = verb.partition(" ")
-    if head == "be":
-        form = "are" if many else "is"
-    elif many:
-        form = head
-    else:
-        form = _SINGULARS.get(head) or _regular_plural(head)
-    return f"{form} {rest}".rstrip()
 
 
 def _spoken(token: str) -> int:
@@ -189,8 +165,7 @@ class Quote:
 def clean(text: str) -> str:
     """The text on one line, single spaces, no double quotation marks, nothing hanging at its ends.
 
-    Empty where there is no word to say: a lone letter or mark is a misreading more often than a text, and an
-    English voice cannot speak another script.
+    Empty where there is no word to say, or one in another script than an English voice can speak.
     """
     line = " ".join(re.sub(r"[|•·_=<>*#~^\\]+", " ", text.translate(_MARKS)).split())
     line = re.sub(r"(?<!\s)\s+([,.;:!?…])", r"\1", line)
@@ -206,10 +181,7 @@ def clean(text: str) -> str:
 
 
 def fit_quote(text: str, room: int) -> Quote | None:
-    """The whole text, or its longest beginning that ends at punctuation, within ``room`` spoken words.
-
-    None where the text has no words or no part of it fits.
-    """
+    """The text, or its longest beginning up to punctuation, within ``room`` spoken words; else None."""
     words = clean(text)
     if not words:
         return None
@@ -218,14 +190,11 @@ def fit_quote(text: str, room: int) -> Quote | None:
     ends = [match.start() for match in _BREAKS.finditer(words)]
     for end in reversed(ends):
         part = words[:end].rstrip(" ,;:-–—")
-        if _stands_alone(part, words[end - 1] in ".!?…") and spoken_words(part) <= room:
+        tokens, least = part.lower().split(), _SHORTEST_PART[words[end - 1] in ".!?…"]
+        stands_alone = len(tokens) >= least and tokens[-1] not in _FUNCTION_WORDS
+        if stands_alone and spoken_words(part) <= room:
             return Quote(re.sub(r"(?<!\.)\.$", "", part), whole=False)
     return None
-
-
-def _stands_alone(part: str, sentence: bool) -> bool:
-    tokens = part.lower().split()
-    return len(tokens) >= _SHORTEST_PART[sentence] and tokens[-1] not in _FUNCTION_WORDS
 
 
 SEVERAL = 4
@@ -267,10 +236,7 @@ def by_pronoun(subject: str, named: Named) -> str:
 
 
 def stands_for(named: Named, line: str, cast: Sequence[Character]) -> bool:
-    """True where, after ``line``, the pronoun can be of nobody but ``named``.
-
-    ``cast`` are all whose names a line may have; their pronouns tell them apart.
-    """
+    """True where, after ``line``, the pronoun can be of nobody but ``named``, by those of the ``cast``."""
     if named.pronoun not in _POSSESSIVES or not re.match(_SETTING + _pattern(named.called), line):
         return False
     rest = _QUOTED.sub("", re.sub(_SETTING + _pattern(named.called) + r"(?:'s face)?", "", line, count=1))

@@ -6,10 +6,11 @@ text, light and a few things with names. What is not sure is left out. Its facts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +64,6 @@ from shotad.sight import (
     Level,
     Person,
     Pose,
-    Stretch,
     TextReader,
     Track,
     active_area,
@@ -114,6 +114,7 @@ _WITH_PEOPLE = frozenset({*BESIDE, *OUTFITS})
 _ANY = frozenset({*KINDS, *SCENES, *BESIDE})
 """What the whole picture is told to show, with people in it and without."""
 _Poses = dict[Track[Glimpse], list[Pose]]
+_Fact = TypeVar("_Fact", PeopleFact, FigureFact, TextFact, ThingFact, LightFact, MotionFact)
 _SAME_FACE = 0.5
 """Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
 
@@ -171,12 +172,15 @@ class Observer:
         return replace(facts, texts=texts, credits=rolls or (scene is not None and scene.credits))
 
     def _with_shot(self, facts: Facts, frames: ShotFrames, known: _Known) -> Facts:
-        light, motion = _light(frames), _motion(frames)
+        light, trusted = _light(frames), [shift for shift in frames.shifts if shift is not None]
+        sure = len(trusted) / len(frames.shifts) if frames.shifts else 0.0
+        camera = camera_of(frames.shifts, frames.seconds) if frames.shifts else "still"
+        motion = MotionFact(frames.number, camera, inside_of(frames.shifts), round(sure, 3))
         people, things, figures = list(facts.people), list(facts.things), list(facts.figures)
         if light.level != "black":
             for passage in passages(frames, self._eyes):
-                stretch = _stretch(frames, passage)
-                tracks = link([look.people for look in passage.looks], passage.shifts)
+                stretch = passage.stretch
+                tracks = link([look.people for look in passage.looks], stretch.shifts)
                 found = people_of(tracks)
                 poses = self._poses(found, passage)
                 seen = [replace(p, steps=walks(poses[p.track])) for p in _real(found, poses)]
@@ -185,7 +189,7 @@ class Observer:
                 outfit = (
                     scene.name if scene and scene.name in OUTFITS and len(seen) == 1 and not more else None
                 )
-                told = self._people(seen, poses, stretch, passage, light.level, known, outfit)
+                told = self._people(seen, poses, passage, light.level, known, outfit)
                 people += map(_uncounted, told) if more else told
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
@@ -228,15 +232,13 @@ class Observer:
         self,
         seen: Sequence[Person],
         poses: _Poses,
-        stretch: Stretch,
         passage: Passage,
         level: Level,
         known: _Known,
         outfit: str | None,
     ) -> Iterator[PeopleFact]:
-        """The fact about the people of a passage, where names are known those about each one, and those
-        about what each one does. ``outfit``: what one who is alone wears."""
-        images = {look.seconds: look.image for look in passage.looks}
+        """The facts about the people of a passage, each one named, and what each does; ``outfit``: of one."""
+        stretch, images = passage.stretch, {look.seconds: look.image for look in passage.looks}
         told = companies(seen)
         worn: str | None = None
         for company in told:
@@ -312,29 +314,27 @@ class _Known:
 
 
 def _real(found: Sequence[Person], poses: _Poses) -> list[Person]:
-    """Those whose joints are a person's, or whose face is near; not who is small beside a larger one with
-    neither: the background of something unknown."""
-    real = [p for p in found if p.who or _is_real(poses[p.track]) or is_close_face(p.track)]
+    """Those with a person's joints, too small to tell, or with a near face; not who is small beside a larger
+    one with neither: the background of something unknown."""
+    clear = {p: [pose.clear for pose in poses[p.track]] for p in found}
+    real = [
+        p
+        for p in found
+        if p.who or not clear[p] or float(np.mean(clear[p])) >= CLEAR or is_close_face(p.track)
+    ]
     unclear = max((_height(person) for person in found if person not in real), default=0.0)
     return [person for person in real if person.who or _height(person) >= _BESIDE * unclear]
 
 
-def _is_real(poses: Sequence[Pose]) -> bool:
-    """True where the joints are those of a person, and for one too small to tell."""
-    return not poses or float(np.mean([pose.clear for pose in poses])) >= CLEAR
-
-
 def _is_borne_out(act: Act, track: Track[Glimpse]) -> bool:
-    """False for one who turns round and shows no face, or turns away and shows one: joints alone take a back
-    in the dark for a front."""
+    """False for a turn that the face denies: joints alone take a back in the dark for a front."""
     faces = [g.face is not None for g in track.seen if act.since < g.seconds <= act.until]
     faced = 2 * sum(faces) > len(faces)
     return faced == (act.deed == "turns round") if act.deed in ("turns round", "turns away") else True
 
 
 def _uncounted(fact: PeopleFact) -> PeopleFact:
-    """The fact of those beside whom there may be more: too unsure to be told where it says no more than how
-    many there are and how they stand."""
+    """The fact of those beside whom there may be more: unsure where it tells but their number and posture."""
     moves = fact.movement not in (None, "still") or fact.enters or fact.leaves or fact.turns
     told = moves or fact.deed or fact.facing or fact.names
     return fact if told else replace(fact, sure=min(fact.sure, _UNCOUNTED))
@@ -358,10 +358,7 @@ def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
 
 
 def _without_echoes(facts: Sequence[PeopleFact]) -> tuple[PeopleFact, ...]:
-    """The facts less those of a few frames that saw fewer people than others of the same shot.
-
-    A shaken picture falls into short passages, in some of which one of two people is missed.
-    """
+    """The facts less those of a few frames that saw fewer people than others of a shot: one was missed."""
     return tuple(
         fact
         for fact in facts
@@ -378,17 +375,13 @@ def _with_missed(people: Sequence[PeopleFact], frames: ShotFrames, known: _Known
     faces = [s for second in frames.seconds for s in frames.known_at(second)]
     mine = [fact for fact in people if fact.shot == frames.number]
     found = with_missed(mine, frames.number, faces, known.cast)
-    return [*before, *(fact if fact in mine else _met(fact, known) for fact in found)]
-
-
-def _met(fact: PeopleFact, known: _Known) -> PeopleFact:
-    return replace(fact, again=known.met(fact.who.id, fact.shot)) if fact.who else fact
-
-
-def _stretch(frames: ShotFrames, passage: Passage) -> Stretch:
-    height, width = frames.images[0].shape[:2]
-    seconds = tuple(look.seconds for look in passage.looks)
-    return Stretch(frames.number, seconds, passage.shifts, width / height, passage.opens, passage.closes)
+    return [
+        *before,
+        *(
+            fact if fact in mine or not fact.who else replace(fact, again=known.met(fact.who.id, fact.shot))
+            for fact in found
+        ),
+    ]
 
 
 def _light(frames: ShotFrames) -> LightFact:
@@ -396,7 +389,9 @@ def _light(frames: ShotFrames) -> LightFact:
     borders = [0, *frames.breaks, len(lumas)]
     changes = [_change(frames, lumas, a, b) for a, b in pairwise(borders)]
     known = (c for c in (changes[-1], changes[0], *changes) if c is not None)
-    change = next((c for c in known if _belongs(c, changes)), None)
+    # A shot fades in with its first passage and out with its last; a flash may come anywhere.
+    ends = {"fade-in": changes[0], "fade-out": changes[-1]}
+    change = next((c for c in known if ends.get(c, c) == c), None)
     at = len(changes) - 1 if change == "fade-out" else changes.index(change) if change else 0
     part = slice(borders[at], borders[at + 1])
     since = since_of(change, lumas[part], frames.seconds[part])
@@ -404,26 +399,11 @@ def _light(frames: ShotFrames) -> LightFact:
 
 
 def _change(frames: ShotFrames, lumas: Sequence[float], start: int, end: int) -> Change | None:
-    """The change within one passage; no flash where the picture is thrown about, as bright parts then
-    come and go."""
+    """The change within one passage; no flash where the picture is thrown about, and bright parts with it."""
     change = change_of(lumas[start:end], frames.seconds[start:end])
     steps = frames.shifts[start : end - 1]
     held = sum(s is not None and s.trust >= _HELD for s in steps)
     return None if change == "flash" and held < 0.6 * len(steps) else change
-
-
-def _belongs(change: Change, changes: Sequence[Change | None]) -> bool:
-    """A shot fades in with its first passage and out with its last; a flash may come anywhere."""
-    if change == "flash":
-        return True
-    return changes[0 if change == "fade-in" else -1] == change
-
-
-def _motion(frames: ShotFrames) -> MotionFact:
-    trusted = [s for s in frames.shifts if s is not None]
-    sure = len(trusted) / len(frames.shifts) if frames.shifts else 0.0
-    camera = camera_of(frames.shifts, frames.seconds) if frames.shifts else "still"
-    return MotionFact(frames.number, camera, inside_of(frames.shifts), round(sure, 3))
 
 
 _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -444,24 +424,15 @@ _MOVES = {
     "down": "moves down",
     "still": "stays in place",
 }
-_PLURALS = {
-    "left": "move to the left",
-    "right": "move to the right",
-    "closer": "come closer",
-    "away": "move away",
-    "up": "move up",
-    "down": "move down",
-    "still": "stay in place",
-}
 _LOOKS = {"left": "to the left", "right": "to the right", "ahead": "straight ahead", "away": "away from us"}
 _LEVELS = {
-    "black": "black",
-    "dark": "dark",
-    "middling": "neither dark nor bright",
-    "bright": "bright",
-    "white": "white",
+    "black": "it is black",
+    "dark": "it is dark",
+    "middling": "it is neither dark nor bright",
+    "bright": "it is bright",
+    "white": "it is white",
 }
-_CHANGES = {
+_CHANGES: dict[str | None, str] = {
     "fade-out": "and darkens to black",
     "fade-in": "and brightens out of black",
     "flash": "with a flash",
@@ -470,31 +441,30 @@ _CHANGES = {
 
 def describe(facts: Facts) -> str:
     """Numbered steps: main characters, actions, interactions, environment; empty steps say so."""
-    several = len(facts.current) > 1
+
+    def told(found: Sequence[_Fact], words: Callable[[_Fact], str]) -> list[str]:
+        said = [(fact.shot, words(fact)) for fact in found]
+        return [f"in Shot {shot}, {one}" if len(facts.current) > 1 else one for shot, one in said if one]
+
     steps = {
-        "Main characters": [_where(f.shot, several) + _who(f) for f in facts.people],
+        "Main characters": told(facts.people, _who),
         "Actions": [
-            *(_where(f.shot, several) + _deed(f) for f in facts.people if _deed(f)),
-            *(_where(f.shot, several) + _figure(f) for f in facts.figures),
+            *told(facts.people, _deed),
+            *told(facts.figures, lambda f: f"a figure {_PLACES[f.place]} {_MOVES[f.movement]}"),
         ],
-        "Interactions": [_where(f.shot, several) + _look(f) for f in facts.people if _look(f)],
+        "Interactions": told(facts.people, _look),
         "Environment": [
-            *(_where(f.shot, several) + f'{f.kind} on the screen: "{f.text}"' for f in facts.texts),
-            *(_where(f.shot, several) + _thing(f) for f in facts.things),
-            *(_where(f.shot, several) + _light_words(f) for f in facts.light),
-            *(_where(f.shot, several) + _motion_words(f) for f in facts.motion if _motion_words(f)),
+            *told(facts.texts, lambda f: f'{f.kind} on the screen: "{f.text}"'),
+            *told(facts.things, _thing),
+            *told(facts.light, lambda f: " ".join(filter(None, [_LEVELS[f.level], _CHANGES.get(f.change)]))),
+            *told(facts.motion, lambda f: "much moves" if f.inside == "much" else ""),
         ],
     }
-    lines = (f"{head}: {_joined(sentences)}" for head, sentences in steps.items())
-    return "\n".join(f"{i}. {line}" for i, line in enumerate(lines, 1))
-
-
-def _joined(sentences: Iterable[str]) -> str:
-    return " ".join(f"{s[0].upper()}{s[1:]}." for s in sentences) or "None measured."
-
-
-def _where(shot: int, several: bool) -> str:
-    return f"in Shot {shot}, " if several else ""
+    lines = []
+    for i, (head, sentences) in enumerate(steps.items(), 1):
+        body = " ".join(f"{one[0].upper()}{one[1:]}." for one in sentences)
+        lines.append(f"{i}. {head}: {body or 'None measured.'}")
+    return "\n".join(lines)
 
 
 def _who(fact: PeopleFact) -> str:
@@ -540,7 +510,7 @@ def _deed(fact: PeopleFact) -> str:
     if fact.deed or fact.posture:
         return f"each of {_people(fact) if fact.names else 'them'} {fact.deed or fact.posture}"
     them = _people(fact) if fact.names else "they"
-    return f"{them} {_PLURALS[fact.movement]}" if fact.movement else ""
+    return f"{them} {_MOVES[fact.movement].replace('s ', ' ', 1)}" if fact.movement else ""
 
 
 def _look(fact: PeopleFact) -> str:
@@ -549,19 +519,7 @@ def _look(fact: PeopleFact) -> str:
     return f"{_subject(fact)} looks {_LOOKS[fact.looks]}" if fact.looks else ""
 
 
-def _figure(fact: FigureFact) -> str:
-    return f"a figure {_PLACES[fact.place]} {_MOVES[fact.movement]}"
-
-
 def _thing(fact: ThingFact) -> str:
     number = _NUMBERS.get(fact.count, str(fact.count))
     way = f", {_MOVES[fact.movement].replace('moves', 'moving')}" if fact.movement else ""
     return f"{number} {fact.name}{'' if fact.count == 1 else 's'} {_PLACES[fact.place]}{way}"
-
-
-def _light_words(fact: LightFact) -> str:
-    return f"it is {_LEVELS[fact.level]}" + (f" {_CHANGES[fact.change]}" if fact.change else "")
-
-
-def _motion_words(fact: MotionFact) -> str:
-    return "much moves" if fact.inside == "much" else ""

@@ -46,6 +46,7 @@ from shotad.sight import (
     PoseReader,
     Shift,
     SsdMobileNet,
+    Stretch,
     Track,
     colour_of,
     composed,
@@ -90,17 +91,13 @@ class FrameSightings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """Frames of one shot without a break. ``shifts`` lie between ``looks`` (one fewer).
-
-    ``seconds`` are those of all its frames, ``steps`` the movements between them (one fewer).
-    """
+    """Frames of one shot without a break: the ``looks`` at some, as a ``stretch``, and all of them by their
+    ``seconds``, with the movements between them as ``steps`` (one fewer)."""
 
     looks: tuple[FrameSightings, ...]
-    shifts: tuple[Shift | None, ...]
+    stretch: Stretch
     seconds: tuple[float, ...]
     steps: tuple[Shift | None, ...]
-    opens: bool
-    closes: bool
 
     @property
     def moving(self) -> tuple[Box | None, ...]:
@@ -286,8 +283,10 @@ def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
         give_back_memory()  # a tenth of all that the program has, for a hundredth of the time
         steps = _steps_beside(looks, chosen, frames, end)
         shifts = tuple(composed(steps[a - start : b - start]) for a, b in pairwise(chosen))
-        opens, closes = start == 0, end == len(frames.seconds)
-        yield Passage(looks, shifts, frames.seconds[start:end], steps, opens, closes)
+        height, width = frames.images[0].shape[:2]
+        seconds, is_last = tuple(look.seconds for look in looks), end == len(frames.seconds)
+        stretch = Stretch(frames.number, seconds, shifts, width / height, start == 0, is_last)
+        yield Passage(looks, stretch, frames.seconds[start:end], steps)
 
 
 def _look(frames: ShotFrames, i: int, eyes: Eyes) -> FrameSightings:
@@ -300,20 +299,16 @@ def _look(frames: ShotFrames, i: int, eyes: Eyes) -> FrameSightings:
 def _steps_beside(
     looks: Sequence[FrameSightings], chosen: Sequence[int], frames: ShotFrames, end: int
 ) -> tuple[Shift | None, ...]:
-    """The picture's movements in a passage, measured beside the people that are seen in it.
-
-    One who fills much of the picture carries most of its corners along, and would be taken for it.
-    """
+    """The picture's movements in a passage, measured beside people, who carry its corners along."""
     steps: list[Shift | None] = []
     for look, after, (first, last) in zip(looks, [*looks[1:], None], pairwise([*chosen, end]), strict=True):
         people = [*look.people, *(after.people if after else ())]
         apart = [glimpse.box for glimpse in people if glimpse.body >= _PLAIN or glimpse.face or glimpse.who]
-        steps += [_step(frames, i, apart) for i in range(first, min(last, end - 1))]
+        steps += [
+            shift_between(frames.grays[i], frames.grays[i + 1], apart) if apart else frames.shifts[i]
+            for i in range(first, min(last, end - 1))
+        ]
     return tuple(steps)
-
-
-def _step(frames: ShotFrames, i: int, apart: Sequence[Box]) -> Shift | None:
-    return shift_between(frames.grays[i], frames.grays[i + 1], apart) if apart else frames.shifts[i]
 
 
 def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:
@@ -328,11 +323,7 @@ def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:
 def clothes_of(
     track: Track[Glimpse], poses: Sequence[Pose], images: Mapping[float, Image], level: Level
 ) -> Colour | None:
-    """The colour between shoulders and hips, where these are seen, else below the chin: one on which nearly
-    all frames agree, and that cannot be shade or haze.
-
-    The colour above the face is not measured: it is as often a hood or the sky as hair.
-    """
+    """The colour between shoulders and hips, else below the chin, of nearly all frames, if no shade."""
     tops = [_top(images[pose.seconds], pose) for pose in poses if pose.seen(*SHOULDERS, *HIPS)]
     if len(tops) >= _TOPS and level not in ("black", "dark"):
         colour = max(set(tops), key=lambda colour: (tops.count(colour), str(colour)))

@@ -1,23 +1,20 @@
 """The engine ``ollama``: both stages through Ollama's own protocol, which takes the length of the context.
 
-Through its OpenAI-compatible address Ollama uses a context of its own choice, 4,096 tokens mostly, and cuts
-what is longer without a word. Here the length is asked for and set with each request, as long as the model
-can hold, and an answer to a prompt that was cut all the same is none. Documented at docs.ollama.com/api.
+Through its OpenAI-compatible address Ollama cuts what is longer than a context of its own choice. Here the
+length is set with each request, as long as the model can hold. Documented at docs.ollama.com/api.
 """
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import Config, Stage
 from shotad.engines.openai_client import Address, ChatClient
 from shotad.engines.openai_engine import OpenAI
-from shotad.engines.openai_errors import Raw, trouble_in
-from shotad.engines.openai_wire import Body
+from shotad.engines.openai_wire import Body, Raw, trouble_in
 
 _STEP = 4096
 """Contexts are whole multiples of it: a model is loaded again for each other length."""
@@ -35,21 +32,18 @@ _PATIENCE = 600.0
 
 @dataclass(slots=True)
 class _Held:
-    """What a model can do, and how much of it is in use: shared by both stages, as Ollama loads a model again
-    for a context of another length."""
+    """What a model can do and how much is in use, for both stages: another context is another loading."""
 
     longest: int
     sees: bool
     thinks: bool
     context: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def room(self, wanted: int) -> int:
         """The context to set, in tokens, for a request that wants so many; it never becomes shorter."""
-        with self.lock:
-            steps = -(-max(wanted, 2 * _STEP) // _STEP)
-            self.context = max(self.context, min(steps * _STEP, self.longest))
-            return self.context
+        steps = -(-max(wanted, 2 * _STEP) // _STEP)
+        self.context = max(self.context, min(steps * _STEP, self.longest))
+        return self.context
 
 
 _HELD: dict[tuple[str, str], _Held] = {}

@@ -1,8 +1,7 @@
 """One HTTP call to a server through httpx, and where the endpoint and its key are.
 
 httpx brings proxies, certificates and the pool of connections. Every answer has one limit of time and one of
-bytes, whatever its status. The library's own timeout is one of silence: a server that drips a header keeps
-within it for ever. Calls run in an event loop, where the whole of a call can be ended.
+bytes. The library's own timeout is one of silence, so calls run in an event loop, where one can be ended.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from shotad.core import EngineError, need
-from shotad.engines.openai_errors import Raw
-from shotad.engines.openai_wire import Body
+from shotad.engines.openai_wire import Body, Raw
 
 _CONNECT = 15.0
 """Seconds that a server may take to pick up."""
@@ -274,10 +272,7 @@ class Address:
 
 
 def address_of(*urls: str | None) -> Address:
-    """The first URL that is set, else the environment's ``OPENAI_BASE_URL``, else OpenAI's own.
-
-    Raises EngineError for one that is no http or https URL.
-    """
+    """The first URL set, else ``OPENAI_BASE_URL``, else OpenAI's own. Raises EngineError for a wrong one."""
     text = next(
         (url.strip() for url in (*urls, os.environ.get("OPENAI_BASE_URL")) if url and url.strip()), OWN
     )
@@ -310,10 +305,7 @@ def _unusable(text: str) -> EngineError:
 
 
 def key_from(name: str) -> str:
-    """The key in the environment variable ``name``; empty where there is none.
-
-    Raises EngineError, without the value, for a key that no HTTP header can carry.
-    """
+    """The key in the environment variable ``name``, if any. Raises EngineError for what no key may hold."""
     key = os.environ.get(name, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise EngineError(
@@ -325,8 +317,7 @@ def key_from(name: str) -> str:
 
 
 def struck_out(text: str, secrets: Iterable[str]) -> str:
-    """``text`` without the secrets, whatever a server repeats of what it was sent; also as JSON may have
-    written them.
+    """``text`` without the secrets, whatever a server repeats of what it was sent; also as JSON has them.
 
     >>> struck_out("Wrong key: sk-12345678.", ["sk-12345678"])
     'Wrong key: [secret].'
@@ -336,8 +327,3 @@ def struck_out(text: str, secrets: Iterable[str]) -> str:
         if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, "[secret]")
     return text
-
-
-def unhinted(text: str) -> str:
-    """``text`` without what a server shows of a key between stars, ``sk-1234***********cdef``."""
-    return re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", text)

@@ -1,8 +1,7 @@
 """The engine ``openai``: both stages through a server that speaks OpenAI's chat protocol.
 
-One request goes from beginning to end: sent, sent again, said otherwise, and what the outcome means. What an
-image costs in tokens is as OpenAI publishes it in its guide to images and vision, and as the preprocessing of
-Qwen's models cuts it.
+One request goes from beginning to end: sent, sent again, said otherwise, and what the outcome means. Tokens
+of an image are as OpenAI's guide to vision has it, and as the preprocessing of Qwen's models cuts it.
 """
 
 from __future__ import annotations
@@ -29,45 +28,21 @@ from shotad.core import (
     Request,
     Stage,
 )
-from shotad.engines.local_servers import named
+from shotad.engines import openai_wire as wire
 from shotad.engines.openai_client import (
     Broken,
     ChatClient,
     address_of,
     key_from,
     need_client,
-    unhinted,
 )
-from shotad.engines.openai_errors import (
-    Clock,
-    RateLimiter,
-    Raw,
-    ServerError,
-    Sleep,
-    asked_pause,
-    pauses,
-    shortened,
-    trouble_in,
-)
-from shotad.engines.openai_wire import (
-    JPEG_QUALITY,
-    Answer,
-    Body,
-    Dialect,
-    answer_in,
-    body_of,
-    seed_of,
-)
+from shotad.engines.table import named
 
 _MOST_MISSES = 3
 """Requests in a row that came to nothing, each after all its repeats: the server is not well."""
 _LATER = "What is done is kept: the same command continues from here."
 _WORTH_A_WORD = 10.0
 """Seconds; a longer pause that the server asks for is reported."""
-_CUT_OFF = ("length", "max_tokens", "max_output_tokens")
-_EMPTY = "empty answer"
-_UNWANTED = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
-
 
 _COSTS = (
     ("gpt-4o-mini", 2833, 5667),
@@ -78,13 +53,8 @@ _COSTS = (
 """Models that differ, by the beginning of their names: an image at low detail, each tile at high."""
 _USUAL = (85, 170)
 """gpt-4o, gpt-4.1 and whatever else."""
-_TILE = 512
-_LONG_SIDE = 2048
-_SHORT_SIDE = 768
 
 _QWEN = re.compile(r"qwen-?(\d)[\d.]*-?vl", re.IGNORECASE)
-_QWEN_FRAME = 2
-"""Marks before and after an image."""
 
 
 def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
@@ -103,13 +73,13 @@ def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
     """
     if (qwen := _QWEN.search(model)) is not None:
         square = 28 if int(qwen[1]) < 3 else 32
-        return max(1, round(width / square)) * max(1, round(height / square)) + _QWEN_FRAME
+        return max(1, round(width / square)) * max(1, round(height / square)) + 2  # marks
     own = model.rpartition("/")[2]  # gateways put the maker before it
     base, each = next(((low, tile) for name, low, tile in _COSTS if own.startswith(name)), _USUAL)
     if detail == "low":
         return base
-    scale = min(1.0, _LONG_SIDE / max(width, height), _SHORT_SIDE / min(width, height))
-    across, down = (math.ceil(round(side * scale, 6) / _TILE) for side in (width, height))
+    scale = min(1.0, 2048 / max(width, height), 768 / min(width, height))
+    across, down = (math.ceil(round(side * scale, 6) / 512) for side in (width, height))
     return base + each * across * down
 
 
@@ -124,7 +94,12 @@ class OpenAI:
     hears = False
 
     def __init__(
-        self, config: Config, stage: Stage, *, sleep: Sleep | None = None, clock: Clock | None = None
+        self,
+        config: Config,
+        stage: Stage,
+        *,
+        sleep: wire.Sleep | None = None,
+        clock: wire.Clock | None = None,
     ) -> None:
         """The engine of one stage, which may have a model and a server of its own.
 
@@ -139,7 +114,7 @@ class OpenAI:
         # All but the model's name that changes answers.
         words = [] if own.revision is None else [own.revision]
         if stage == "stage1":
-            words += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
+            words += [f"detail={settings.detail}", f"jpeg={wire.JPEG_QUALITY}"]
             words += [word for word, on in (("video", self._video), ("sound", self.hears)) if on]
         self.identity = Identity(self.name, own.model or settings.model or "", " ".join(words))
         self.abilities = Abilities(
@@ -149,9 +124,10 @@ class OpenAI:
             hears=self.hears,
         )
         self._settings = settings
-        self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
+        self._gate = wire.RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
         self._line = self.client(address, settings.key_name, settings.timeout)
-        self._dialect = Dialect()
+        self._changes: frozenset[str] = frozenset()
+        """What this server was found to want said otherwise (`said_otherwise`)."""
         self._progress: Progress = NoProgress()
 
     @classmethod
@@ -160,10 +136,7 @@ class OpenAI:
         return cls(config, stage)
 
     def get_ready(self, progress: Progress) -> None:
-        """Refuses what cannot work: no client, no model, no key for OpenAI. Contacts no other machine.
-
-        Raises ShotadError.
-        """
+        """Refuses what cannot work: no client, model, or key for OpenAI. Asks nobody. Raises ShotadError."""
         self._progress = progress
         need_client()
         if not self.identity.model:
@@ -176,10 +149,7 @@ class OpenAI:
             )
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """One reply for each request, in order; up to ``openai.in_flight`` are under way at once.
-
-        Raises EngineError for what makes all further calls useless; then no thread sends anything more.
-        """
+        """One reply for each request, in order. Raises EngineError for what makes further calls useless."""
         if not self.identity.model:
             raise self._no_model(self._line.models())
         if len(requests) == 1:
@@ -194,23 +164,23 @@ class OpenAI:
         """The reply to one request, failed or not. Raises EngineError for what stops the run."""
         calls = 1
         with self._gate.place():
-            body = body_of(request, self.identity.model, self._settings, video=self._video)
+            body = wire.body_of(request, self.identity.model, self._settings, video=self._video)
             reply = self._answer(body, request.seed)
             if "media_io_kwargs" in body and "video" in str(reply.error):
                 self._video = False  # Of this model nothing but stills are taken.
-                body = body_of(request, self.identity.model, self._settings)
+                body = wire.body_of(request, self.identity.model, self._settings)
                 reply = self._answer(body, request.seed)
-            if reply.error == _EMPTY:
+            if reply.error == wire.EMPTY:
                 # With the same seed a greedy model would say nothing once more.
-                again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
+                again = self._answer({**body, "seed": wire.seed_of(request.seed + 1)}, request.seed + 1)
                 reply, calls = replace(again, usage=reply.usage + again.usage), 2
         timed = request.timed and request.clip is not None
         shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
         return replace(reply, calls=calls, shown=shown)
 
-    def _answer(self, body: Body, seed: int) -> Reply:
+    def _answer(self, body: wire.Body, seed: int) -> Reply:
         """The reply, asked for again where that may help."""
-        steps = pauses(seed, self._settings.longest_pause)
+        steps = wire.pauses(seed, self._settings.longest_pause)
         self._gate.come_back()
         for left in range(self._settings.retries, -1, -1):
             try:
@@ -226,35 +196,37 @@ class OpenAI:
             raise self._gate.stop(EngineError(what, f"Is it running, and has it room? {_LATER}"))
         return Reply("", "error", error=what)
 
-    def _once(self, body: Body) -> Reply:
+    def _once(self, body: wire.Body) -> Reply:
         """One attempt; several calls only where the server has to be told things otherwise. Raises Broken."""
-        changes = self._dialect.known
+        changes = self._changes
         while True:
             self._gate.check()
-            raw = self._line.ask(self._dialect.said(body, changes))
-            trouble = trouble_in(raw)
+            said = wire.said_otherwise(body, changes)
+            raw = self._line.ask(said)
+            trouble = wire.trouble_in(raw)
             if trouble is None:
-                answer = answer_in(raw.document)
-                if answer is None or answer.finish == "error":
-                    start = shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
+                reply = wire.reply_in(raw.document, body["max_tokens"])
+                if reply is None:
+                    start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
                     raise Broken(f"its answer is no chat completion ({start!r})")
-                self._dialect.keep(changes)
+                self._changes |= changes
                 self._gate.answered()
-                return _read_off(answer, body["max_tokens"])
-            more = self._dialect.next_try(body, changes, trouble)
-            if more is None:
+                return reply
+            change = wire.change_for(said, trouble)
+            if change is None:
                 return self._judged(trouble, raw)
-            changes = more
+            changes |= {change}
 
-    def _judged(self, trouble: ServerError, raw: Raw) -> Reply:
-        said = f"{self.address.shown} says ({trouble.status}): {trouble.message.rstrip('.')}."
-        if trouble.meaning == "again":
-            pause = asked_pause(raw.headers, self._gate.clock())
-            what = f"it answers {trouble.status}: {trouble.message.rstrip('.')}"
-            raise Broken(what, pause, down=trouble.status in (429, 503))
+    def _judged(self, trouble: wire.ServerError, raw: wire.Raw) -> Reply:
+        name, server, message = self._settings.key_name, self.address.shown, trouble.message.rstrip(".")
+        said = f"{server} says ({trouble.status}): {message}."
         if trouble.meaning in ("refused", "too long", "slot"):
             self._gate.answered()
         match trouble.meaning:
+            case "again":
+                pause = wire.asked_pause(raw.headers, self._gate.clock())
+                what = f"it answers {trouble.status}: {message}"
+                raise Broken(what, pause, down=trouble.status in (429, 503))
             case "refused":
                 return Reply(trouble.message, "refused")
             case "too long":
@@ -262,15 +234,12 @@ class OpenAI:
                 return Reply("", "error", error=f"The request is too long for the model. {said} {hint}")
             case "slot":
                 return Reply("", "error", error=said)
-        raise self._gate.stop(self._stopping(trouble, raw, said))
-
-    def _stopping(self, trouble: ServerError, raw: Raw, said: str) -> EngineError:
-        name, server = self._settings.key_name, self.address.shown
-        match trouble.meaning:
             case "quota":
                 what, hint = f"The quota at {server} is spent. {said}", f"Top it up. {_LATER}"
             case "key":
-                what = f"{server} refuses the key in the environment variable {name}. {unhinted(said)}"
+                # Without what a server shows of a key between stars, ``sk-1234***********cdef``
+                said = re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", said)
+                what = f"{server} refuses the key in the environment variable {name}. {said}"
                 hint = f"Set {name} to a key that may use this model. {_LATER}"
             case "blind":
                 what = f"The model {self.identity.model} takes no images. {said}"
@@ -284,7 +253,7 @@ class OpenAI:
                 hint = "Does openai.base_url end as it should, mostly in /v1? Set openai.model."
                 if known := self._line.models():
                     hint = f"It has: {', '.join(known)}. Set openai.model."
-        return EngineError(what, hint, again=False)
+        raise self._gate.stop(EngineError(what, hint, again=False))
 
     def _pause(self, broken: Broken, step: float) -> None:
         """Waits as long as the server asks for, or a growing while."""
@@ -304,21 +273,8 @@ class OpenAI:
 
     def _no_model(self, known: tuple[str, ...]) -> EngineError:
         has = f" {self.address.shown} has: {', '.join(known)}." if known else ""
-        return EngineError(
-            "No model is set for the endpoint.",
-            f"Set openai.model, or stage1.model and stage2.model.{has}",
-            again=False,
-        )
-
-
-def _read_off(answer: Answer, limit: int) -> Reply:
-    cut_off = answer.finish in _CUT_OFF
-    if answer.refusal or answer.finish in _UNWANTED:
-        return Reply(answer.refusal or answer.text, "refused", answer.usage)
-    if answer.text:
-        return Reply(answer.text, "length" if cut_off else "stop", answer.usage)
-    more = f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
-    return Reply("", "error", answer.usage, f"{_EMPTY}{more if cut_off else ''}")
+        hint = f"Set openai.model, or stage1.model and stage2.model.{has}"
+        return EngineError("No model is set for the endpoint.", hint, again=False)
 
 
 class OpenAIWithSound(OpenAI):
@@ -328,10 +284,7 @@ class OpenAIWithSound(OpenAI):
 
 
 def notice(stage1: Engine, stage2: Engine) -> list[str]:
-    """Plain lines for before the first call: what leaves this machine, and to whom; none where all stays.
-
-    Stage I is sent frames, and sound where it hears, Stage II words only.
-    """
+    """What leaves this machine, and to whom, told before the first call; nothing where all stays."""
     looks, writes = stage1.abilities.sends_to, stage2.abilities.sends_to
     seen = "Frames and sound of the film" if stage1.abilities.hears else "Frames of the film"
     lines = []
@@ -361,8 +314,7 @@ def in_order(work: Callable[[_Item], _Result], items: Sequence[_Item], number: i
     """The result of each item, in order; up to ``number`` are worked on at once, in threads of their own.
 
     After an exception no further item is begun; it is raised when those under way have ended. After an
-    interruption nothing is waited for, nor at the program's end: with a pool of `concurrent.futures` it would
-    last until a server has answered, or has kept silent for as long as it may.
+    interruption nothing is waited for, as a pool of `concurrent.futures` would till its threads end.
     """
     found: list[Future[_Result]] = [Future() for _ in items]
     left = deque(zip(found, items, strict=True))

@@ -77,7 +77,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[
             return server.url.removesuffix("/v1")
 
         monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
-        monkeypatch.setattr("shotad.engines.local_servers.PATIENCE", 20.0)  # the machine may be busy
+        monkeypatch.setattr("shotad.engines.table.PATIENCE", 20.0)  # the machine may be busy
         monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
         yield start
     forget()
@@ -216,7 +216,7 @@ TOLD = [
 
 
 def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, monkeypatch):
-    from shotad.engines.local_servers import KINDS, Kind
+    from shotad.engines.table import KINDS, Kind
 
     def pages(held: Mapping[str, Any]) -> Pages:
         return lambda path, _: (200, held[path]) if path in held else (404, "no such page")
@@ -225,16 +225,16 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, m
         rest = (Kind(one.word, one.title, f"{serve(pages(lists[one.word]))}/v1") for one in KINDS[1:])
         return (KINDS[0], *rest)
 
-    monkeypatch.setattr("shotad.engines.local_servers.KINDS", at(LISTS))
-    assert [server.told for server in running()] == TOLD
+    monkeypatch.setattr("shotad.engines.table.KINDS", at(LISTS))
+    assert list(running()) == TOLD
     config = build_settings(Config, {"engine": "vllm:Qwen/Qwen3-VL-4B"})
     assert stage_engines(config).stage1 == "openai"
     assert make_engine("openai", config, "stage1").identity.model == "Qwen/Qwen3-VL-4B"
     somebody = {
         "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]}, "/props": [], "/api/v0/models": 3,
     }  # fmt: skip
-    monkeypatch.setattr("shotad.engines.local_servers.KINDS", at(dict.fromkeys(LISTS, somebody)))
-    assert [server.told for server in running()] == TOLD[:1]
+    monkeypatch.setattr("shotad.engines.table.KINDS", at(dict.fromkeys(LISTS, somebody)))
+    assert list(running()) == TOLD[:1]
 
 
 def test_auto_takes_a_server_only_where_the_user_said_so(ollama, shotad, monkeypatch):

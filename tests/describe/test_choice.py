@@ -15,15 +15,16 @@ import pytest
 
 from shotad.core import Identity, Interval, Reply, Request, ShotadError, Slot, Usage, load_config
 from shotad.description.choice import (
-    ByEngine,
-    ByRules,
-    BySequence,
     FittedLine,
     Situation,
+    by_engine,
+    by_rules,
+    by_sequence,
     choice_in,
     distinct,
     is_near_copy,
     make_chooser,
+    worths,
 )
 from shotad.script import Finding, Fitted, Level
 
@@ -69,8 +70,8 @@ def test_the_same_in_another_order_is_a_near_copy_and_another_subject_or_verb_is
     (line(POOR), line(GOOD, WARNING)),
 ], ids=["residue", "unseen", "broken off", "error", "warning"])  # fmt: skip
 def test_an_earlier_rule_outweighs_all_later_ones(better: FittedLine, worse: FittedLine) -> None:
-    assert ByRules().choose([worse, better], situation()) == 1
-    assert ByRules().choose([better, worse], situation()) == 0
+    assert by_rules([worse, better], situation()) == 1
+    assert by_rules([better, worse], situation()) == 0
 
 
 @pytest.mark.parametrize(("lines", "said", "description", "taken"), [
@@ -82,7 +83,7 @@ def test_an_earlier_rule_outweighs_all_later_ones(better: FittedLine, worse: Fit
     ((POOR, POOR), (), DESCRIPTION, 0),
 ])  # fmt: skip
 def test_the_line_that_says_more_of_the_description_and_news_is_taken(lines, said, description, taken):
-    assert ByRules().choose([*map(line, lines)], situation(*said, description=description)) == taken
+    assert by_rules([*map(line, lines)], situation(*said, description=description)) == taken
 
 
 # By embeddings
@@ -100,25 +101,25 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
 
 
 def test_what_was_said_is_not_said_again_and_memory_fades() -> None:
-    chooser, candidates = BySequence(embed), [line(GOOD), line(GUN)]
-    assert chooser.choose([line(POOR), line(GUN)], situation()) == 1
-    assert chooser.choose(candidates, situation("Ann opens the drawer.")) == 1
-    assert chooser.choose(candidates, situation("She takes a gun out.")) == 0
+    chooser, candidates = by_sequence(embed), [line(GOOD), line(GUN)]
+    assert chooser([line(POOR), line(GUN)], situation()) == 1
+    assert chooser(candidates, situation("Ann opens the drawer.")) == 1
+    assert chooser(candidates, situation("She takes a gun out.")) == 0
     nothing, fresh, old = (
-        chooser.worths([GOOD], situation(*said))[0] for said in ((), ("Bob sits.", GOOD), (GOOD, "Bob sits."))
+        worths([GOOD], situation(*said), embed)[0] for said in ((), ("Bob sits.", GOOD), (GOOD, "Bob sits."))
     )
     assert fresh == pytest.approx(nothing - 0.5, abs=1e-6)
     assert old == pytest.approx(nothing - 0.5 * 0.85, abs=1e-6)
 
 
 def test_a_line_that_must_not_be_is_out_however_relevant_and_a_warning_weighs_little() -> None:
-    chooser = BySequence(embed)
+    chooser = by_sequence(embed)
     for worse in (line(GOOD, ERROR), line(GOOD, unseen=("x",)), line("A drawer Ann opens.")):
-        assert chooser.choose([worse, line(POOR)], situation(GOOD)) == 1
-    assert chooser.choose([line(GOOD, WARNING), line(GOOD)], situation()) == 1
-    assert chooser.choose([line(GOOD, WARNING), line(POOR)], situation()) == 0
-    alike = BySequence(lambda texts: np.ones((len(texts), 1), np.float32))
-    assert alike.choose([line("Ann opens."), line(GOOD)], situation()) == 1, "before its own first half"
+        assert chooser([worse, line(POOR)], situation(GOOD)) == 1
+    assert chooser([line(GOOD, WARNING), line(GOOD)], situation()) == 1
+    assert chooser([line(GOOD, WARNING), line(POOR)], situation()) == 0
+    alike = by_sequence(lambda texts: np.ones((len(texts), 1), np.float32))
+    assert alike([line("Ann opens."), line(GOOD)], situation()) == 1, "before its own first half"
 
 
 # By an engine
@@ -142,7 +143,7 @@ class Desk:
 
     def chosen(self, at: Situation, lines: Sequence[FittedLine] = (), revision: str = "1") -> int:
         who = Identity("fake", "m", revision)
-        return ByEngine(self.ask, self.log.get, self.keep, load_config(), who).choose(lines or CANDIDATES, at)
+        return by_engine(self.ask, self.log.get, self.keep, load_config(), who)(lines or CANDIDATES, at)
 
 
 CANDIDATES = [line(GOOD), line(GUN), line(POOR)]
@@ -151,7 +152,7 @@ CANDIDATES = [line(GOOD), line(GUN), line(POOR)]
 @pytest.mark.parametrize("answer", ["I like them all.", Reply("Candidate 3.", "refused")])
 def test_an_answer_without_a_choice_leaves_it_to_the_rules_with_a_note(answer: str | Reply) -> None:
     desk, at = Desk(answer), situation("Ann opens the drawer.")
-    assert desk.chosen(at) == desk.chosen(at) == ByRules().choose(CANDIDATES, at) == 1
+    assert desk.chosen(at) == desk.chosen(at) == by_rules(CANDIDATES, at) == 1
     (record,) = desk.log.values()
     assert record["chosen"] is None
     assert "rules" in record["note"]
@@ -202,13 +203,13 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
         config = load_config(None, [f"stage2.select={select}"])
         return make_chooser(config, desk.ask, desk.log.get, desk.keep, Identity("fake"))
 
-    assert isinstance(chooser("single"), ByRules)
-    assert isinstance(chooser("engine"), ByEngine)
+    assert chooser("single") is by_rules
+    assert chooser("engine")([line(POOR)], situation()) == 0
     along = chooser("sequence")
-    assert along.choose([line(POOR)], situation()) == 0
+    assert along([line(POOR)], situation()) == 0
     assert made == []
     candidates = [line(POOR), line(GUN)]
-    assert along.choose(candidates, situation()) == along.choose(candidates, situation()) == 1
+    assert along(candidates, situation()) == along(candidates, situation()) == 1
     assert made == [1]
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)

@@ -13,8 +13,7 @@ import pytest
 
 from shotad.core import Abilities, Clip, EngineError, Identity, Reply, Request
 from shotad.description import EngineCall, Inquiry, Named, converse
-from shotad.description.conversation import Who
-from shotad.description.scheduler import Scheduler
+from shotad.description.conversation import Scheduler, Who
 
 NAMES = [f"s{k:08d}" for k in range(23)]
 

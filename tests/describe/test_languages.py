@@ -25,7 +25,7 @@ from shotad.description import Engines, describe
 from shotad.description.checks import complaints_about
 from shotad.description.choice import Situation
 from shotad.description.slot_writer import cue_of
-from shotad.description.verify import statements_in
+from shotad.description.verify import statements_of
 from shotad.description.wording import other_language
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
@@ -192,7 +192,7 @@ def test_a_line_is_in_its_language_and_as_long_as_it_takes_to_say() -> None:
     assert compound.interval.duration == pytest.approx(14 * 0.375)
     assert placed("zh", "安娜打开门，走了出去。").interval.duration == pytest.approx(8 * 0.375)
     line = "Ann läuft, sieht in das Zimmer und lacht. Bo winkt."
-    assert statements_in(line, "de") == ("Ann läuft, sieht in das Zimmer und lacht.", "Bo winkt.")
+    assert statements_of(line, "de") == ("Ann läuft, sieht in das Zimmer und lacht.", "Bo winkt.")
 
 
 def test_a_film_is_described_in_german(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from shotad.core import (
     ThingFact,
     load_config,
 )
-from shotad.description import Evidence, doubt_of as of_evidence
+from shotad.description import doubt_of as doubt_by, signs_of
 from shotad.description.choice import Situation
 from shotad.description.slot_writer import cue_of
 from shotad.script import Cue, CueStatus, Doubt
@@ -157,12 +157,12 @@ def measured(facts: Facts = SEEN, **more: Any) -> Record:
     return {"raw": "", "notes": facts.to_json(), **more}
 
 
-def doubt_of(line: str, stage1: Record, stage2: Record | None = None, **more: Any) -> Doubt:
-    return of_evidence(line, Evidence(stage1, stage2 or {}, **more))
+def doubt_of(line: str, *records: Record, **more: Any) -> Doubt:
+    return doubt_by(line, signs_of(line, *records, **more))
 
 
-def reasons(line: str, stage1: Record, stage2: Record | None = None, **more: Any) -> str:
-    return "; ".join(doubt_of(line, stage1, stage2, **more).reasons)
+def reasons(line: str, *records: Record, **more: Any) -> str:
+    return "; ".join(doubt_of(line, *records, **more).reasons)
 
 
 @pytest.mark.parametrize(("right", "wrong", "why"), [

@@ -34,14 +34,13 @@ from shotad.core import (
     shipped_prompts,
 )
 from shotad.description import check_prompts, prompt_hash, render
-from shotad.description.choice import ByEngine, Situation
+from shotad.description.choice import Situation, choice_request
 from shotad.description.prompts import factors_for, stage2_messages
 from shotad.description.slotplan import Heard
 from shotad.description.stage2 import shorter_messages
 from shotad.description.story import Telling, story_text
 from shotad.description.templates import cut_to_words, material
 from shotad.description.translation_prompt import (
-    Around as AroundLines,
     SourceLine,
     Task,
     messages as translation,
@@ -326,16 +325,12 @@ def prompts() -> dict[str, Sequence[Message]]:
         ),
         "story": memory(),
         "second look": verify_messages(["A cat sleeps."], plan_of("pc", presence=presence()), config_of(settings))[0],
-        "choice": ByEngine(_unasked, _unasked, _unasked, load_config(None, ()), Identity("fake")).question(
-            [], Situation(Slot("s00010000", Interval(10, 14), 9), (ATTACK,), seen)
+        "choice": choice_request(
+            [], Situation(Slot("s00010000", Interval(10, 14), 9), (ATTACK,), seen), load_config(None, ())
         ).messages,
         "shorter": shorter_messages(wish, load_config(None, ())),
-        "translation": translation([wanted], task, AroundLines(((ATTACK, ATTACK),), (ATTACK,))),
+        "translation": translation([wanted], task, ([(ATTACK, ATTACK)], [ATTACK])),
     }  # fmt: skip
-
-
-def _unasked(*_: object) -> None:
-    raise AssertionError("nothing is asked")
 
 
 @pytest.mark.parametrize("name", prompts())

@@ -32,8 +32,7 @@ from shotad.engines.local_vision_qwen import (
     smart_size,
     video_patches,
 )
-from shotad.engines.local_vision_stills import StillWords
-from shotad.engines.local_words import Refused, Template, turns
+from shotad.engines.local_words import Refused, StillWords, Template, turns
 from tests.vision_models import (
     CHATML,
     NO_STILLS,
@@ -254,10 +253,10 @@ def test_frame_rules_are_read_wherever_they_stand(tmp_path: Path) -> None:
         assert isinstance(words, QwenWords)
         assert words.rules.mean == (0.1, 0.2, 0.3), file
     assert (words.rules.patch, words.rules.factor) == (16, 32)
-    assert words.size(504, 280) == (160, 96)
+    assert words.rules.size(504, 280) == (160, 96)
     free = words_of(folder, frames=FrameSettings(short_side=336))
     assert isinstance(free, QwenWords)
-    assert free.size(597, 336) == (608, 320)
+    assert free.rules.size(597, 336) == (608, 320)
     assert video_patches(make_clip(1, 64, 32).images, (64, 32), words.rules)[1] == (1, 2, 4)
 
 

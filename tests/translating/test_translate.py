@@ -28,7 +28,6 @@ from shotad.core import (
 from shotad.description import TranslationOutcome, read_source, translate_into, translation
 from shotad.description.translation import Source, translate_track
 from shotad.description.translation_prompt import (
-    Around,
     SourceLine,
     Task,
     faults_of,
@@ -302,7 +301,7 @@ def test_no_line_leaves_its_place_in_the_prompt(text: str) -> None:
     cue = Cue("s00010000", None, Interval(1, 2), "x")
     object.__setattr__(cue, "text", text)
     told = messages(
-        [SourceLine(cue, Interval(1, 2), 3)], Task(language_of("en"), language_of("de")), Around()
+        [SourceLine(cue, Interval(1, 2), 3)], Task(language_of("en"), language_of("de")), ((), ())
     )
     rows = [row for row in told[1].text.split("\n") if row.startswith('{"id"')]
     assert [json.loads(row)["line"] for row in rows] == [" ".join(text.split())]

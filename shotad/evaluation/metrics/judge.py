@@ -47,7 +47,6 @@ from shotad.description import (
     render,
     request_record,
     slot_seed,
-    variables_in,
 )
 from shotad.engines import ENGINES, engine_class, make_engine
 from shotad.evaluation.metric import JUDGE_FAILED, Json
@@ -510,7 +509,7 @@ def checked_prompts(*folders: str) -> str:
     Raises PromptError where one of them, edited perhaps, has other variables than the one that ships.
     """
     shipped = {name: text for one in ("judge", *folders) for name, text in shipped_prompts(one).items()}
-    check_templates({name: variables_in(text) for name, text in shipped.items()})
+    check_templates(shipped)
     return prompt_hash(shipped)
 
 
