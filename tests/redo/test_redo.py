@@ -239,7 +239,7 @@ def test_a_slot_whose_time_a_persons_line_has_is_refused(place: Path) -> None:
 
 def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
     session = session_of(place)
-    first, second = session.act("split", track_of(place).cues[0].id, {"at": 5}).change.cues
+    first, second = session.act("split", track_of(place).cues[0].id, {"at": 5}).cues
     session.close()
     with pytest.raises(EditConflict, match=f"{first.id} was split: {second.id} belongs to the same slot"):
         again(place, first.id, over_edits=True)

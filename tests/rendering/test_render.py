@@ -29,7 +29,6 @@ from shotad.script.dapt_reader import check_dapt
 from shotad.sound import Loudness, Rendered
 from shotad.sound.film_copy import write_copy
 from shotad.sound.levels import PROFILES
-from shotad.sound.loudness import measure
 from shotad.sound.mix import resampled
 from shotad.sound.own_voices import FakeVoice
 from tests.media import SoundSpec
@@ -44,7 +43,7 @@ from tests.rendering.described import (
     write_folder,
 )
 from tests.sound.muxmedia import describe_tracks
-from tests.sound.tones import Samples, SoundFilm, blocks, noise, onset
+from tests.sound.tones import Samples, SoundFilm, blocks, measure, noise, onset
 
 RATE = 48000
 
