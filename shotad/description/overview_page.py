@@ -32,6 +32,7 @@ from shotad.core import (
     Role,
     ShotScale,
     SpeechKind,
+    plural,
     reported,
     span,
     spanned,
@@ -456,11 +457,6 @@ def listed(parts: Sequence[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """``1 shot``, ``2 shots``."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def span_words(interval: Interval) -> str:

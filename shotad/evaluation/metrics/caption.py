@@ -176,7 +176,8 @@ class Bleu(CaptionMetric):
         pairs = list(zip(predictions, references, strict=True))
         known: dict[Any, Floats] = self._context.once("bleu", dict)  # one BLEU counts for all four
         new = list(dict.fromkeys(pair for pair in pairs if pair not in known))
-        known |= zip(new, bleu_sums([one for one, _ in new], [all_ for _, all_ in new], LONGEST), strict=True)
+        ours, theirs = [pair[0] for pair in new], [pair[1] for pair in new]
+        known |= zip(new, bleu_sums(ours, theirs, LONGEST), strict=True)
         kept = [*range(self._longest), *range(LONGEST, LONGEST + self._longest), -2, -1]
         sums = np.array([known[pair] for pair in pairs]).reshape(-1, 2 * LONGEST + 2)[:, kept]
         return [
