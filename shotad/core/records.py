@@ -72,13 +72,17 @@ def record_in(name: str, data: bytes) -> Json:
         try:
             shape.model_validate_json(text, strict=True)
         except ValidationError as error:
-            # The first thing that is wrong: shots, entry 4, start: Input should be a valid number, got 'x'
-            first = error.errors(include_url=False)[0]
-            parts = (f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"])
-            place, what = ", ".join(parts), first["msg"].removeprefix("Value error, ")
-            got = "" if first["type"] in ("value_error", "missing") else f", got {_short(first['input'])}"
-            raise ValueError(f"{place}: {what}{got}" if place else f"{what}{got}") from None
+            raise ValueError(first_fault(error)) from None
     return value
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first thing that is wrong: ``shots, entry 4, start: Input should be a valid number, got 'x'``."""
+    first = error.errors(include_url=False)[0]
+    parts = (f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"])
+    place, what = ", ".join(parts), first["msg"].removeprefix("Value error, ")
+    got = "" if first["type"] in ("value_error", "missing") else f", got {_short(first['input'])}"
+    return f"{place}: {what}{got}" if place else f"{what}{got}"
 
 
 def _short(value: Any) -> str:

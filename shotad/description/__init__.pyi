@@ -57,6 +57,7 @@ from .lint_check import (
     Checker as Checker,
     LintTargets as LintTargets,
     checked_paths as checked_paths,
+    is_film as is_film,
     lint as lint,
     lint_track as lint_track,
 )

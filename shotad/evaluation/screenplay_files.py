@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from shotad.core import EvaluationError
+from shotad.core import EvaluationError, first_fault
 from shotad.evaluation.screenplay import Element, Scene, Screenplay, read_cml, write_cml
 from shotad.script import timecode
 
@@ -202,13 +202,6 @@ def read_screenplay(path: Path) -> Screenplay:
 _HINT = "Give a screenplay in Fountain, CML, JSON of shotad screenplay, or STAGE's script.json, in UTF-8."
 
 
-def first_fault(error: ValidationError) -> tuple[str, str]:
-    """Where the first fault of JSON that was read stands, and what it is."""
-    first = error.errors(include_url=False)[0]
-    place = [f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"]]
-    return ", ".join(place), first["msg"]
-
-
 _FORM = TypeAdapter(Screenplay)
 
 
@@ -227,8 +220,7 @@ def read_json(text: str) -> Screenplay:
     try:
         return _FORM.validate_python(content)
     except ValidationError as error:
-        place, what = first_fault(error)
-        raise ValueError(f"{place}: {what}") from None
+        raise ValueError(first_fault(error)) from None
 
 
 def write_plain(play: Screenplay) -> str:

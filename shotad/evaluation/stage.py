@@ -26,7 +26,7 @@ from pydantic import (
     model_validator,
 )
 
-from shotad.core import DatasetError, aligned, plural
+from shotad.core import DatasetError, aligned, first_fault, plural
 from shotad.description import render
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.judge import (
@@ -38,7 +38,6 @@ from shotad.evaluation.metrics.judge import (
     text_part,
 )
 from shotad.evaluation.report.intervals import Span, span_of
-from shotad.evaluation.screenplay_files import first_fault
 from shotad.evaluation.story import SAMPLING
 from shotad.evaluation.story_questions import StoryQuestion, questions_in
 
@@ -269,8 +268,7 @@ def entries(content: Any, kind: type[T]) -> tuple[T, ...]:
     try:
         return tuple(TypeAdapter(list[kind]).validate_python(content))  # type: ignore[valid-type]
     except ValidationError as error:
-        place, what = first_fault(error)
-        raise ValueError(f"{place or 'the list'}: {what}") from None
+        raise ValueError(first_fault(error)) from None
 
 
 RELEASE: Mapping[str, int] = {

@@ -27,7 +27,7 @@ from shotad.core import (
     slots_of,
     work_folder_of,
 )
-from shotad.description import slot_seed
+from shotad.description import is_film, slot_seed
 from shotad.evaluation.datasets.tables import counted, csv_text, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
@@ -102,7 +102,7 @@ def read_film(
         record = read_record(folder / "slots.json")
         slots = None if record is None else slots_of(record["slots"])
     elif ad is not None:
-        if not ad.is_file() or ad.stat().st_size > _LARGEST:
+        if not ad.is_file() or is_film(ad):
             what = f"{ad} is no script of AD, and has no track: there is no {TRACK} in {work_folder_of(ad)}."
             raise EvaluationError(what, "Run shotad describe on the film first, or name a script.")
         told = _script_lines(ad)
@@ -117,10 +117,6 @@ def read_film(
         said = [one for one in written if one.kind == "dialogue"]
     lines = _script_lines(human) if human else ()
     return StoryFilm(name, told, tuple(said), lines, tuple(written), slots, folder)
-
-
-_LARGEST = 16 << 20
-"""Bytes; the AD of a long film has about 0.2 MB. A larger file is the film itself."""
 
 
 def _script_lines(path: Path) -> Elements:

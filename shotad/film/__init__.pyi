@@ -87,6 +87,7 @@ from .slots import (
     credits_interval as credits_interval,
     fixed_slots as fixed_slots,
     free_time as free_time,
+    kept_free as kept_free,
     may_be_credits as may_be_credits,
     plan_slots as plan_slots,
     subtract as subtract,

@@ -279,12 +279,15 @@ def free_time(speech: Sequence[Utterance], duration: float, settings: SpeechSett
     """
     if not math.isfinite(duration) or duration <= 0:
         return ()
-    taken = [
-        Interval(u.interval.start - settings.margin, u.interval.end + settings.margin)
-        for u in speech
-        if not (settings.over_lyrics and u.kind is SpeechKind.LYRICS)
-    ]
+    margin = settings.margin
+    taken = [Interval(said.start - margin, said.end + margin) for said in kept_free(speech, settings)]
     return subtract(Interval(0.0, duration), taken)
+
+
+def kept_free(speech: Sequence[Utterance], settings: SpeechSettings) -> tuple[Interval, ...]:
+    """When nothing is spoken over: all speech, and sung lyrics unless ``settings.over_lyrics``."""
+    over = settings.over_lyrics
+    return tuple(said.interval for said in speech if not (over and said.kind is SpeechKind.LYRICS))
 
 
 def union(intervals: Iterable[Interval], bridge: float = 0.0) -> tuple[Interval, ...]:

@@ -28,7 +28,6 @@ from shotad.core import (
     Interval,
     ReviewError,
     ShotadError,
-    SpeechKind,
     VoiceError,
     key_of,
     native_quiet,
@@ -37,7 +36,7 @@ from shotad.core import (
     write_bytes,
     write_text,
 )
-from shotad.film import Film, Prepared, open_film
+from shotad.film import Film, Prepared, kept_free, open_film
 from shotad.review.events import Json
 from shotad.script import Cue, Track
 from shotad.sound import (
@@ -317,9 +316,7 @@ class Speaking:
 
     def speech(self) -> tuple[Interval, ...]:
         """When the film is not lowered, as `shotad.sound.voicing.Materials.speech`."""
-        over = self._config.speech.over_lyrics
-        heard = (u for u in self._prepared().speech if not (over and u.kind is SpeechKind.LYRICS))
-        return tuple(u.interval for u in heard)
+        return kept_free(self._prepared().speech, self._config.speech)
 
     def placed(
         self, track: Track, cue: Cue, kind: Part, speech: tuple[Interval, ...]

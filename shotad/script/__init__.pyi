@@ -274,6 +274,7 @@ from .track_files import (
     times_of as times_of,
     track_lock as track_lock,
     track_name as track_name,
+    track_of as track_of,
     translation_of as translation_of,
     with_edited_scripts as with_edited_scripts,
     with_scripts as with_scripts,

@@ -493,11 +493,12 @@ def is_language(value: str) -> bool:
 FRAME_RATE: Fraction = Fraction(25)
 
 
-def _nearest_frame(second: float, frame_rate: Fraction) -> int:
+def nearest_frame(second: float, frame_rate: Fraction) -> int:
+    """The number, from 0, of the frame that begins nearest to ``second``."""
     return round(Fraction(second).limit_denominator(1_000_000) * frame_rate)
 
 
 def on_frames(interval: Interval, frame_rate: Fraction) -> Interval:
     """The interval as a file in frames shows it, a frame long at least: at 25, [1.019, 1.03) is [1, 1.04)."""
-    start, end = (_nearest_frame(second, frame_rate) for second in (interval.start, interval.end))
+    start, end = (nearest_frame(second, frame_rate) for second in (interval.start, interval.end))
     return Interval(float(start / frame_rate), float(max(end, start + 1) / frame_rate))

@@ -37,12 +37,12 @@ from shotad.script.cue import (
     CueStatus,
     Script,
     ScriptCue,
-    _nearest_frame,
     clean_text,
     count_words,
     is_changed,
     line_stamp,
     milliseconds,
+    nearest_frame,
     on_frames,
     parse_interval,
     parse_time,
@@ -238,7 +238,7 @@ def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
         times: list[str] = []
         for second in (shown.start, shown.end):
             # SMPTE timecode, non-drop: at 29.97 frames a second 30 are counted for each of its seconds.
-            whole, rest = divmod(_nearest_frame(second, frame_rate), math.ceil(frame_rate))
+            whole, rest = divmod(nearest_frame(second, frame_rate), math.ceil(frame_rate))
             times.append(f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}")
         rows.writerow([number_of(cue.id), *times, guarded(cue.text.replace("\n", " \u2028"))])
     return out.getvalue()

@@ -88,20 +88,25 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
     path = folder.path / TRACK
     if not path.exists():
         return None
-    track = load_track(path)
-    if track.film.fingerprint != film.fingerprint:
-        if track.film.name == film.name:
-            what = f"{path} is of another version of {film.name}: the film was replaced or changed since."
-            back = "put the film back"
-        else:
-            what = f"{path} belongs to another film: {track.film.name}, not {film.name}."
-            back = "name that film"
-        raise OtherFilm(
-            what,
-            f"Nothing was written. Move {folder.path} away, or name another folder with --out, and this film "
-            f"is described from the start; or {back}.",
-        )
+    track = track_of(
+        film,
+        path,
+        f"Nothing was written. Move {folder.path} away, or name another folder with --out, and this film "
+        "is described from the start; or name the film that it was made for, as it was.",
+    )
     return with_edited_scripts(track, folder).track if with_scripts else track
+
+
+def track_of(film: FilmId | FilmInfo, file: Path, remedy: str) -> Track:
+    """The track in ``file``. Raises OtherFilm, with ``remedy``, for one of another film, and ScriptError."""
+    track = load_track(file)
+    if track.film.fingerprint == film.fingerprint:
+        return track
+    if track.film.name == film.name:
+        what = f"{file} is of another version of {film.name}: the film was replaced or changed since."
+    else:
+        what = f"{file} belongs to another film: {track.film.name}, not {film.name}."
+    raise OtherFilm(what, remedy)
 
 
 def with_edited_scripts(

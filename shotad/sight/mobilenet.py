@@ -75,8 +75,11 @@ def _read(path: Path) -> dict[str, Floats]:
             name = part
     kept: dict[str, Floats] = {}
     for key in filter(None, order):
-        count = int.from_bytes(stream.read(8), "little")
-        kept[names[key]] = np.frombuffer(stream.read(count * numbers[key].itemsize), numbers[key])
+        size = int.from_bytes(stream.read(8), "little") * numbers[key].itemsize
+        data = stream.read(size)
+        if not 0 < len(data) == size:
+            raise ValueError(f"{names[key]} is cut off")
+        kept[names[key]] = np.frombuffer(data, numbers[key])
     return kept
 
 

@@ -15,15 +15,13 @@ from shotad.core import (
     SETTINGS,
     Config,
     Interval,
-    OtherFilm,
     Progress,
-    SpeechKind,
     WorkFolder,
     read_settings,
     span,
     write_text,
 )
-from shotad.film import Film, Prepared, recorded
+from shotad.film import Film, Prepared, kept_free, recorded
 from shotad.script import (
     TRACK,
     Brought,
@@ -33,12 +31,12 @@ from shotad.script import (
     Voiced,
     is_translation,
     line_stamp,
-    load_track,
     save_track,
     save_translation,
     scripts_of,
     to_json,
     track_lock,
+    track_of,
     with_edited_scripts,
 )
 from shotad.sight import load_cast
@@ -121,28 +119,14 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     file = file or folder.path / TRACK
     done, read = _read(film, folder, file)
     prepared = recorded(folder, film.info, config, described=(folder.path / SETTINGS).is_file())
-    # Sung words too, unless lines may be spoken over them.
-    over = config.speech.over_lyrics
-    speech = tuple(u.interval for u in prepared.speech if not (over and u.kind is SpeechKind.LYRICS))
+    speech = kept_free(prepared.speech, config.speech)
     return Materials(film, folder, config, done.track, file, prepared, speech, done.changed, read)
 
 
 def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Path, str]]:
     """The track in ``file`` with what people changed in its scripts, and names of what was read."""
     read = _contents([file])
-    track = load_track(file)
-    info, own = film.info, track.film
-    if own.fingerprint != info.fingerprint and own.name == info.name:
-        raise OtherFilm(
-            f"{info.path or info.name} has the name of the film that {file} was made for, and is another: it "
-            "was replaced or changed since.",
-            "Name the right one with --film, or describe this one.",
-        )
-    if own.fingerprint != info.fingerprint:
-        raise OtherFilm(
-            f"{file} belongs to another film: {own.name}, not {info.name}.",
-            "Name its film with --film, or another work folder.",
-        )
+    track = track_of(film.info, file, "Name its film with --film, or describe this one.")
     read |= _contents(path for _, path in scripts_of(track, folder.path, file.name))
     return with_edited_scripts(track, folder, file=file.name), read
 

@@ -316,7 +316,7 @@ def test_one_film_with_questions_that_are_made(told: Shotad, tmp_path: Path) -> 
     assert record["conditions"]["human"]["gain"] == 100
     # A film that was not described.
     with (tmp_path / "Cleo.mp4").open("wb") as file:
-        file.truncate(20 << 20)
+        file.truncate(20_000)
     said = told(tmp_path / "Cleo.mp4", "--questions", made)
     assert said.code == 1
     assert "Cleo.mp4 is no script of AD, and has no track" in said.err

@@ -125,7 +125,7 @@ def test_another_film_and_a_folder_without_its_speech_are_refused(place: Path, t
     film = Path(shutil.copy(film_with(), tmp_path / "movie.mp4"))
     own = write_folder(tmp_path / "movie.shotad", film)
     shutil.copy(other, film)
-    with pytest.raises(WorkFolderError, match=r"has the name of the film .* and is another"):
+    with pytest.raises(WorkFolderError, match=r"is of another version of"):
         rendered(own, "ad", film=film)
     (place / "speech.json").unlink()
     with pytest.raises(WorkFolderError, match=r"speech\.json is missing"):
