@@ -378,17 +378,3 @@ def test_every_kind_has_a_name_of_its_own_and_a_film_keeps_its_container_where_i
     kept = {"a.webm": "a.described.webm", "a.MKV": "a.described.mkv", "a.b.ts": "a.b.described.ts"}
     for film, expected in {**kept, "a.avi": "a.described.mkv", "a": "a.described.mkv"}.items():
         assert names("film", film=film) == [f"w/{expected}"]
-
-
-@pytest.mark.parametrize(("asked", "out", "said"), [
-    (("ad", "mix"), "x.wav", "one file, but 2"),
-    (("ad",), "x.mkv", "^ad cannot be written to x.mkv"),
-    (("mix",), "my.folder", "neither a folder nor a file of that kind. Make the folder first"),
-    (("ad:mp3",), "x.wav", "cannot be written"),
-    (("film", "film+text"), None, "would both be written"),
-    (("song",), None, "nothing that can be made"),
-    (("ad:mkv",), None, "cannot be made as 'mkv'"),
-])  # fmt: skip
-def test_what_cannot_be_meant_is_refused(asked: tuple[str, ...], out: str | None, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        wanted_files(parse_wanted(asked), "movie.mp4", HERE, out=Path(out) if out else None)

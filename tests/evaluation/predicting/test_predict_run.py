@@ -445,14 +445,6 @@ def test_a_model_of_grammar_loads_once(runs: Runs, tmp_path: Path, monkeypatch: 
     assert runs.out.read_bytes() == first
 
 
-def test_settings_of_the_grammar_are_refused_before_any_clip(runs: Runs) -> None:
-    for path in runs.root.rglob("*.mp4"):
-        path.unlink()
-    with pytest.raises(ConfigError, match="neither a known name nor a folder"):
-        runs.run("threads.features=dinov3-huge")
-    assert not runs.out.exists()
-
-
 BRIEF = (
     "threads.features=grid", "compute.device=cpu", "prompt.example_count=0", "stage1.attempts=1",
     "stage2.attempts=1", "stage1.sampling.max_tokens=16", "stage2.sampling.max_tokens=16",

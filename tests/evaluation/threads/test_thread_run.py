@@ -23,10 +23,7 @@ from shotad.evaluation.threads import (
     Scores,
     average_precision,
     best_threshold,
-    count_clip,
-    figures_of,
     score_clips,
-    together_pairs,
 )
 from shotad.grammar import Features
 from tests.media import FilmSpec, make_film, make_stills, read_number
@@ -169,18 +166,6 @@ def test_pairs_that_cannot_be_found() -> None:
     # One of two right pairs is found at once, the other never.
     assert ap([0.9, 0.1], [1, 0], unscored=1) == pytest.approx(0.5)
     assert ap([], [], unscored=3) == 0.0
-
-
-def test_a_clip_by_hand() -> None:
-    # True: {0, 2, 4}, {1, 3}, so together are 02 04 24 13. Scores above 0.3: 02 24 01.
-    pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
-    scores = np.array([{(0, 2): 0.9, (2, 4): 0.8, (0, 1): 0.4}.get(pair, 0.3) for pair in pairs])
-    counts = count_clip(scores, 0.3, [[0, 2, 4], [1, 3]], 5)  # threads 0 1 2 4
-    told = {"right": 2, "wrong": 1, "missed": 2, "pure": 3 + 1, "clusters": 2}
-    assert counts == {"shots": 5, "pairs": 10, "together": 4, "true_clusters": 2, **told}
-    assert figures_of(None, counts)["wcp"] == pytest.approx(0.8)
-    # 02 right, 24 right, 01 wrong, then seven equal ones with two right: 1/4 * 1 + 1/4 * 1 + 2/4 * 4/10.
-    assert average_precision(scores, together_pairs([[0, 2, 4], [1, 3]], 5)) == pytest.approx(0.7)
 
 
 def test_the_best_threshold_by_hand() -> None:
