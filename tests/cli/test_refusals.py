@@ -121,9 +121,9 @@ REFUSED = {
         ("fresh.mp4 --out {new} {fake} --shots late.csv", 1, "late.csv holds no shot inside the film"),
         ("fresh.mp4 --out {new} {fake} --shots mixed.csv", 1, "[0.000, 2.000) and [1.000, 3.000) overlap or are out of order."),
         ("fresh.mp4 {fake} --no-such-flag", 2, "no-such-flag"),
-        ("fresh.mp4 {fake} --set threads.features=dinov2-bse", 2, "dinov2-base"),
-        ("fresh.mp4 {fake} --set threads.match=whole", 2, "evaluate threads"),
-        ("fresh.mp4 {fake} --set scale.method=classifier", 2, "shotad train scale"),
+        ("fresh.mp4 --out {new} {fake} --set threads.features=dinov2-bse", 2, "dinov2-base"),
+        ("fresh.mp4 --out {new} {fake} --set threads.match=whole", 2, "evaluate threads"),
+        ("fresh.mp4 --out {new} {fake} --set scale.method=classifier", 2, "shotad train scale"),
     ],
     "shots": [("empty", 1, "shotad batch empty")],
     "redo": [
