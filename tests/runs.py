@@ -35,18 +35,29 @@ LINES = ("She lifts a lantern.", "He climbs the ladder.", "A cat jumps off the w
 
 
 class Heard(NoProgress):
-    """A front end that keeps the steps and the notes."""
+    """A front end that keeps the steps and the notes, and how far each step came (`advanced`) of how much (`totals`)."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
         self.notes: list[str] = []
+        self.totals: list[float | None] = []
+        self.advanced: list[float] = []
+        self.ended = 0
 
     def task(self, name: str, total: float | None, unit: str) -> Task:
         self.steps.append(name)
+        self.totals.append(total)
+        self.advanced.append(0)
         return super().task(name, total, unit)
 
     def note(self, text: str) -> None:
         self.notes.append(text)
+
+    def advance(self, amount: float = 1) -> None:
+        self.advanced[-1] += amount
+
+    def done(self) -> None:
+        self.ended += 1
 
 
 class Talker:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +37,7 @@ from shotad.description.overview_page import Span, as_seen, row_times, timeline
 from shotad.film import Picture, fit, paint
 from shotad.script import Cue, CueStatus, FilmId, Maker, Track, to_json
 from tests.handmade import look
+from tests.htmlpage import Page, check_readable
 
 # Work folders as a run leaves them, made up
 SCALES = ("extreme close-up", "close-up", "medium", "full", "long", None)
@@ -181,51 +180,6 @@ def _write(folder: Path, name: str, value: dict[str, Any]) -> None:
 
 
 # The page
-VOID = {"img", "meta", "br", "link", "input", "hr"}
-
-
-@dataclass
-class Element:
-    """A tag with its attributes, and the text inside."""
-
-    tag: str
-    attributes: dict[str, str | None]
-    inside: list[str]
-    text: str = ""
-
-
-@dataclass
-class Page(HTMLParser):
-    """A page taken apart; tags that are not closed or closed twice fail."""
-
-    source: str
-    elements: list[Element] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self._open: list[Element] = []
-        self.feed(self.source)
-        self.close()
-        assert not self._open, f"never closed: {[e.tag for e in self._open]}"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert len(dict(attrs)) == len(attrs), f"an attribute twice in {tag}"
-        element = Element(tag, dict(attrs), [e.tag for e in self._open])
-        self.elements.append(element)
-        if tag not in VOID:
-            self._open.append(element)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop().tag == tag
-
-    def handle_data(self, data: str) -> None:
-        for element in self._open:
-            element.text += data
-
-    def all(self, *tags: str) -> list[Element]:
-        return [element for element in self.elements if element.tag in tags]
-
-
 def sheet(folder: Path, made: Made, film: FakeFilm | None = None) -> Path:
     return write_sheet(make_folder(folder, made), (film or FakeFilm()).pictures, Config())
 
@@ -260,27 +214,17 @@ def test_the_page_and_its_pictures_are_all_that_is_written_or_stand_in_one_file(
 
 def test_the_page_needs_nothing_but_itself_and_can_be_read_by_all(page: Page) -> None:
     assert page.source.startswith("<!DOCTYPE html>")
-    assert not page.all("script", "link", "iframe", "leaves", "b")
+    check_readable(page)
+    assert not page.all("iframe", "leaves", "b")
     assert "http" not in page.source
     assert "It &lt;b&gt;runs&lt;/b&gt; &amp; jumps." in page.source
-    assert not any(name.startswith("on") for element in page.elements for name in element.attributes)
     for img in page.all("img"):
         assert re.fullmatch(r"overview/[\w-]+\.webp", str(img.attributes["src"]))
         assert img.attributes["loading"] == "lazy"
-    assert page.all("html")[0].attributes["lang"] == "en"
     assert page.all("a")[0].attributes["href"] == f"#{page.all('main')[0].attributes['id']}"
-    levels = [int(e.tag[1]) for e in page.all("h1", "h2", "h3", "h4")]
-    assert (levels[0], levels.count(1), page.all("h2")[0].text) == (1, 1, "Lines")
-    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert page.all("h2")[0].text == "Lines"
     assert all("details" in e.inside for e in page.all("h4"))
-    ids = Counter(e.attributes["id"] for e in page.elements if "id" in e.attributes)
-    links = {str(e.attributes["href"]).removeprefix("#") for e in page.all("a")}
-    labels = {
-        str(e.attributes["aria-labelledby"]) for e in page.elements if "aria-labelledby" in e.attributes
-    }
-    assert (max(ids.values()), links | labels <= set(ids)) == (1, True)
-    assert len(page.all("caption")) == len(page.all("table")) == 4 + 3
-    assert all(e.attributes.get("scope") in ("row", "col") for e in page.all("th"))
+    assert len(page.all("table")) == 4 + 3
     for element in page.elements:
         if "scroll" in str(element.attributes.get("class", "")).split():
             assert (element.attributes["tabindex"], bool(element.attributes["aria-label"])) == ("0", True)

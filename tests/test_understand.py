@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import shotad.description.clip_builder
 from shotad.cli.analysis import grammar_command
-from shotad.core import ConfigError, Given, Image, WeightsError
+from shotad.core import Given, Image, WeightsError
 from shotad.description import Outcome
 from shotad.engines.fake import FakeEngine
 from shotad.film import Moment
@@ -228,15 +228,3 @@ def test_scales_that_cannot_be_had_are_left_out_with_a_word(
     assert all(r["scales"] == {} and r["effective_scale"] == 2 for r in records)
     with pytest.raises(WeightsError):
         run(tmp_path / "v", "scale.method=by-face")
-
-
-def test_senseless_settings_are_refused_before_the_film(tmp_path: Path) -> None:
-    for setting, hint in (
-        ("threads.features=dinov2-bse", "dinov2-base"),
-        ("threads.match=whole", "evaluate threads"),
-        ("scale.method=classifier", "shotad train scale"),
-    ):
-        with pytest.raises(ConfigError, match=setting.split("=")[1]) as caught:
-            run(tmp_path / "w", setting)
-        assert hint in caught.value.hint
-        assert not (tmp_path / "w" / "shots.json").exists()

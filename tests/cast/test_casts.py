@@ -124,31 +124,6 @@ def test_a_fault_is_told_with_its_line(tmp_path: Path, text: str, needles: tuple
         assert needle in str(error.value)
 
 
-def test_what_is_no_cast_is_told(tmp_path: Path) -> None:
-    (tmp_path / "cast.yaml").write_text("- name: A\n")
-    (tmp_path / "film.mp4").touch()
-    (tmp_path / "Thom.jpg").touch()
-    with pytest.raises(CastError, match="There is no cast .*gone"):
-        load_cast(tmp_path / "gone")
-    with pytest.raises(CastError, match="film.mp4 is no cast"):
-        load_cast(tmp_path / "film.mp4")
-    with pytest.raises(CastError, match="Name the folder that it is in"):
-        load_cast(tmp_path / "Thom.jpg")
-    with pytest.raises(CastError, match="A key was given"):
-        load_cast(tmp_path, key="x")
-    with pytest.raises(CastError, match="profile pictures was given"):
-        load_cast(tmp_path / "cast.yaml", photos=tmp_path)
-    # Pictures that show nobody of the bank are a mistake.
-    photos = put(tmp_path / "faces", "nm9.jpg")
-    with pytest.raises(CastError, match=r"no picture of anybody in bank.json.*nm1.jpg"):
-        load_cast(bank(tmp_path), key="tt2", photos=photos)
-    with pytest.raises(CastError, match="is not there"):
-        load_cast(bank(tmp_path), key="tt2", photos=tmp_path / "gone")
-    # Of a bank of several films the key must be one.
-    with pytest.raises(CastError, match="2: tt1, tt2"):
-        load_cast(bank(tmp_path), key="tt3")
-
-
 def test_a_cast_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied")

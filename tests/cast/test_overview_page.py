@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -10,8 +9,8 @@ import pytest
 
 from shotad.core import Member
 from shotad.sight import PAGE, Facts, Found, renew_overview, write_overview
+from tests.htmlpage import Page, check_readable
 from tests.painted_faces import photo
-from tests.test_sheet import Page
 
 FOUND = (
     Found("person-01", "f1", "ep1.mp4", 12, 83.5, 3723.0), Found("person-01", "f2", "ep2.mp4", 1, 3.4, 5.0),
@@ -62,21 +61,8 @@ def test_pictures_are_told_and_found_from_where_the_page_is(page: Page, folder: 
 
 
 def test_a_screen_reader_finds_its_way(page: Page) -> None:
-    def every(name: str) -> list[str | None]:
-        return [one.attributes[name] for one in page.elements if name in one.attributes]
-
-    assert page.all("html")[0].attributes["lang"] == "en"
-    levels = [int(one.tag[1]) for one in page.all("h1", "h2", "h3")]
-    assert (levels[0], levels.count(3)) == (1, 4)
-    assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
-    ids = every("id")
-    assert len(ids) == len(set(ids))
-    links = {(one.attributes["href"] or "").removeprefix("#") for one in page.all("a")}
-    assert {*links, *every("aria-labelledby")} <= set(ids)
-    assert all("scope" in cell.attributes for cell in page.all("th"))
-    assert page.all("caption")
-    assert not page.all("script")
-    assert not [link for link in page.all("link") if link.attributes.get("href")]
+    check_readable(page)
+    assert len(page.all("h3")) == 4
 
 
 def test_the_page_is_written_anew_where_there_is_one(tmp_path: Path) -> None:

@@ -199,21 +199,6 @@ def test_a_film_of_a_batch_is_to_the_byte_what_describe_makes_of_it(tmp_path: Pa
     assert files(tmp_path / "second") == {**files(tmp_path / "alone"), DONE: files(tmp_path / "second")[DONE]}
 
 
-def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path: Path) -> None:
-    film, folder = tmp_path / "movie.mp4", tmp_path / "w"
-    film.write_bytes(make_film(FILM).path.read_bytes())
-    assert describe_film(job(folder, film=str(film))).state == "done"
-    before = files(folder)
-    film.write_bytes(make_film(replace(FILM, frames=180)).path.read_bytes())
-    found = failed(job(folder, film=str(film), force=True))
-    assert "another version of movie.mp4" in str(found.error)
-    assert not found.again
-    assert files(folder) == before
-    folder.rename(tmp_path / "old")
-    assert describe_film(job(folder, film=str(film))).state == "done"
-    assert files(tmp_path / "old") == before
-
-
 def film(place: str, *uses: str) -> Planned:
     return Planned(FilmJob(place, place.replace(".mp4", ".shotad")), 5_000_000, uses)
 

@@ -34,21 +34,9 @@ from tests.bad_server import (
     status,
 )  # fmt: skip
 from tests.endpoint import NOON, SCHEMA, StoppedTime, ask, engine_for, engine_with, greedy, request
+from tests.runs import Heard
 
 pytest.importorskip("httpx", reason="the extra openai is not installed")
-
-
-class Noted:
-    """A front end that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def task(self, name: str, total: float | None, unit: str) -> Any:
-        raise AssertionError("no long work is announced")
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
 
 def test_pauses_grow_to_the_longest_belong_to_the_seed_and_are_those_that_servers_ask_for() -> None:
@@ -153,13 +141,13 @@ def test_the_servers_wish_is_obeyed() -> None:
 
 def test_a_long_pause_is_reported_and_one_that_is_too_long_stops_the_run() -> None:
     acts = [status(429, headers={"Retry-After": "30"}), status(429, headers={"Retry-After": "2"}), answer()]
-    noted, time = Noted(), StoppedTime()
+    heard, time = Heard(), StoppedTime()
     with BadServer(acts) as server:
         engine = engine_for(server.url)
-        engine.get_ready(noted)
+        engine.get_ready(heard)
         engine.generate([request()])
-    (note,) = noted.notes
-    assert "30 s" in note
+    (note,) = heard.notes
+    assert ("30 s" in note, heard.steps) == (True, [])
     with BadServer([status(429, "Slow down", headers={"Retry-After": "3600"})]) as server:
         with pytest.raises(EngineError, match=r"3600 s.*Slow down.*longest_pause \(60\).*same command"):
             engine_for(server.url, time).generate([request()])

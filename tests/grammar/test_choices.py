@@ -26,6 +26,7 @@ from shotad.grammar import MODELS, auto_choice, make_feature_maker, make_scale_r
 from shotad.grammar.choices import ROLE, features_at_hand
 from shotad.grammar.vit_features import DinoV2
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
+from tests.runs import Heard
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -96,36 +97,21 @@ def test_the_hub_must_be_whole(
             files.update(1)
         return str(tmp_path / "got")
 
-    counted = Counter()
+    heard = Heard()
     monkeypatch.setattr(huggingface_hub, "snapshot_download", brought)
     (tmp_path / "got").mkdir()
     with pytest.raises(WeightsError, match="holds no safetensors"):
-        model_folder("facebook/dinov2-small", "v1", counted)
+        model_folder("facebook/dinov2-small", "v1", heard)
     saved(tmp_path / "got")
-    assert model_folder("facebook/dinov2-small", "v1", counted) == tmp_path / "got"
+    assert model_folder("facebook/dinov2-small", "v1", heard) == tmp_path / "got"
     assert asked[0] == asked[1]
     assert asked[0][:2] == ("facebook/dinov2-small", "v1")
     assert not any(pattern.endswith(("bin", "*")) for pattern in asked[0][2])
-    assert counted.seen == ["Fetching facebook/dinov2-small", 70.0, "done"] * 2
-
-
-class Counter:
-    """A front end that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.seen: list[object] = []
-
-    def task(self, name: str, total: float | None, unit: str) -> Counter:
-        self.seen.append(name)
-        return self
-
-    def note(self, text: str) -> None: ...
-
-    def advance(self, amount: float = 1) -> None:
-        self.seen.append(float(amount))
-
-    def done(self) -> None:
-        self.seen.append("done")
+    assert (heard.steps, heard.advanced, heard.ended) == (
+        ["Fetching facebook/dinov2-small"] * 2,
+        [70.0] * 2,
+        2,
+    )
 
 
 def test_what_cannot_be_had_says_what_can_be_done(cache: Path, models: dict[str, Path]) -> None:

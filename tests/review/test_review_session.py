@@ -23,7 +23,6 @@ from shotad.script import (
     Cue,
     FilmId,
     Track,
-    edited_scripts,
     import_into,
     load_track,
     to_json,
@@ -205,25 +204,6 @@ def test_a_full_disk_refuses_the_act_and_nothing_is_changed(place, session, monk
     assert not (place / "slots.hand.json").exists()
     session.act("write", CAT, {"text": "A cat wakes."})
     assert text_of(on_disk(place), CAT) == "A cat wakes."
-
-
-def test_scripts_that_contradict_are_told_and_left(place: Path) -> None:
-    hub, texts = Tabs(), {}
-    session = session_of(place, hub=hub)
-    for ending, word in (("vtt", "Hail"), ("csv", "Snow")):
-        script = next(place.glob(f"*.{ending}"))
-        change(script, "Rain falls", f"{word} falls")
-        texts[script] = script.read_text(encoding="utf-8")
-    session.act("write", CAT, {"text": "A cat wakes."})
-    session.act("accept", CAT, {})
-    session.close()
-    assert [kind for kind, _ in hub.told] == ["trouble"]
-    assert "Hail" in hub.told[0][1]["what"]
-    assert all(script.read_text(encoding="utf-8") == text for script, text in texts.items())
-    assert text_of(on_disk(place), CAT) == "A cat wakes."
-    for ending in ("srt", "xml"):
-        assert "A cat wakes." in next(place.glob(f"*.{ending}")).read_text(encoding="utf-8")
-    assert {path for _, path in edited_scripts(place, session.film.name)} == texts.keys()
 
 
 def again(place: Path, session: Session) -> Session:

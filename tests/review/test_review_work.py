@@ -12,7 +12,6 @@ import pytest
 
 from shotad.core import (
     Config,
-    EditConflict,
     EngineError,
     Identity,
     NoProgress,
@@ -73,23 +72,6 @@ def writing(session: Session, line: str) -> Callable[[Request], str]:
         return fresh(request)
 
     return answer
-
-
-@pytest.mark.parametrize("act", ["write", "accept"])
-def test_a_persons_line_is_described_anew_only_if_they_say_so(session: Session, act: str) -> None:
-    line = session.track.heard[0].id
-    session.act(act, line, {"text": "My own words."})
-    mine = session.cue(line)
-    with pytest.raises(EditConflict):
-        redo(session, line)
-    assert session.cue(line) == mine
-    redo(session, line, over_edits=True)
-    now = session.cue(line)
-    assert now.text.startswith("A cat sits")
-    assert mine.text in now.candidates
-    assert now.state is LineState.EDITED
-    session.undo()
-    assert (session.cue(line).text, session.cue(line).state) == (mine.text, mine.state)
 
 
 def test_what_is_written_while_lines_are_described_anew_stays_the_persons(session: Session) -> None:

@@ -125,13 +125,6 @@ def test_an_added_line_survives_and_a_new_machine_line_yields_to_it() -> None:
     assert yielded.edited is None
 
 
-def test_a_run_over_a_part_leaves_the_rest_alone() -> None:
-    result = derive(on_disk(FIRST), track(cue(20, "Rain falls.")), covered=Interval(15, 25))
-    assert texts(result.track) == ["A dog runs.", "Rain falls.", "A door opens."]
-    whole = derive(on_disk(FIRST), track(cue(20, "Rain falls.")))
-    assert texts(whole.track) == ["Rain falls."]
-
-
 def test_edits_are_thrown_away_only_on_demand_also_those_outside_the_part_that_ran() -> None:
     assert derive(on_disk(FIRST, (1, "text", "It pours.")), SECOND, discard_edits=True).track == SECOND
     tree = json.loads(to_json(on_disk(FIRST, (2, "text", "A gate falls."))))
@@ -220,17 +213,6 @@ def test_a_redone_line_takes_the_place_of_the_old_one_which_may_be_given_back_in
     assert (back.text, back.edited, back.provenance) == ("It rains.", None, None)
     assert back.candidates[back.chosen or 0] == "It rains."
     assert derive(ANEW, RUN, discard_edits=True).track == RUN
-
-
-def test_a_silent_slot_that_was_redone_is_heard() -> None:
-    silent = track(cue(20, "", status=CueStatus.SILENT, reason="nothing"))
-    line = redone(silent, [by_machine(20, "Rain falls.")]).track.cues[0]
-    assert line.edited is not None
-    assert line.edited.fields == (EditField.TEXT, EditField.STATUS)
-    assert line.candidates == ("Rain falls.",)
-    later = derive(from_json(to_json(redone(silent, [by_machine(20, "Rain falls.")]).track)), silent)
-    assert texts(later.track) == ["Rain falls."]
-    assert texts(derive(later.track, silent, discard_edits=True).track) == []
 
 
 TRACK = Track(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import Box, CastSettings, Image, Task, WeightsError
+from shotad.core import Box, CastSettings, Image, WeightsError
 from shotad.sight import (
     Face,
     FaceModels,
@@ -20,6 +20,7 @@ from shotad.sight import (
     tracks_of_shot,
 )
 from shotad.sight.faces import STANDARD, ArcFace, Scrfd, aligned, similarity
+from tests.runs import Heard
 from tests.sight.face_makers import KnownFaces, Seen, face, person, scene, tiny_arcface, tiny_scrfd, unfit
 
 
@@ -122,19 +123,6 @@ def test_one_face_gives_one_embedding(tmp_path: Path) -> None:
 
 
 # Which pair is used, with which borders
-class Notes:
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def task(self, name: str, total: float | None, unit: str) -> Task:
-        raise AssertionError(f"nothing should be fetched, got {name}")
-
-    def note(self, text: str) -> None:
-        self.said.append(text)
-
-
 @pytest.fixture
 def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the weights that were asked for; buffalo_l's are tiny models of the same shapes."""
@@ -168,24 +156,24 @@ def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> N
 def test_the_terms_are_said_when_the_models_are_fetched_and_what_to_do_where_they_cannot_be(
     fetched: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = Notes()
-    get_face_models(CastSettings(faces="buffalo_l"), said)
-    assert len(said.said) == 1
-    assert "non-commercial" in said.said[0]
+    heard, free = Heard(), Heard()
+    get_face_models(CastSettings(faces="buffalo_l"), heard)
+    (note,) = heard.notes
+    assert "non-commercial" in note
     assert fetched == ["buffalo-l-det", "buffalo-l-rec"]
-    free = Notes()
     get_face_models(CastSettings(), free)
-    assert free.said == []
+    assert free.notes == []
 
     def offline(name: str, progress: object = None) -> Path:
         raise WeightsError(f"The weights {name} could not be fetched.", "Check the network.")
 
     monkeypatch.setattr("shotad.sight.faces.weights_file", offline)
     with pytest.raises(WeightsError, match="cast.faces=sface"):
-        get_face_models(CastSettings(faces="buffalo_l"), Notes())
+        get_face_models(CastSettings(faces="buffalo_l"), heard)
     with pytest.raises(WeightsError) as told:
-        get_face_models(CastSettings(), Notes())
+        get_face_models(CastSettings(), free)
     assert "cast.faces" not in str(told.value)
+    assert heard.steps == free.steps == [], "nothing is fetched"
 
 
 def red_and_moving() -> Iterator[tuple[float, Image]]:

@@ -1,4 +1,5 @@
-"""Writing a described film: what is refused, what a failure leaves behind, and films that have AD already."""
+"""Described films: every container with every kind of film, all tracks there, marked, the same and in time; what rule A2 finds
+wrong with one; what is refused, what a failure leaves behind, and films that have AD already."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import functools
 import subprocess
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +16,249 @@ import numpy as np
 import pytest
 from av.stream import Disposition
 
-from shotad.core import ContainerSettings, SoundError
+from shotad.core import ContainerSettings, Interval, SoundError
 from shotad.film import SoundBlock, open_film, sound_blocks
+from shotad.script import Level
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.containers import MADE_HERE
 from shotad.sound.mux_film import Assembly, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 from tests.sound.muxmedia import (
     CUES,
+    H264,
     METADATA,
     RATE,
+    TWO,
+    VP8,
     checked,
     copied,
     describe_tracks,
     film_for,
     heard,
+    rich_film,
+    shown,
     written,
 )
 from tests.sound.tones import blocks, whole
+
+ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
+CASES = [
+    (ending, name)
+    for ending in ENDINGS
+    for name in (*(VP8 if ending == ".webm" else H264), *(() if ending == ".webm" else ("two",)))
+]
+FRAME = 0.033
+
+
+@pytest.mark.parametrize(("ending", "name"), CASES)
+def test_everything_is_there_and_in_time(ending: str, name: str, tmp_path: Path) -> None:
+    source = film_for(name, ending)
+    target = tmp_path / f"described{ending}"
+    layout = "5.1" if name == "5.1" else "stereo"
+    made = written(source, target, layout)
+    with open_film(source) as film:
+        before = film.info
+        assert checked(target, film, made) == ()
+    with open_film(target) as film:
+        after = film.info
+        # In MPEG-TS the libraries guess it; `check_film` has counted it.
+        assert abs(after.duration - before.duration) <= (2 * FRAME if ending == ".ts" else FRAME)
+        own = after.audio[-1]
+        assert (own.language, own.descriptive) == ("eng", True)
+        assert own.channels == (6 if name == "5.1" else 2)
+        assert len(after.audio) == len(before.audio) + 1
+        assert own.default == (not before.audio and ending != ".ts")
+    late = np.array(shown(target)) - shown(source)
+    # MPEG-TS cannot hide the 256 samples that the film's own AC-3 begins with.
+    assert abs(late[0]) < (0.006 if ending == ".ts" else 0.0006)
+    assert np.ptp(late) < 0.0011
+    assert max(abs(off - late[0]) for off in heard(target, len(before.audio))) < 0.001
+    assert [p.name for p in tmp_path.iterdir()] == [target.name]
+    if name == "plain":
+        written(source, tmp_path / f"again{ending}")
+        assert (tmp_path / f"again{ending}").read_bytes() == target.read_bytes()
+
+
+MARKS = {
+    ".mp4": ({"visual_impaired", "descriptions"}, {"visual_impaired", "descriptions"}),
+    ".mov": ({"visual_impaired", "descriptions"}, {"visual_impaired", "descriptions"}),
+    ".mkv": ({"visual_impaired"}, {"descriptions"}),
+    ".webm": (set(), {"descriptions"}),
+    ".ts": ({"visual_impaired", "descriptions"}, None),
+}
+"""Which marks of AD survive on sound and on text."""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_marks_and_names_that_survive_where_the_ad_is_to_start_by_itself(ending: str, tmp_path: Path) -> None:
+    source, target = film_for("plain", ending), tmp_path / f"described{ending}"
+    made = written(source, target, default_track=True)
+    with open_film(source) as film:
+        assert checked(target, film, made) == ()
+        found = checked(target, film, made, settings=ContainerSettings())
+    starts = {"default"} if ending != ".ts" else set()
+    assert [f.rule for f in found] == ["A2"] * len(starts)
+    tracks = describe_tracks(target)
+    sound, text = MARKS[ending]
+    own, voice = (t for t in tracks if t.kind == "audio")
+    assert "default" not in own.marks
+    assert (voice.number, set(voice.marks), voice.language) == (2, sound | starts, "eng")
+    assert voice.title == ("" if ending == ".ts" else "Audio Description")
+    assert voice.handler == ("Audio Description" if ending in (".mp4", ".mov") else "")
+    words = [(t.title, set(t.marks)) for t in tracks if t.kind == "subtitle"]
+    assert words == ([] if text is None else [("Audio Description (text)", text)])
+    assert any("mark" in warning for warning in made.warnings) == (sound == set())
+    assert any("text track" in warning for warning in made.warnings) == (text is None)
+
+
+def test_subtitles_in_text_are_converted_and_the_rest_is_named(tmp_path: Path) -> None:
+    import av
+
+    target = tmp_path / "described.mp4"
+    made = written(rich_film(), target)
+    assert len(made.warnings) == 1
+    assert "font.ttf" in made.warnings[0]
+    with av.open(str(target)) as film:
+        stream = film.streams.subtitles[0]
+        assert (stream.codec_context.name, stream.metadata["language"]) == ("mov_text", "eng")
+        found = [(float(p.pts * p.time_base), bytes(p)) for p in film.demux(stream) if p.size > 2]
+        assert [at for at, _ in found] == [0.4, 1.3]
+        assert b"Oh & no" in found[0][1]
+        assert b"Two\nlines" in found[1][1]
+        assert film.metadata["comment"] == "Audio description made by machine.; reviewer: Ann"
+    written(target, tmp_path / "again.mkv")
+    back = [t for t in describe_tracks(tmp_path / "again.mkv") if t.kind == "subtitle"]
+    assert [(t.codec, t.title) for t in back] == [("subrip", "SDH"), ("subrip", "Audio Description (text)")]
+
+
+def found(source: Path, target: Path, made: Assembly, **more: Any) -> list[str]:
+    with open_film(source) as film:
+        findings = checked(target, film, made, **more)
+    assert all(finding.rule == "A2" for finding in findings)
+    return [finding.message for finding in findings]
+
+
+@pytest.fixture
+def source() -> Path:
+    return film_for("plain", ".mkv")
+
+
+@pytest.fixture
+def made(source: Path, tmp_path: Path) -> Assembly:
+    made = written(source, tmp_path / "described.mkv")
+    assert found(source, made.path, made) == []
+    return made
+
+
+@pytest.mark.parametrize(("change", "says"), [
+    ({"language": "de"}, "the AD track is in eng, not de"),
+    ({"language": "fr"}, "the AD track is called 'Audio Description', not 'Audiodescription (AD)'"),
+    ({"settings": ContainerSettings(default_track=True)}, "the AD track does not start by itself"),
+    ({"language": "nl"}, "the text track is called 'Audio Description (text)'"),
+    ({"text": CUES[:1]}, "the text track has 2 cues, the script 1"),
+    ({"text": (CUES[0], (CUES[1][0], "They go."))}, "in the script 'They go.'"),
+    ({"text": (CUES[0], (Interval(1.3, 1.75), CUES[1][1]))}, "stands from 1.250 to 1.750 s"),
+])  # fmt: skip
+def test_what_is_not_as_it_was_to_be(change: dict[str, Any], says: str, source: Path, made: Assembly) -> None:
+    messages = found(source, made.path, made, **change)
+    assert any(says in message for message in messages), messages
+
+
+def test_a_film_without_its_ad_or_its_marks(source: Path, made: Assembly, tmp_path: Path) -> None:
+    for number, missing in ((2, "the track of audio description"), (3, "the text track of descriptions")):
+        bare = copied(made.path, tmp_path / f"{number}.mkv", keep=lambda s, gone=number: s.index != gone)
+        assert found(source, bare, made) == [f"{missing} is missing."]
+    assert found(source, source, made, text=None)[0] == "the track of audio description is missing."
+
+    def unmark(_: Any, tracks: dict[int, Any]) -> None:
+        for track in tracks.values():
+            track.disposition = 0
+
+    options = {"default_mode": "passthrough"}
+    assert found(source, copied(made.path, tmp_path / "u.mkv", add=unmark, options=options), made) == [
+        "the AD track is not marked for people who do not see.",
+        "the text track is not marked as descriptions.",
+        "players start with one sound, and 0 are marked for it.",
+    ]
+
+
+def test_packets_that_are_missing_differ_or_moved(source: Path, made: Assembly, tmp_path: Path) -> None:
+    import av
+
+    seen = {"count": 0}
+
+    def lose_one(packet: Any) -> Any:
+        seen["count"] += packet.stream.index == 1
+        return None if packet.stream.index == 1 and seen["count"] == 20 else packet
+
+    def change_one(packet: Any) -> Any:
+        if packet.stream.index != 1 or abs(float(packet.pts * packet.time_base) - 1.0) > 0.012:
+            return packet
+        data = bytearray(bytes(packet))
+        data[-1] ^= 1
+        made = av.Packet(bytes(data))
+        made.pts, made.dts, made.duration = packet.pts, packet.dts, packet.duration
+        made.time_base = packet.time_base
+        return made
+
+    def later(packet: Any) -> Any:
+        if packet.stream.index == 0:
+            packet.pts += 40
+            packet.dts = None if packet.dts is None else packet.dts + 40
+        return packet
+
+    for change, *says in (
+        (lose_one, "packets, in the film"),
+        (change_one, "audio track 1 (eng, aac) is not what it is in the film: its packets differ."),
+        (later, "moved against each other by 40 ms"),
+        (
+            lambda p: p if float(p.pts * p.time_base) < 1.5 else None,
+            "it lasts 1.5",
+            "the AD track ends at 1.5",
+        ),
+    ):
+        messages = found(source, copied(made.path, tmp_path / "changed.mkv", change), made)
+        assert all(any(one in message for message in messages) for one in says), messages
+        assert change is not change_one or len(messages) == 1
+
+
+def test_a_file_that_is_no_film(source: Path, made: Assembly, tmp_path: Path) -> None:
+    (tmp_path / "broken.mkv").write_bytes(b"\0" * 5000)
+    for name in ("broken.mkv", "none.mkv"):
+        assert "cannot be read back" in found(source, tmp_path / name, made)[0]
+
+
+def test_a_title_and_a_language_that_a_track_lost(tmp_path: Path) -> None:
+    source = make_film(TWO).path
+    made = written(source, tmp_path / "described.mkv")
+
+    def untold(stream: Any) -> bool:
+        if stream.index == 1:
+            del stream.metadata["title"], stream.metadata["language"]
+        return True
+
+    assert found(source, copied(made.path, tmp_path / "u.mkv", keep=untold), made) == [
+        "audio track 1 (ger, Deutsch, ac3) of the film is now in no language.",
+        "audio track 1 (ger, Deutsch, ac3) of the film is now called ''.",
+    ]
+
+
+def test_a_film_whose_edits_hide_its_beginning_begins_later_elsewhere(tmp_path: Path) -> None:
+    """Pictures before the first that is shown are needed to decode it, so they go along and are seen in MKV."""
+
+    def earlier(packet: Any) -> Any:
+        shift = round(Fraction(1, 2) / packet.time_base)
+        packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
+        return packet
+
+    origin = make_film(FilmSpec(gop=50, sounds=(SoundSpec(codec="aac"),))).path
+    cut = copied(origin, tmp_path / "cut.mp4", earlier)
+    with open_film(cut) as film:
+        assert film.info.start == 0
+        made = written(cut, tmp_path / "described.mkv")
+        findings = checked(made.path, film, made, text=None)
+    late = [finding for finding in findings if "later than in its own file" in finding.message]
+    assert [finding.level for finding in late] == [Level.WARNING]
 
 
 def write(source: Path, target: Path, sound: AdSound | None = None) -> Any:

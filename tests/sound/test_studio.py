@@ -7,35 +7,19 @@ import threading
 import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from shotad.core import FitSettings, Interval, NoProgress, VoiceError, VoiceSettings
+from shotad.core import FitSettings, Interval, VoiceError, VoiceSettings
 from shotad.sound import Keeping, Lexicon, Take, read_lexicon
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import LineToSpeak
 from shotad.sound.own_voices import FakeVoice
 from shotad.sound.takes import read_take, write_take
+from tests.runs import Heard
 
 LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]
-
-
-class Counter(NoProgress):
-    """Progress that counts."""
-
-    def __init__(self) -> None:
-        self.total: float | None = None
-        self.advanced = 0.0
-
-    def task(self, name: str, total: float | None, unit: str) -> Any:
-        self.total = total
-        return SimpleNamespace(advance=self.advance, done=lambda: None)
-
-    def advance(self, amount: float = 1) -> None:
-        self.advanced += amount
 
 
 class Slow(FakeVoice):
@@ -102,11 +86,11 @@ def test_a_damaged_take_is_spoken_anew(tmp_path: Path, harm: str) -> None:
 
 
 def test_several_lines_are_spoken_at_once_or_in_one_go_and_each_once(tmp_path: Path) -> None:
-    voice, counter = Slow(), Counter()
+    voice, heard = Slow(), Heard()
     speaking = studio(tmp_path / "slow", voice)
-    speaking.say_all([*LINES[:4], LINES[0]], progress=counter)
+    speaking.say_all([*LINES[:4], LINES[0]], progress=heard)
     assert sorted(text for text, _ in voice.calls) == sorted(LINES[:4])
-    assert (counter.total, counter.advanced, speaking.spoken) == (4, 4, 4)
+    assert (heard.totals, heard.advanced, speaking.spoken) == ([4], [4], 4)
     many = Together()
     together = studio(tmp_path, many)
     together.say_all(LINES)

@@ -188,19 +188,8 @@ def test_an_examination_counts() -> None:
     assert examine(five[:4])["faults"] == []  # by chance one of 81 sets
 
 
-def test_what_is_missing_has_its_moment_and_its_slot(tmp_path: Path) -> None:
+def test_what_an_answer_rests_on_is_told_by_the_ids_of_cues(tmp_path: Path) -> None:
     story = asked(tmp_path)
-    lost = [record for record, _ in lost_questions(story)]
-    assert [one["question"] for one in lost] == [
-        *(f"Where does Anna find the {fact}?" for fact in ("boat", "drum")),
-        *(f"Where does Bert find the {fact}?" for fact in ("cat", "lamp", "boat", "drum")),
-    ]
-    boat = lost[0]
-    assert (boat["film"], boat["start"], boat["end"]) == ("Anna", 50, 53)
-    assert (boat["room"], boat["slots"]) == ("slot with a line", "s00050000")
-    assert boat["lines"] == "Somebody stands there."
-    assert (boat["said"], boat["known_by"]) == ("place 9", "human")
-    # What an answer rests on is told by the ids of cues.
     told = {(row["film"], row["id"]): row["answers"] for row in story_record(story)["questions"]}
     answer = {"said": "place 2", "right": True, "rests_on": ("s00020000",), "failure": ""}
     assert told["Bert", "letter"]["ad"][0] == answer

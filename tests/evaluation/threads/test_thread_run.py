@@ -1,9 +1,10 @@
-"""Figures of threads by hand; scoring labelled clips: the frames that are compared, what is kept, broken films, and
-the table."""
+"""Labels of threads and the converter of annotations; figures of threads by hand; scoring labelled clips: the frames that
+are compared, what is kept, broken films, and the table."""
 
 from __future__ import annotations
 
 import json
+import runpy
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Image, Interval, NoProgress, WorkFolder, load_config
+from shotad.core import DatasetError, Image, Interval, NoProgress, WorkFolder, load_config
 from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels, threads_text
 from shotad.evaluation.thread_labels import LabelledClip
 from shotad.evaluation.threads import (
@@ -22,13 +23,118 @@ from shotad.evaluation.threads import (
     Scores,
     average_precision,
     best_threshold,
-    count_clip,
-    figures_of,
     score_clips,
-    together_pairs,
 )
 from shotad.grammar import Features
 from tests.media import FilmSpec, make_film, make_stills, read_number
+
+GOOD: dict[str, Any] = {"clip": "films/a.mp4", "shots": [[0, 1.5], [1.5, 2], [2, 4.25]], "clusters": [[2, 0]]}
+
+
+def write(path: Path, value: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+def read(folder: Path, value: Any, name: str = "a.json") -> list[LabelledClip]:
+    write(folder / name, value)
+    return read_thread_labels(folder)[0]
+
+
+def test_a_file_for_one_clip(tmp_path: Path) -> None:
+    (clip,) = read(tmp_path, GOOD, "series/a.json")
+    assert clip.name == "series/a.json"
+    assert clip.path == tmp_path / "series" / "films" / "a.mp4"
+    assert clip.shots == (Interval(0, 1.5), Interval(1.5, 2), Interval(2, 4.25))
+    assert clip.clusters == ((0, 2),)
+    assert clip.frame_rate is None
+
+    # Files of many clips come in the order of names.
+    write(tmp_path / "b.json", GOOD)
+    write(tmp_path / "a" / "z.json", [GOOD, {**GOOD, "frame_rate": "24000/1001", "note": "kept"}])
+    clips, _ = read_thread_labels(tmp_path)
+    assert [clip.name for clip in clips] == ["a/z.json[0]", "a/z.json[1]", "b.json", "series/a.json"]
+    assert clips[1].frame_rate == Fraction(24000, 1001)
+
+
+def test_what_is_no_label_is_left_alone_and_named(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", GOOD)
+    write(tmp_path / "settings.json", {"shots": []})
+    write(tmp_path / "list.json", [1, 2])
+    write(tmp_path / "film.shotad" / "shots.json", "not even JSON")
+    write(tmp_path / ".hidden" / "x.json", "{")
+    write(tmp_path / "out" / "threads.json", {"clip": 3})
+    clips, ignored = read_thread_labels(tmp_path, outside=tmp_path / "out")
+    assert [clip.name for clip in clips] == ["a.json"]
+    assert ignored == ["list.json", "settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("change", "needles"),
+    [
+        ({"clip": 7}, ["a.json", '"clip"', "7"]),
+        ({"shots": []}, ['"shots"', "[]"]),
+        ({"shots": [[0, 1], [1]]}, ["shot 1", "[1]"]),
+        ({"shots": [[0, 1], [True, 2]]}, ["shot 1", "true"]),
+        ({"shots": [[0, 1], [2, 2]]}, ["shot 1", "[2.0, 2.0)", "before it ends"]),
+        ({"shots": [[0, 1e999]]}, ["shot 0", "inf"]),
+        ({"shots": [[0, 2], [1, 3]]}, ["shot 1", "before shot 0", "sort them"]),
+        ({"clusters": [0, 1]}, ['"clusters"', "[0, 1]"]),
+        ({"clusters": [[0, 3]]}, ["cluster 0 names shot 3", "0 to 2", "counted from 0"]),
+        ({"clusters": [[0.0, 1]]}, ["names shot 0.0"]),
+        ({"clusters": [[0, 1], [1, 2]]}, ["shot 1 stands in clusters 0 and 1", "keep one"]),
+        ({"clusters": [[0, 1, 1]]}, ["shot 1 stands in cluster 0 twice"]),
+        ({"frame_rate": 0}, ['"frame_rate" 0', "24000/1001"]),
+        ({"frame_rate": "fast"}, ['"frame_rate" "fast"']),
+    ],
+)
+def test_wrong_labels_are_refused(tmp_path: Path, change: dict[str, Any], needles: list[str]) -> None:
+    with pytest.raises(DatasetError) as error:
+        read(tmp_path, {**GOOD, **change})
+    for needle in ["a.json", *needles]:
+        assert needle in str(error.value)
+
+
+def test_a_folder_without_labels_is_refused_and_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds no labels"):
+        read_thread_labels(tmp_path)
+    with pytest.raises(DatasetError, match="not a folder"):
+        read_thread_labels(tmp_path / "none")
+    write(tmp_path / "a.json", [GOOD, {**GOOD, "clusters": [[9]]}, {"clip": "x", "shots": [[0, 1]]}])
+    write(tmp_path / "b.json", "{")
+    write(tmp_path / "c.json", [GOOD, 5])
+    with pytest.raises(DatasetError) as error:
+        read_thread_labels(tmp_path)
+    said = str(error.value)
+    assert said.startswith("4 labels of threads")
+    for needle in ("a.json[1]", "a.json[2] has no 'clusters'", "b.json is not JSON", "c.json[1]"):
+        assert needle in said
+
+
+TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"
+
+
+@pytest.mark.parametrize(
+    ("words", "rows", "expected"),
+    [
+        # The test film has 25 frames a second; frame 25 begins at second 1.
+        (("--units", "frames"), "0,25 25,50", [(0, 1), (1, 2)]),
+        (("--units", "frames", "--first-frame", "1", "--last-included"), "1,25 26,50", [(0, 1), (1, 2)]),
+        (("--units", "frames", "--fps", "24000/1001"), "0,24 24,40", [(0, 1.001), (1.001, 1.668333)]),
+    ],
+)
+def test_frame_numbers_become_seconds(
+    tmp_path: Path, words: tuple[str, ...], rows: str, expected: list[tuple[float, float]]
+) -> None:
+    (tmp_path / "films").mkdir()
+    shutil.copy(make_film(FilmSpec(frames=50)).path, tmp_path / "films" / "hug.mp4")
+    source, out = tmp_path / "threads.csv", tmp_path / "out"
+    source.write_text("clip,start,end,thread\n" + "\n".join(f"hug,{row},1" for row in rows.split()))
+    main = runpy.run_path(str(TOOL))["main"]
+    assert main([str(source), "--films", str(tmp_path / "films"), "--out", str(out), *words]) == 0
+    ((clip,), _) = read_thread_labels(out)
+    assert [(shot.start, shot.end) for shot in clip.shots] == expected
 
 
 def ap(scores: list[float], together: list[int], unscored: int = 0) -> float | None:
@@ -60,18 +166,6 @@ def test_pairs_that_cannot_be_found() -> None:
     # One of two right pairs is found at once, the other never.
     assert ap([0.9, 0.1], [1, 0], unscored=1) == pytest.approx(0.5)
     assert ap([], [], unscored=3) == 0.0
-
-
-def test_a_clip_by_hand() -> None:
-    # True: {0, 2, 4}, {1, 3}, so together are 02 04 24 13. Scores above 0.3: 02 24 01.
-    pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
-    scores = np.array([{(0, 2): 0.9, (2, 4): 0.8, (0, 1): 0.4}.get(pair, 0.3) for pair in pairs])
-    counts = count_clip(scores, 0.3, [[0, 2, 4], [1, 3]], 5)  # threads 0 1 2 4
-    told = {"right": 2, "wrong": 1, "missed": 2, "pure": 3 + 1, "clusters": 2}
-    assert counts == {"shots": 5, "pairs": 10, "together": 4, "true_clusters": 2, **told}
-    assert figures_of(None, counts)["wcp"] == pytest.approx(0.8)
-    # 02 right, 24 right, 01 wrong, then seven equal ones with two right: 1/4 * 1 + 1/4 * 1 + 2/4 * 4/10.
-    assert average_precision(scores, together_pairs([[0, 2, 4], [1, 3]], 5)) == pytest.approx(0.7)
 
 
 def test_the_best_threshold_by_hand() -> None:
