@@ -7,20 +7,25 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
-from collections.abc import Callable
+import time
+import traceback
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.core import Engine, EngineError, Given, Identity, RecordLog, Request, WorkFolderError
+from shotad.core import Engine, EngineError, Given, Identity, RecordLog, Reply, Request, WorkFolderError
 from shotad.description import Outcome
 from shotad.description.clip_builder import ClipReader
+from shotad.engines.fake import FakeEngine
+from tests.cli.program import Shotad
 from tests.media import FilmSpec, make_film
-from tests.runs import Talker, rows, run as talked, slots, tree
+from tests.runs import QUICK, SMALL, Talker, rows, run as talked, slots, tree
 
 ROOT = Path(__file__).parent.parent / "shotad"
 SPEC = FilmSpec(frames=200, rate=Fraction(5), cuts=tuple(range(12, 200, 12)))
@@ -269,3 +274,33 @@ def test_an_interruption_waits_for_no_answer_for_long(tmp_path: Path) -> None:
     assert ours() == []
     assert rows(tmp_path / "w", "stage1") == [], "who has left the folder writes nothing more"
     goes_on(tmp_path / "w")
+
+
+def _frames(thread: threading.Thread) -> list[tuple[str, str]]:
+    """File and name of each frame of a thread that is the program's, the outermost first."""
+    assert thread.ident is not None
+    stack = traceback.extract_stack(sys._current_frames()[thread.ident])
+    return [(Path(f.filename).name, f.name) for f in stack if Path(f.filename).is_relative_to(ROOT)]
+
+
+def test_few_frames_lead_from_command_to_engine(
+    tmp_path: Path, shotad: Shotad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[list[tuple[str, str]]] = []
+    generate = FakeEngine.generate
+
+    def counting(self: FakeEngine, requests: Sequence[Request]) -> list[Reply]:
+        until = time.monotonic() + WAIT
+        while (command := _frames(threading.main_thread()))[-1][1] != "__next__":
+            assert time.monotonic() < until, command
+            time.sleep(0.01)
+        begun = command.index(("describe.py", "command"))
+        found.append([*command[begun:], *_frames(threading.current_thread()), ("fake.py", "generate")])
+        return generate(self, requests)
+
+    monkeypatch.setattr(FakeEngine, "generate", counting)
+    settings = (*QUICK[1:], *SMALL, *SETTINGS, "speech.source=none")
+    words = ["describe", make_film(SPEC).path, "--out", tmp_path / "w", "--no-sheet", "--engine", "fake"]
+    assert shotad(*words, *(word for one in settings for word in ("--set", one))).code == 0
+    assert len(found) == 2 * len(slots(tmp_path / "w"))
+    assert all(len(frames) <= 6 and len({file for file, _ in frames}) <= 6 for frames in found), found
