@@ -8,7 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, product
 from typing import Literal
 
 import cv2
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from portraits import Portrait, portraits
 
 from shotad.core import Image
-from shotad.sight import Face, FaceModels
+from shotad.sight import FaceModels
 
 PHOTOS = ("studio_portrait", "amateur_selfie", "studio_posture")
 """Pictures of OpenPeople that a cast is made of, the first first; none of them is on the screen."""
@@ -38,11 +38,12 @@ Kind = Literal["member", "stranger", "grey"]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A cut-out: ``uint8[h, w, 4]``, RGB and alpha, and where the face is, in its pixels."""
+    """A cut-out: ``uint8[h, w, 4]``, RGB and alpha, where the face is, in its pixels, and its turn."""
 
     name: str
     image: npt.NDArray[np.uint8]
     box: tuple[float, float, float, float]
+    yaw: float = 0.0
 
     @property
     def face(self) -> float:
@@ -79,14 +80,16 @@ class Company:
 def company(models: FaceModels) -> Company:
     """The people of all three sets; to cut them out takes a minute or two."""
     pictures = portraits("openpeople", models)
-    people = [list(group) for _, group in groupby(pictures, key=lambda p: p.person)]
-    actors = [_member(own, models) for own in people]
+    actors = [_member(own, models) for own in _by_person(pictures)]
     actors += [a for p in portraits("fake-avatars") if (a := _single([p], "stranger", models))]
-    grey = [list(group) for _, group in groupby(portraits("orl-faces"), key=lambda p: p.person)]
-    actors += [a for own in grey if (a := _single(own[:4], "grey", models))]
+    actors += [a for own in _by_person(portraits("orl-faces")) if (a := _single(own[:4], "grey", models))]
     grounds = [g for p in pictures if p.kind == "amateur_posture" for g in _grounds(p.image, models)]
     photos = {(p.person, p.kind): p.image for p in pictures if p.kind in PHOTOS}
     return Company(tuple(actors), tuple(grounds), photos)
+
+
+def _by_person(pictures: Sequence[Portrait]) -> list[list[Portrait]]:
+    return [list(group) for _, group in groupby(pictures, key=lambda p: p.person)]
 
 
 def _member(own: Sequence[Portrait], models: FaceModels) -> Actor:
@@ -98,42 +101,34 @@ def _member(own: Sequence[Portrait], models: FaceModels) -> Actor:
 
 def _single(own: Sequence[Portrait], kind: Kind, models: FaceModels) -> Actor | None:
     """Somebody whose pictures have no plain ground."""
-    views = [v for p in own if (v := _carved(p, models))]
+    views = [_carved(view) for p in own if (view := _found(p, models))]
     return Actor(own[0].person, kind, tuple(views)) if views else None
 
 
-def main_face(image: Image, models: FaceModels) -> tuple[Image, Face] | None:
-    """The largest face of a picture, on a grey rim where it fills it: the picture used, and the face."""
-    for rim in (0.0, 0.5):
-        down, across = round(image.shape[0] * rim), round(image.shape[1] * rim)
-        padded = np.pad(image, ((down, down), (across, across), (0, 0)), constant_values=96)
-        faces = models.find(padded, 0.0)
-        if faces:
-            return padded, max(faces, key=lambda f: f.box.area)
-    return None
-
-
 def _found(portrait: Portrait, models: FaceModels) -> View | None:
-    """The picture with its largest face, opaque, at the size of cut-outs."""
-    found = main_face(portrait.image, models)
-    if found is None:
+    """The picture with its largest face, opaque, at the size of cut-outs; on a grey rim where the face fills
+    it."""
+    image, faces = portrait.image, models.find(portrait.image, 0.0)
+    if not faces:
+        down, across = round(image.shape[0] / 2), round(image.shape[1] / 2)
+        image = np.pad(image, ((down, down), (across, across), (0, 0)), constant_values=96)
+        faces = models.find(image, 0.0)
+    if not faces:
         return None
-    image, face = found
+    face = max(faces, key=lambda f: f.box.area)
     height, width = image.shape[:2]
-    box = np.array(
-        [face.box.left * width, face.box.top * height, face.box.right * width, face.box.bottom * height]
-    )
+    box = np.array([face.box.left, face.box.top, face.box.right, face.box.bottom])
+    box *= (width, height, width, height)
     scale = min(FACE / (box[3] - box[1]), 1.0)
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     alpha = np.full((*small.shape[:2], 1), 255, np.uint8)
-    left, top, right, bottom = (float(v) for v in box * scale)
-    return View(portrait.kind, np.concatenate([small, alpha], axis=2), (left, top, right, bottom))
+    return View(portrait.kind, np.concatenate([small, alpha], axis=2), (*(box * scale).tolist(),), face.yaw)
 
 
 def _keyed(portrait: Portrait, models: FaceModels, *, from_side: bool = False) -> View | None:
     """Somebody before a plain grey ground, cut out by its colour."""
     view = _found(portrait, models)
-    if view is None or from_side != (_yaw_of(portrait, models) > PROFILE):
+    if view is None or from_side != (abs(view.yaw) > PROFILE):
         return None
     rgb = view.image[..., :3].astype(np.float32)
     plain = (np.ptp(rgb, axis=2) < 20) & (rgb.mean(axis=2) > 70) & (rgb.mean(axis=2) < 200)
@@ -151,20 +146,11 @@ def _keyed(portrait: Portrait, models: FaceModels, *, from_side: bool = False) -
     inside[:, : int(before[-1]) + 3 if len(before) else 0] = False
     inside[:, (right + 3 + int(after[0])) if len(after) else white.shape[1] :] = False
     solid = ((away > GREY) & inside).astype(np.uint8)
-    opened = cv2.morphologyEx(solid, cv2.MORPH_OPEN, np.ones((6, 6), np.uint8))
-    return _cut_out(view, np.asarray(opened, np.uint8))
+    return _cut_out(view, cv2.morphologyEx(solid, cv2.MORPH_OPEN, np.ones((6, 6), np.uint8)))
 
 
-def _yaw_of(portrait: Portrait, models: FaceModels) -> float:
-    found = main_face(portrait.image, models)
-    return abs(found[1].yaw) if found else 0.0
-
-
-def _carved(portrait: Portrait, models: FaceModels) -> View | None:
+def _carved(view: View) -> View:
     """Somebody before any ground, cut out by GrabCut from a guess at head and shoulders."""
-    view = _found(portrait, models)
-    if view is None:
-        return None
     rgb = np.ascontiguousarray(view.image[..., :3])
     left, top, right, bottom = view.box
     centre, face = (left + right) / 2, bottom - top
@@ -172,17 +158,13 @@ def _carved(portrait: Portrait, models: FaceModels) -> View | None:
     head = ((centre, top + face * 0.42), (face * 1.25, face * 1.75), 0.0)
     cv2.ellipse(mask, head, cv2.GC_PR_FGD, -1)
     rim, neck, arm = len(mask) + 1, face * 0.45, face * 1.1
-    above, below = (
-        [(centre - neck, bottom), (centre + neck, bottom)],
-        [(centre + arm, rim), (centre - arm, rim)],
-    )
-    shoulders = np.array([*above, *below])
+    above = [(centre - neck, bottom), (centre + neck, bottom)]
+    shoulders = np.array([*above, (centre + arm, rim), (centre - arm, rim)])
     cv2.fillPoly(mask, [shoulders.astype(np.int32)], cv2.GC_PR_FGD)
     cv2.ellipse(mask, ((centre, (top + bottom) / 2), (face * 0.62, face * 0.9), 0.0), cv2.GC_FGD, -1)
     cv2.setRNGSeed(1)
     cv2.grabCut(rgb, mask, (0, 0, 1, 1), np.zeros((1, 65)), np.zeros((1, 65)), 3, cv2.GC_INIT_WITH_MASK)
-    solid = ((mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD)).astype(np.uint8)
-    return _cut_out(view, solid)
+    return _cut_out(view, ((mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD)).astype(np.uint8))
 
 
 def _cut_out(view: View, solid: npt.NDArray[np.uint8]) -> View:
@@ -194,9 +176,8 @@ def _cut_out(view: View, solid: npt.NDArray[np.uint8]) -> View:
     own = (labels == labels[middle, int(centre)]).astype(np.uint8)
     contours, _ = cv2.findContours(own, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     filled = cv2.drawContours(np.zeros_like(own), contours, -1, 255, -1)
-    alpha = cv2.GaussianBlur(cv2.erode(filled, np.ones((3, 3), np.uint8)), (0, 0), 1.2)
-    head = np.dstack([view.image[:end, :, :3], alpha])
-    return View(view.name, head, view.box)
+    alpha = _soft(cv2.erode(filled, np.ones((3, 3), np.uint8)))
+    return View(view.name, np.dstack([view.image[:end, :, :3], alpha]), view.box)
 
 
 def dressed(view: View, person: str) -> View:
@@ -205,44 +186,29 @@ def dressed(view: View, person: str) -> View:
     room = np.pad(view.image, ((above, int(view.face * BODY)), (side, side), (0, 0)))
     left, top, right, bottom = view.box
     box = (left + side, top + above, right + side, bottom + above)
-    return View(view.name, _dressed(room, box, person), box)
-
-
-def _dressed(
-    room: npt.NDArray[np.uint8], box: tuple[float, float, float, float], person: str
-) -> npt.NDArray[np.uint8]:
-    """A head in an empty picture with a neck and a body below."""
-    rng = np.random.default_rng(zlib.crc32(person.encode()))
     centre, chin, face = (box[0] + box[2]) / 2, box[3], box[3] - box[1]
-    skin = np.median(
-        room[int(box[1] + face * 0.4) : int(chin), int(centre - face * 0.2) : int(centre + face * 0.2), :3],
-        axis=(0, 1),
-    )
+    rows = slice(int(box[1] + face * 0.4), int(chin))
+    cheeks = room[rows, int(centre - face * 0.2) : int(centre + face * 0.2), :3]
     height, width = room.shape[:2]
-    body = np.zeros((height, width), np.uint8)
+    body, neck = np.zeros((height, width), np.uint8), np.zeros((height, width), np.uint8)
     cv2.ellipse(body, ((centre, chin + face * 0.9), (face * 2.6, face * 1.4), 0.0), 255, -1)
-    cv2.rectangle(
-        body, (int(centre - face * 1.3), int(chin + face * 0.9)), (int(centre + face * 1.3), height), 255, -1
-    )
-    neck = np.zeros_like(body)
+    shoulder = (int(centre - face * 1.3), int(chin + face * 0.9))
+    cv2.rectangle(body, shoulder, (int(centre + face * 1.3), height), 255, -1)
     cv2.ellipse(neck, ((centre, chin), (face * 0.55, face * 0.9), 0.0), 255, -1)
-    shade = 1 - 0.35 * np.abs(np.arange(width) - centre) / face
-    cloth = rng.uniform(30, 220, 3) * np.clip(shade, 0.5, 1)[None, :, None] + rng.normal(
-        0, 4, (height, width, 1)
-    )
+    rng = np.random.default_rng(zlib.crc32(person.encode()))
+    shade = np.clip(1 - 0.35 * np.abs(np.arange(width) - centre) / face, 0.5, 1)
+    cloth = rng.uniform(30, 220, 3) * shade[None, :, None] + rng.normal(0, 4, (height, width, 1))
+    skin = np.median(cheeks, axis=(0, 1)) * 0.85
     painted, cover = np.zeros((height, width, 3)), np.zeros((height, width, 1))
-    for colour, mask in (
-        (cloth, body),
-        (np.broadcast_to(skin * 0.85, cloth.shape), neck),
-        (room[..., :3], room[..., 3]),
-    ):
-        part = (
-            cv2.GaussianBlur(mask, (0, 0), 1.2)[..., None] / 255
-            if mask is not room[..., 3]
-            else mask[..., None] / 255
-        )
+    for colour, mask in ((cloth, body), (skin, neck), (room[..., :3], room[..., 3])):
+        part = _soft(mask)[..., None] / 255
         painted, cover = painted * (1 - part) + colour * part, cover + part - cover * part
-    return np.dstack([np.clip(painted, 0, 255), cover * 255]).astype(np.uint8)
+    return View(view.name, np.dstack([np.clip(painted, 0, 255), cover * 255]).astype(np.uint8), box)
+
+
+def _soft(mask: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """A mask with a soft rim."""
+    return np.asarray(cv2.GaussianBlur(mask, (0, 0), 1.2), np.uint8)
 
 
 def _grounds(image: Image, models: FaceModels) -> Iterator[Image]:
@@ -250,8 +216,7 @@ def _grounds(image: Image, models: FaceModels) -> Iterator[Image]:
     height, width = image.shape[:2]
     across = int(width * 0.3)
     down = across * 9 // 16
-    for left in (0, width - across):
-        for top in (int(height * 0.05), int(height * 0.3)):
-            part = image[top : top + down, left : left + across]
-            if not models.find(np.asarray(cv2.resize(part, (640, 360)), np.uint8), 0.0):
-                yield part.copy()
+    for left, top in product((0, width - across), (int(height * 0.05), int(height * 0.3))):
+        part = image[top : top + down, left : left + across]
+        if not models.find(np.asarray(cv2.resize(part, (640, 360)), np.uint8), 0.0):
+            yield part.copy()

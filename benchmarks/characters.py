@@ -71,10 +71,13 @@ class Lab:
     truth: Truth
 
     @contextmanager
-    def run(self, work: str, cast: Mapping[str, object] | None = None) -> Iterator[RunContext]:
+    def run(self, work: str, cast: Mapping[str, object]) -> Iterator[RunContext]:
         """The film opened with settings for the cast."""
-        config = Config.model_validate(QUIET | ({"cast": dict(cast)} if cast else {}))
-        with open_film(self.film) as film, WorkFolder(self.folder / work) as folder:
+        config = Config.model_validate({**QUIET, "cast": dict(cast)})
+        with (
+            open_film(self.film) as film,
+            WorkFolder(self.folder / f"work-{self.film.stem}-{work}") as folder,
+        ):
             yield RunContext.of(film, folder, config, Given(), NoProgress())
 
     @property
@@ -84,15 +87,14 @@ class Lab:
 
     def cast(self, photos: Sequence[str], names: Sequence[str] = ()) -> Cast:
         """A cast of ``names`` (everybody) with these photos of each."""
-        files = {
-            name: tuple(self.folder / "photos" / name / f"{PHOTOS.index(kind)}-{kind}.jpg" for kind in photos)
-            for name in sorted(names or self.members)
-        }
-        return Cast(tuple(Member(name, name, photos=own) for name, own in files.items()))
+        files = [f"{PHOTOS.index(kind)}-{kind}.jpg" for kind in photos]
+        place = self.folder / "photos"
+        people = sorted(names or self.members)
+        return Cast(tuple(Member(p, p, photos=tuple(place / p / file for file in files)) for p in people))
 
-    def judged(self, cast: Cast, settings: Mapping[str, object] | None = None) -> list[Judged]:
+    def judged(self, cast: Cast, **settings: object) -> list[Judged]:
         """The film's tracks as they are decided for a cast."""
-        with self.run(f"work-{self.film.stem}-{'frame' if settings else 'track'}", settings) as run:
+        with self.run("frame" if settings else "track", settings) as run:
             plans, _ = understand(prepare(run), run)
             shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
             models = FaceModels(run.config.cast)
@@ -108,8 +110,7 @@ def names(lab: Lab) -> None:
     for words, photos in (("1 photo (studio)", PHOTOS[:1]), ("3 photos", PHOTOS)):
         said = shot_pairs(lab.judged(lab.cast(photos)), lab.truth)
         print(f"{words:34}{shares(said, lab.truth, lab.members)}")
-    rule = {"rules": "paper", "threshold": 0.2}
-    frames = shot_pairs(lab.judged(lab.cast(PHOTOS[:1]), rule), lab.truth)
+    frames = shot_pairs(lab.judged(lab.cast(PHOTOS[:1]), rules="paper", threshold=0.2), lab.truth)
     print(f"{'1 photo, each frame for itself':34}{shares(frames, lab.truth, lab.members)}")
 
 
@@ -137,7 +138,7 @@ def strangers(lab: Lab) -> None:
 
 
 def _named(rows: Sequence[Judged]) -> Share:
-    return Share(sum(row.named for row in rows), len(rows))
+    return Share(sum(bool(row.names()) for row in rows), len(rows))
 
 
 def _from_film(rows: Sequence[Judged]) -> dict[str, Embeddings]:
@@ -166,7 +167,7 @@ def discover(lab: Lab) -> None:
     """People found by their faces, against the truth; and the film named by them."""
     place = lab.folder / f"found-{lab.film.stem}.cast"
     shutil.rmtree(place, ignore_errors=True)
-    with lab.run(f"work-{lab.film.stem}-discover") as run:
+    with lab.run("discover", {}) as run:
         models = FaceModels(run.config.cast)
         faces = [track for shot in discovering._faces(run, models) for track in shot.tracks]
         height = run.film.info.size_within(max_pixels=discovering.PIXELS)[1]
@@ -259,9 +260,8 @@ def main() -> None:
     cv2.setNumThreads(2)
     film, short = cast_film.make(options.folder, options.quick)
     lab = Lab(options.folder, film, read_truth(film.with_suffix(".json")))
-    print(
-        f"{film.name}: {lab.truth.seconds:.0f} s, {len(lab.truth.shots)} shots, {len(lab.truth.kinds)} people"
-    )
+    shots, people = lab.truth.shots, lab.truth.kinds
+    print(f"{film.name}: {shots[-1].end / lab.truth.rate:.0f} s, {len(shots)} shots, {len(people)} people")
     for part, measure in parts.items():
         if part in options.only:
             measure(lab)

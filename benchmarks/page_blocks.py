@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 
 def _blocks(kind: str) -> re.Pattern[str]:
@@ -15,9 +17,14 @@ def blocks(page: str, kind: str) -> dict[str, str]:
     return {block[2]: block[3].rstrip("\n") for block in _blocks(kind).finditer(page)}
 
 
-def put_into(page: str, kind: str, told: Mapping[str, str]) -> str:
-    """``page`` with its blocks filled anew. Raises ValueError for one that is missing or not known."""
-    there = sorted(block[2] for block in _blocks(kind).finditer(page))
+def fill(page: Path, kind: str, told: Mapping[str, str]) -> None:
+    """Fill the blocks of a page anew. Ends the program where one is missing or not known."""
+    try:
+        text = page.read_text(encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"{page}: {error}")
+    there = sorted(block[2] for block in _blocks(kind).finditer(text))
     if there != sorted(told):
-        raise ValueError(f"the page must have each of the {kind} blocks {sorted(told)} once, got {there}")
-    return _blocks(kind).sub(lambda block: f"{block[1]}{told[block[2]]}\n{block[4]}", page)
+        sys.exit(f"{page} must have each of the {kind} blocks {sorted(told)} once, got {there}")
+    filled = _blocks(kind).sub(lambda block: f"{block[1]}{told[block[2]]}\n{block[4]}", text)
+    page.write_text(filled, encoding="utf-8")

@@ -13,7 +13,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -43,9 +43,17 @@ class Portrait:
     image: Image
 
 
+_PICTURE = re.compile(
+    r"curated/(?P<person>P\d+)/assets/(?P<kind>\w+)\.jpg$|avatars/png/(?P<avatar>\d+)\.png$"
+    r"|ORL_faces/(?P<orl>s\d+)/(?P<number>\d+)\.pgm$"
+)
+
+
 def portraits(name: str, models: FaceModels | None = None) -> list[Portrait]:
     """The pictures of one set, in a fixed order. ``models`` find the faces on OpenPeople's sheets."""
-    single = [_portrait(path, data) for path, data in _members(_archive(name))]
+    entries = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))["weights"]
+    archive = weights.checked_file(weights.entry_of(name, entries[name]), NoProgress())
+    single = [_portrait(found, data) for path, data in _members(archive) if (found := _PICTURE.search(path))]
     if name != "openpeople":
         return sorted(single, key=lambda p: (_natural(p.person), _natural(p.kind)))
     models = models or FaceModels(CastSettings())
@@ -53,35 +61,16 @@ def portraits(name: str, models: FaceModels | None = None) -> list[Portrait]:
     return sorted(cut, key=lambda p: (p.person, p.kind))
 
 
-@cache
-def _archive(name: str) -> Path:
-    entries = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))["weights"]
-    return weights.checked_file(weights.entry_of(name, entries[name]), NoProgress())
-
-
 def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as pack:
-            for path in pack.namelist():
-                if _PICTURE.search(path):
-                    yield path, pack.read(path)
+            yield from ((path, pack.read(path)) for path in pack.namelist())
         return
     with tarfile.open(archive) as tar:
-        for member in tar:
-            stream = tar.extractfile(member) if _PICTURE.search(member.name) else None
-            if stream is not None:
-                yield member.name, stream.read()
+        yield from ((m.name, stream.read()) for m in tar if (stream := tar.extractfile(m)))
 
 
-_PICTURE = re.compile(
-    r"curated/(?P<person>P\d+)/assets/(?P<kind>\w+)\.jpg$|avatars/png/(?P<avatar>\d+)\.png$"
-    r"|ORL_faces/(?P<orl>s\d+)/(?P<number>\d+)\.pgm$"
-)
-
-
-def _portrait(path: str, data: bytes) -> Portrait:
-    found = _PICTURE.search(path)
-    assert found is not None
+def _portrait(found: re.Match[str], data: bytes) -> Portrait:
     with Pictures.open(io.BytesIO(data)) as opened:
         image = np.asarray(opened.convert("RGB"), np.uint8)
     if found["avatar"]:
@@ -96,34 +85,22 @@ def _cut(portrait: Portrait, models: FaceModels) -> Iterator[Portrait]:
     if portrait.kind not in SHEETS:
         yield portrait
         return
-    boxes = sorted(
-        (box for tile in _tiles(portrait) for box in _faces(portrait.image, tile, models)),
-        key=lambda b: (round(b[1] / len(portrait.image) * 6), b[0]),
-    )
-    for number, (x, y, half) in enumerate(boxes):
-        left, top = max(x - half, 0), max(y - half, 0)
-        part = portrait.image[top : y + half, left : x + half]
+    image = portrait.image
+    height, width = image.shape[:2]
+    # Parts of a sheet in which the heads are large enough to be found well
+    rows = [(0, round(height * BODIES))]
+    if portrait.kind == "emotions_sheet":
+        rows = [(0, round(height * SPLIT)), (round(height * SPLIT), height)]
+    squares = []
+    for (top, bottom), (left, right) in product(rows, ((0, width // 2), (width // 2, width))):
+        for face in models.find(image[top:bottom, left:right], 0.0):
+            x, y = face.box.centre
+            half = round(face.box.height * (bottom - top) * FIELD / 2)
+            squares.append((round(x * (right - left)) + left, round(y * (bottom - top)) + top, half))
+    squares.sort(key=lambda s: (round(s[1] / height * 6), s[0]))
+    for number, (x, y, half) in enumerate(squares):
+        part = image[max(y - half, 0) : y + half, max(x - half, 0) : x + half]
         yield Portrait(portrait.person, f"{portrait.kind.split('_')[0]}-{number:02d}", part.copy())
-
-
-def _tiles(portrait: Portrait) -> list[tuple[slice, slice]]:
-    """Parts of a sheet in which the heads are large enough to be found well: rows and columns."""
-    height, width = portrait.image.shape[:2]
-    half, middle = slice(0, width // 2), slice(width // 2, width)
-    if portrait.kind == "character_sheet":
-        return [(slice(0, round(height * BODIES)), part) for part in (half, middle)]
-    row = round(height * SPLIT)
-    return [(rows, part) for rows in (slice(0, row), slice(row, height)) for part in (half, middle)]
-
-
-def _faces(image: Image, tile: tuple[slice, slice], models: FaceModels) -> Iterator[tuple[int, int, int]]:
-    """Middle and half the side of the square round each face of a tile, in pixels of the whole picture."""
-    part = image[tile]
-    height, width = part.shape[:2]
-    for face in models.find(part, 0.0):
-        x, y = face.box.centre
-        half = round(face.box.height * height * FIELD / 2)
-        yield round(x * width) + tile[1].start, round(y * height) + tile[0].start, half
 
 
 def _natural(text: str) -> list[tuple[int, str]]:

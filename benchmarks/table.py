@@ -1,7 +1,7 @@
 """The whole table: what each part costs beside a rival or a limit, and how that grows with length.
 
     python benchmarks/table.py --json benchmarks/results/table.json      # about 20 minutes on two quiet cores
-    python benchmarks/table.py --only shots,frames --runs 9 --film FILM --film OTHER
+    python benchmarks/table.py --only shots frames --runs 9 --film FILM --film OTHER
     python benchmarks/table.py --show FILE.json [--into docs/benchmarks.md]
 
 Parts: shots, frames, features, end-to-end, rendering, metrics. Each measurement is made in a
@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from common import DATA, ROOT, command_line
-from page_blocks import put_into
+from page_blocks import fill
 from pydantic import TypeAdapter
-from table_parts.contests import Contest, Report, Stage, look, run_all, say
+from table_parts.contests import Report, Stage, look, run_all, say
 from table_parts.show import disagreements, markdown
 
 from shotad.core import memory_total, processors
@@ -45,12 +45,10 @@ REPORTS = TypeAdapter(Report)
 
 def arguments() -> argparse.Namespace:
     parser = command_line(__doc__)
-    parser.add_argument("--only", default=",".join(PARTS), help="some parts, with commas")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--runs", type=int, default=5, help="turns; costly ones have fewer")
     parser.add_argument("--no-growth", action="store_true", help="leave out the growth with length")
-    parser.add_argument(
-        "--film", type=Path, action="append", default=[], help="measure on this film; repeatable"
-    )
+    parser.add_argument("--film", type=Path, action="append", default=[], help="measure on it; repeatable")
     parser.add_argument("--json", type=Path, help="write everything here")
     parser.add_argument("--folder", type=Path, help="where made films are kept for the next time")
     parser.add_argument("--data", type=Path, default=DATA / "cmd-ad", help="folder of CMD-AD's annotation")
@@ -61,10 +59,6 @@ def arguments() -> argparse.Namespace:
         parser.error(f"--runs must be 1 or more, got {chosen.runs}")
     if chosen.into and not chosen.show:
         parser.error("--into needs --show: a page shows what a file says")
-    chosen.only = chosen.only.split(",")
-    unknown = [name for name in chosen.only if name not in PARTS]
-    if unknown:
-        parser.error(f"no part {unknown[0]!r}; there are: {', '.join(PARTS)}")
     return chosen
 
 
@@ -91,16 +85,11 @@ def show(file: Path, into: Path | None) -> None:
         told = markdown(read_report(file))
     except (OSError, ValueError) as error:
         sys.exit(f"{file} is no file of results ({error}); write one with --json.")
-    if into is None:
+    if into:
+        source = Path(os.path.relpath(file.resolve(), into.resolve().parent)).as_posix()
+        fill(into, "benchmarks", {source: told})
+    else:
         print(told)
-        return
-    page = into.resolve()
-    source = Path(os.path.relpath(file.resolve(), page.parent)).as_posix()
-    try:
-        filled = put_into(page.read_text(encoding="utf-8"), "benchmarks", {source: told})
-    except (OSError, ValueError) as error:
-        sys.exit(f"{into}: {error}")
-    page.write_text(filled, encoding="utf-8")
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> int:
@@ -122,22 +111,17 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     report = Report(datetime.now(UTC).date().isoformat(), machine, versions(), contests, stage.left_out)
 
     def keep() -> None:
-        report.machine["load_after"] = _load()
+        machine["load_after"] = _load()
         if chosen.json:
             chosen.json.parent.mkdir(parents=True, exist_ok=True)
             unfinished = chosen.json.with_suffix(".part")
             unfinished.write_bytes(REPORTS.dump_json(report, indent=1) + b"\n")
             unfinished.replace(chosen.json)
 
-    run_all(report.contests, chosen.runs, folder, keep)
+    run_all(contests, chosen.runs, folder, keep)
     print(markdown(report))
-    return int(broken or any(map(_failed, report.contests)))
-
-
-def _failed(contest: Contest) -> bool:
-    return bool(disagreements(contest)) or any(
-        entrant.missing for entrant in contest.entrants if entrant.role == "ours"
-    )
+    failed = (one.missing for contest in contests for one in contest.entrants if one.role == "ours")
+    return int(broken or any(failed) or any(map(disagreements, contests)))
 
 
 def machine_now() -> dict[str, Any]:
