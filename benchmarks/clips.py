@@ -13,6 +13,7 @@ import hashlib
 import os
 import sys
 import urllib.parse
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
@@ -73,14 +74,20 @@ def film_of(clip: Clip, progress: Progress) -> Path:
     return path
 
 
-def is_had(clip: Clip) -> bool:
-    """Whether the film of a clip is here or can be fetched; says so where it is not."""
-    try:
-        film_of(clip, NoProgress())
-    except WeightsError as error:
-        print(f"left out: {clip.name}: {error}", file=sys.stderr)
-        return False
-    return True
+def chosen(
+    half: Half | None, names: Collection[str] = (), known: Mapping[str, Clip] | None = None
+) -> list[Clip]:
+    """The clips of a half (both), or of these names, whose film is here or was fetched now; says which is
+    not to be had."""
+    found = []
+    for clip in (known or read_clips()).values():
+        if half in (None, clip.half) and (not names or clip.name in names):
+            try:
+                film_of(clip, NoProgress())
+                found.append(clip)
+            except WeightsError as error:
+                print(f"left out: {clip.name}: {error}", file=sys.stderr)
+    return found
 
 
 def _clip(row: dict[str, Any]) -> Clip:
@@ -112,18 +119,14 @@ def main() -> int:
     parser.add_argument("--half", choices=get_args(Half))
     parser.add_argument("--fetch", action="store_true", help="fetch or make what is not there")
     asked = parser.parse_args()
-    missing = 0
-    for name, clip in read_clips().items():
-        if name not in (asked.names or [name]) or asked.half not in (None, clip.half):
-            continue
-        told = "there" if clip.path.is_file() else "not there"
-        if asked.fetch:
-            try:
-                told = str(film_of(clip, NoProgress()))
-            except WeightsError as error:
-                told, missing = str(error), missing + 1
-        print(f"{clip.half:8} {name:28} {clip.end - clip.start:5.1f} s  {told}")
-    return 1 if missing else 0
+    if asked.fetch:
+        chosen(asked.half, asked.names)
+    clips = [c for c in read_clips().values() if asked.half in (None, c.half)]
+    clips = [clip for clip in clips if clip.name in (asked.names or [clip.name])]
+    for clip in clips:
+        there = clip.path if clip.path.is_file() else "not there"
+        print(f"{clip.half:8} {clip.name:28} {clip.end - clip.start:5.1f} s  {there}")
+    return int(asked.fetch and not all(clip.path.is_file() for clip in clips))
 
 
 if __name__ == "__main__":

@@ -111,17 +111,17 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     report = Report(datetime.now(UTC).date().isoformat(), machine, versions(), contests, stage.left_out)
 
     def keep() -> None:
-        machine["load_after"] = _load()
+        report.machine["load_after"] = _load()
         if chosen.json:
             chosen.json.parent.mkdir(parents=True, exist_ok=True)
             unfinished = chosen.json.with_suffix(".part")
             unfinished.write_bytes(REPORTS.dump_json(report, indent=1) + b"\n")
             unfinished.replace(chosen.json)
 
-    run_all(contests, chosen.runs, folder, keep)
+    run_all(report.contests, chosen.runs, folder, keep)
     print(markdown(report))
-    failed = (one.missing for contest in contests for one in contest.entrants if one.role == "ours")
-    return int(broken or any(failed) or any(map(disagreements, contests)))
+    failed = (one.missing for contest in report.contests for one in contest.entrants if one.role == "ours")
+    return int(broken or any(failed) or any(map(disagreements, report.contests)))
 
 
 def machine_now() -> dict[str, Any]:
