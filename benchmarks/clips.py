@@ -22,7 +22,7 @@ import made_clips
 import yaml
 from common import command_line
 
-from shotad.core import NoProgress, Progress, WeightsError, weight_store as weights
+from shotad.core import NoProgress, WeightsError, weight_store as weights
 
 LABELS = Path(__file__).resolve().parents[1] / "tests" / "labels"
 LIST = LABELS / "clips.yaml"
@@ -31,7 +31,7 @@ Half = Literal["tuning", "judging"]
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A piece of a film, from second ``start`` up to ``end``, and its file, None where it is made."""
+    """A piece of a film, from second ``start`` up to ``end``; its file, or the shots of which it is made."""
 
     name: str
     half: Half
@@ -39,14 +39,16 @@ class Clip:
     start: float
     end: float
     file: weights.Weights | None
+    made: tuple[made_clips.Shot, ...] = ()
 
     @property
     def path(self) -> Path:
-        """Where the film is once it is here. A made one is made again where its script has changed."""
+        """Where the film is once it is here. It is made again where its shots or the script changed."""
         if self.file:
             return self.file.path
-        script = hashlib.sha256(Path(made_clips.__file__).read_bytes()).hexdigest()
-        return weights.cache_folder().parent / "made" / script[:16] / f"{self.name}.mp4"
+        source = Path(made_clips.__file__).read_bytes() + repr(self.made).encode()
+        made = weights.cache_folder().parent / "made"
+        return made / hashlib.sha256(source).hexdigest()[:16] / f"{self.name}.mp4"
 
 
 def read_clips(path: Path = LIST) -> dict[str, Clip]:
@@ -59,17 +61,16 @@ def read_stills(path: Path = LABELS / "stills.yaml") -> dict[str, weights.Weight
     return {row["name"]: _file(row) for row in yaml.safe_load(path.read_text("utf-8"))}
 
 
-def film_of(clip: Clip, progress: Progress) -> Path:
+def film_of(clip: Clip) -> Path:
     """The film of a clip, fetched or made where it is not here. Raises WeightsError."""
     if clip.file:
-        return weights.checked_file(clip.file, progress)
+        return weights.checked_file(clip.file, NoProgress())
     if not (path := clip.path).is_file():
-        known = read_stills()
-        taken = {shot.still for shot in made_clips.PLANS[clip.name].shots if shot.still}
-        stills = {name: weights.checked_file(known[name], progress) for name in taken}
+        known, taken = read_stills(), {shot.still for shot in clip.made if shot.still}
+        stills = {name: weights.checked_file(known[name], NoProgress()) for name in taken}
         path.parent.mkdir(parents=True, exist_ok=True)
         half = path.with_suffix(f".{os.getpid()}.part")
-        made_clips.write_clip(clip.name, stills, half)
+        made_clips.write_clip(clip.made, stills, half)
         half.replace(path)
     return path
 
@@ -83,7 +84,7 @@ def chosen(
     for clip in (known or read_clips()).values():
         if half in (None, clip.half) and (not names or clip.name in names):
             try:
-                film_of(clip, NoProgress())
+                film_of(clip)
                 found.append(clip)
             except WeightsError as error:
                 print(f"left out: {clip.name}: {error}", file=sys.stderr)
@@ -94,7 +95,8 @@ def _clip(row: dict[str, Any]) -> Clip:
     if row["half"] not in get_args(Half):
         raise ValueError(f"{row['name']}: half is {row['half']!r}, not tuning or judging.")
     start, end = row["seconds"]
-    return Clip(row["name"], row["half"], row["kind"], start, end, None if "made" in row else _file(row))
+    made = tuple(made_clips.Shot(**shot) for shot in row.get("made", ()))
+    return Clip(row["name"], row["half"], row["kind"], start, end, None if made else _file(row), made)
 
 
 def _file(row: dict[str, Any]) -> weights.Weights:
