@@ -1,12 +1,11 @@
-"""Films with known people in them, for the measurements of characters.py.
+"""A film with known people in it, for the measurements of characters.py.
 
 Ten people of OpenPeople and some 300 strangers (fake-avatars; the ORL faces in grey shots) stand, walk and
 talk before photographic grounds: alone, in dialogue from two set-ups, in twos and threes, among strangers,
 and not at all. Faces are 30 to 200 pixels high in 640 x 360; they move, tilt, turn to the side, change
 expression, grow and shrink, are lit well and badly, blurred by motion and passed by posts. H.264 at an
-ordinary quality, 24 frames a second. Beside the long film and the short one (two people, 80 s) stands the
-truth as JSON: who is where in each frame. ``photos/`` holds the photos of the cast, none of which is on the
-screen.
+ordinary quality, 24 frames a second. Beside the film stands the truth as JSON: who is where in each frame.
+``photos/`` holds the photos of the cast, none of which is on the screen.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 from cast_actors import PHOTOS, REVISION, Company, View, company, dressed
-from cast_takes import Part, Take, long_film, short_film
+from cast_takes import Part, Take, long_film
 from PIL import Image as Pictures
 
 from shotad.core import CastSettings, Image
@@ -249,21 +248,16 @@ def shoot(takes: Sequence[Take], people: Company, path: Path) -> None:
     unfinished.rename(path)
 
 
-def make(folder: Path, quick: bool = False) -> tuple[Path, Path]:
-    """The long film and the short one, with their truth and the photos of the cast, in ``folder``; made where
-    they are not there."""
-    stems = ("quick" if quick else "long", "short")
-    long, short = (folder / f"{stem}-{MADE}-{REVISION}.mp4" for stem in stems)
-    photos = folder / "photos"
-    if not (long.exists() and short.exists() and photos.exists()):
+def make(folder: Path, quick: bool = False) -> Path:
+    """The film, with its truth and the photos of the cast, in ``folder``; made where they are not there."""
+    film, photos = folder / f"{'quick' if quick else 'long'}-{MADE}-{REVISION}.mp4", folder / "photos"
+    if not (film.exists() and photos.exists()):
         cv2.setNumThreads(2)
         people = company(FaceModels(CastSettings()))
         folder.mkdir(parents=True, exist_ok=True)
-        for path, takes in ((long, long_film(people, quick=quick)), (short, short_film(people))):
-            if not path.exists():
-                shoot(takes, people, path)
+        shoot(long_film(people, quick=quick), people, film)
         for (name, kind), image in people.photos.items():
             path = photos / name / f"{PHOTOS.index(kind)}-{kind}.jpg"
             path.parent.mkdir(parents=True, exist_ok=True)
             Pictures.fromarray(image).save(path, quality=92)
-    return long, short
+    return film

@@ -1,4 +1,4 @@
-"""What is in the films of cast_film.py: takes, each one shot, with who is in it and what they do.
+"""What is in the film of cast_film.py: takes, each one shot, with who is in it and what they do.
 
 Everything is drawn by a seeded generator, so that the same film is made again. In two of the grounds people
 sit or walk far off, with no face to be seen.
@@ -193,19 +193,3 @@ def long_film(company: Company, quick: bool = False) -> list[Take]:
     scenes += [[author.grey(2)] for _ in range(4 * some)]
     scenes += [[author.empty()] for _ in range(2 * some)]
     return author.shuffled(scenes)
-
-
-def short_film(company: Company) -> list[Take]:
-    """Two people, as a story: she alone, he alone, a talk, both, strangers, nobody."""
-    author, members = Author(company, 2), {actor.name: actor for actor in company.of("member")}
-    her, him = members["P003"], members["P005"]
-    walk = Part(her.name, (60, 75), (0.15, 0.8), (0.4, 0.42), views=author._views(her, 3), sway=0.08)
-    near = Part(him.name, (80, 150), (0.5, 0.5), (0.42, 0.46), views=author._views(him, 3))
-    talk = list(author.dialogue(her, him, 6))
-    one, two, three = (author.together(author.strangers(count)) for count in (1, 2, 3))
-    beside = author.together([him, *author.strangers(2)])
-    story = [author.empty(), replace(author.empty(), parts=(walk,))]
-    story += [author.empty(), replace(author.empty(), parts=(near,)), one, *talk]
-    story += [author.empty(), two, beside, author.place(her), three, author.single(him)]
-    story += [author.together([her, him]), author.empty()]
-    return [replace(take, gain=(1.0, 1.0), seconds=4.0) for take in story]
