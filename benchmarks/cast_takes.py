@@ -118,7 +118,6 @@ class Author:
         return self._take(*parts)
 
     def strangers(self, count: int) -> list[Actor]:
-        """The next few of the strangers; each comes once before any comes twice."""
         return [next(self._strangers) for _ in range(count)]
 
     def grey(self, count: int) -> Take:
@@ -127,7 +126,6 @@ class Author:
         return replace(self.together(actors, (45.0, 90.0)), grey=True)
 
     def empty(self) -> Take:
-        """Nobody."""
         return self._take()
 
     def shuffled(self, scenes: Sequence[Sequence[Take]]) -> list[Take]:

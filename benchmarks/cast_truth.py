@@ -29,8 +29,6 @@ class TrueShot:
 
 @dataclass(frozen=True)
 class Truth:
-    """The truth of a film; ``kinds`` says of each name whether it is a member, a stranger or grey."""
-
     rate: int
     shots: tuple[TrueShot, ...]
     kinds: Mapping[str, str]

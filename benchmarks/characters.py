@@ -1,13 +1,12 @@
-"""Who is on the screen, measured the whole way: on films with known people, by the code that describes films.
+"""Who is on the screen, measured on a film with known people, by the code that describes films.
 
     python benchmarks/characters.py [--folder FOLDER] [--quick] [--only PART ...]
 
-The films of cast_film.py are made at first use (some minutes) and kept in FOLDER with what was read of them,
-so that a second run takes a minute. Intervals are Wilson's at 95 %; those over strangers count tracks.
+The film of cast_film.py is made at first use (some minutes) and kept in FOLDER with what was read of it, so
+that a second run takes a minute. Intervals are Wilson's at 95 %; those over strangers count tracks.
 
 names       precision and recall of names per shot, with one photo and several of each of ten people, and by
-            AutoAD-Zero's published rule (each frame for itself, 0.2, no margin; by SFace here, not by the
-            paper's models)
+            AutoAD-Zero's published rule (each frame for itself, 0.2, no margin; by SFace here)
 strangers   how many tracks of people who are not in the cast are given a name, for several casts
 discover    purity and groups of the people found; and the film named by the cast found in it
 """
@@ -181,7 +180,6 @@ def by_found(
 
 
 def main() -> None:
-    """Measure and print."""
     parser = command_line(__doc__)
     parser.add_argument("--folder", type=Path, default=Path("cast-film"), help="for films and what is read")
     parser.add_argument("--quick", action="store_true", help="a fifth of the film")

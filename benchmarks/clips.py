@@ -54,7 +54,6 @@ def read_clips(path: Path = LIST) -> dict[str, Clip]:
 
 
 def read_stills(path: Path = LABELS / "stills.yaml") -> dict[str, weights.Weights]:
-    """All photographs that made clips take, by name."""
     return {row["name"]: _file(row) for row in yaml.safe_load(path.read_text("utf-8"))}
 
 

@@ -1,18 +1,14 @@
 """The cost model of docs/planning.md: its units measured, its word on other films, a catalogue.
 
-    python benchmarks/cost_model.py                                   # measures on films made here
     python benchmarks/cost_model.py --film FILM --film OTHER ... --made 720 --json FILE
-    python benchmarks/cost_model.py --read FILE --hours 100000 --cores 1000 --gpus 100
-    python benchmarks/cost_model.py --read FILE --core-hour 0.04 --gpu-hour 2    # money, by your own prices
+    python benchmarks/cost_model.py --read FILE --hours 100000 --cores 1000 --core-hour 0.04 --gpu-hour 2
     python benchmarks/cost_model.py --read benchmarks/results/costs.json --into docs/planning.md
 
 Three films at least, the shortest first. Each is described in seven ways that differ by one part each; what
 a part takes is the difference. "model" is what the units of all other films say of a film, beside what it
-took itself. Core seconds are those of all threads; the clock is not told, for a machine is seldom quiet.
-Seconds of graphics processors are not measured: they come from the makers' figures and from shares that are
-inputs, by the roofline: arithmetic for what is read, memory for what is written. People's hours are not
-measured either: all that is said of them is an input. ``--into`` fills the blocks of a page instead of
-printing. The letters of the formulas are those of the page.
+took itself. Seconds of graphics processors are not measured: they come from the makers' figures and from
+shares that are inputs, by the roofline: arithmetic for what is read, memory for what is written. People's
+hours are inputs too. The letters of the formulas are those of the page.
 """
 
 from __future__ import annotations
@@ -31,17 +27,14 @@ from typing import Any
 
 import numpy as np
 from bench_film import bench_film
-from common import command_line
+from common import command_line, fill
 from cost_measuring import WAYS, measure
-from page_blocks import fill
 from scipy.optimize import nnls
 
 from shotad.description.estimate import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
 
-SECONDS = 64.0
-"""Length of a made film."""
-LINES = (480, 720, 1080)
-"""Films that are made where none is named."""
+SECONDS, LINES = 64.0, (480, 720, 1080)
+"""Length of a made film, and which are made where none is named."""
 LEAST = 3
 TOKENS_A_WORD = 1.35
 """As `shotad.description.estimate` reckons."""
@@ -116,12 +109,10 @@ class Asking:
 
     @property
     def in1(self) -> float:
-        """Tokens that Stage I reads."""
         return self.words1 + self.frames * self.frame_tokens
 
     @property
     def in2(self) -> float:
-        """Tokens that Stage II reads."""
         return self.words2 + ANSWER1
 
 
@@ -177,7 +168,6 @@ def arguments() -> argparse.Namespace:
 
 
 def read(file: Path) -> Films:
-    """What was measured before."""
     try:
         return by_film(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -185,10 +175,8 @@ def read(file: Path) -> Films:
 
 
 def by_film(rows: Sequence[Row]) -> Films:
-    films: Films = {}
-    for row in rows:
-        films.setdefault(row["film"], {})[row["way"]] = row
-    return films
+    names = dict.fromkeys(row["film"] for row in rows)
+    return {name: {row["way"]: row for row in rows if row["film"] == name} for name in names}
 
 
 def measured(chosen: argparse.Namespace) -> Films:
@@ -236,9 +224,7 @@ def units_of(films: Films) -> Units:
         "pixels": float(pixels),
         "credits": each("credits", "prepare", "moments"),
         "slot": each("slots", "prepare", "slots"),
-        "grammar": each("grammar", "slots", "slots"),
-        "sheet": each("sheet", "slots", "slots"),
-        "embedded": each("embedded", "slots", "slots"),
+        **{way: each(way, "slots", "slots") for way in ("grammar", "sheet", "embedded")},
         "records": total(served, "kept", "records", "track") / slots,
         "drawn": total(ways["sheet"], "kept", "drawn") / slots,
         "shot": total(served, "kept", "shots") / sum(row["shots"] for row in served),
@@ -347,7 +333,6 @@ def gpu_seconds(plan: argparse.Namespace, gpu: tuple[float, float], how: Asking)
 
 
 def catalogue(plan: argparse.Namespace, units: Units, how: Asking) -> str:
-    """What a catalogue needs, by these units and the options."""
     # 1080p at 24; 300 moments of a film of two hours are looked at for credits.
     pixels = 1920 * 1080 * 24 * 3600 / 1e9
     hour = {"slots": plan.slots, "shots": plan.shots, "seconds": 3600, "gigapixels": pixels, "moments": 150}

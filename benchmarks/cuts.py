@@ -4,9 +4,7 @@
 
 A hard cut is found by a cut at most two frames away, a gradual transition by one within it, or at most two
 frames beside it; each label by one cut, each further cut is false. Cuts where none and one can be defended
-count neither way. Printed are precision, recall and F1 of each clip that has a label or a false cut, and of
-all; `hard` leaves out what was found of gradual ones, so a false cut counts against it, `gradual` is their
-recall. The supplied films lie in ../shared/data/films, the others are fetched by benchmarks/clips.py.
+count neither way. `hard` leaves out what was found of gradual ones, so a false cut counts against it.
 """
 
 from __future__ import annotations
@@ -116,7 +114,6 @@ def measure(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; see the top of this file."""
     parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="FILM")
     parser.add_argument("--half", choices=get_args(Half))

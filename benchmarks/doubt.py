@@ -2,19 +2,16 @@
 
     python benchmarks/doubt.py [--runs FOLDER] [--half tuning|judging] [--signs] [name ...]
 
-Three kinds of lines, on the clips of tests/labels/clips.yaml. `embedded`: those of the embedded engine,
-held against what it measured itself, as if a model had written them. `describer`: what a describer would
-say (scenes.yaml), held against what the detectors measured at that time. `described`: the same, and in
-place of the description of a Stage I that sees, which cannot be had here, what is plainly to be seen there
-as another labelling says it (seen.yaml).
+Three kinds of lines, on the clips of tests/labels/clips.yaml. `embedded`: those of the embedded engine, held
+against what it measured itself, as if a model had written them; its own errors count as true. `describer`:
+what a describer would say (scenes.yaml), held against what the detectors measured at that time. `described`:
+the same, and in place of the description of a Stage I that sees, what is plainly to be seen (seen.yaml).
 
-Into each line that has room for it an error of one kind is put, drawn by seed from the lists below, and the
-doubt of the wrong lines is compared with that of the true ones: AUROC is how often a wrong line has more
-doubt than a true one (ties count half). Last, one line in five gets an error of a kind that evidence can
-hear, and the share of these in the first quarter of the list is told, the most doubtful first. With
-`--signs` the weight of each sign is printed, fitted by logistic regression; those of the tuning half,
-rounded, are the weights of shotad/description/doubt.py. What the embedded engine says is not always true
-(benchmarks/statements.py): its own errors count as true.
+Into each line that has room for it an error of one kind is put, drawn by seed from the lists below. AUROC is
+how often a wrong line has more doubt than a true one. Last, one line in five gets an error of a kind that
+evidence can hear, and the share of these in the first quarter of the list is told, the most doubtful first.
+With `--signs` the weight of each sign is printed, fitted by logistic regression; those of the tuning half,
+rounded, are the weights of shotad/description/doubt.py.
 """
 
 from __future__ import annotations

@@ -3,13 +3,12 @@
     python benchmarks/events.py [--half tuning|judging|humans] [--data ../shared/data] [--cache FILE]
 
 The tuning half is CMD-AD, the judging half TV-AD. A line is taken where a verb of it has a synonym in the
-list below and a noun that takes part. The prediction is the human AD without names; planted are a synonym,
-another noun, another verb, the same verb denied, the line's actions in the opposite order, and the line of
-another film. Other words are drawn by seed from those of the lines. Printed is the mean score, and what is
-lost against the unchanged line with an interval by 2,000 bootstrap draws of films.
+list below and a noun that takes part. The prediction is the human AD without names; other words are drawn by
+seed from those of the lines. Printed is the mean score, and what is lost against the unchanged line with an
+interval by 2,000 bootstrap draws of films.
 
-``humans``: the two human ADs of Elephants Dream, paired by overlap in time. Printed is in how many of 100
-cases the line of the same moment scores more than one of another moment (equal scores count half).
+``humans``: the two human ADs of Elephants Dream, paired by overlap in time: in how many of 100 cases the line
+of the same moment scores more than one of another moment (equal scores count half).
 """
 
 from __future__ import annotations

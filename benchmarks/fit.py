@@ -47,7 +47,6 @@ def step_of(steps: Sequence[str]) -> str:
 
 
 def row(lines: Sequence[LineToSpeak], fitting: Fitting) -> list[str]:
-    """One line of the table."""
     found = Counter(step_of(line.steps) for line in fitting.spoken)
     found["unspoken"] = len(fitting.unspoken)
     words = sum(count_words(line.text) for line in lines)
@@ -61,7 +60,6 @@ WAYS = {"": {}, ", not moved": STILL, ", not faster": SLOW, ", neither": {**STIL
 
 
 def main() -> None:
-    """Prints the table."""
     parser = command_line(__doc__)
     parser.add_argument("scripts", nargs="+", type=Path)
     parser.add_argument("--voice", default="auto")

@@ -3,10 +3,9 @@
     python benchmarks/heard.py FILM (--track WORKFOLDER/track.json | --script AD.vtt) [--track-number N]
         [--takes WORKFOLDER/voice] [--control ORIGINAL]
 
-For each line that was spoken (`Cue.voiced`: its text and when; or of a script, with ``--script``) the sound
-around it is transcribed, half a second to either side. A word is found if it was heard, numbers and spellings
-evened out; names that were heard as something like them are counted apart. It is in its place if it was heard
-within a second of where it should be, the line's words spread over its time by their letters.
+For each line that was spoken the sound around it is transcribed. A word is found if it was heard, numbers and
+spellings evened out; names that were heard as something like them are counted apart. It is in its place if it
+was heard within a second of where it should be, the line's words spread over its time by their letters.
 
 control: the same moments of the original programme: words that stand there by chance. shift: by how many ms
 the line's own take from ``--takes`` stands off its place, by cross-correlation at 16 kHz.
@@ -39,8 +38,6 @@ SAME_LENGTH = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A line as it should be heard."""
-
     id: str
     text: str
     interval: Interval
@@ -82,7 +79,6 @@ def pieces(blocks: Iterable[SoundBlock], windows: Sequence[Interval]) -> Iterato
 
 
 def window_of(line: Said) -> Interval:
-    """What is listened to for a line."""
     start = max(0.0, line.interval.start - AROUND)
     return Interval(start, min(line.interval.end + AROUND, start + LONGEST))
 
@@ -162,16 +158,7 @@ def totals(results: Sequence[Heard]) -> dict[str, float]:
     return {**counted, **({"shift worst": round(max(shifts), 3)} if shifts else {})}
 
 
-def told(result: Heard) -> str:
-    """One line of the report."""
-    shift = f", shift {result.shift:+.2f} ms" if result.shift is not None else ""
-    counts = f"{result.found}+{result.near}/{result.words}, {result.placed} in place{shift}"
-    line = result.line
-    return f"{line.interval.start:8.2f}  {counts}\n    said:  {line.text}\n    heard: {result.heard}"
-
-
 def main() -> None:
-    """See the module's own words."""
     parser = command_line(__doc__)
     parser.add_argument("film", type=Path)
     script = parser.add_mutually_exclusive_group(required=True)
@@ -184,8 +171,7 @@ def main() -> None:
     lines = lines_of(args.track, args.script)
     names = sorted(names_of([line.text for line in lines], "en"))
     film = open_film(args.film)
-    tracks = film.info.audio
-    number = args.track_number
+    tracks, number = film.info.audio, args.track_number
     if number is None:
         number = next((one.number for one in reversed(tracks) if one.descriptive or len(tracks) == 1), None)
     if number is None:
@@ -193,7 +179,11 @@ def main() -> None:
     control = (open_film(args.control), None) if args.control else None
     takes = [sound_of(path, RATE) for path in sorted(args.takes.glob("*.flac"))] if args.takes else []
     results = list(listen(Whisper(), film, number, lines, names, takes=takes, control=control))
-    print("\n".join(map(told, results)))
+    for result in results:
+        shift = f", shift {result.shift:+.2f} ms" if result.shift is not None else ""
+        counts = f"{result.found}+{result.near}/{result.words}, {result.placed} in place{shift}"
+        print(f"{result.line.interval.start:8.2f}  {counts}")
+        print(f"    said:  {result.line.text}\n    heard: {result.heard}")
     print("\n".join(f"{key}: {value}" for key, value in totals(results).items()))
 
 

@@ -50,7 +50,6 @@ class Hit:
 
 
 def main() -> None:
-    """Print the table, or what is to be read."""
     parser = command_line(__doc__)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--read", help="A rule whose hits are to be read.")

@@ -123,7 +123,6 @@ def theirs(name: str) -> str:
 
 
 def _model() -> Any:
-    """The model with the release's numbers."""
     import torch
     from transformers import GenerationConfig, WhisperConfig, WhisperForConditionalGeneration
 

@@ -3,12 +3,10 @@
     python benchmarks/scales.py [FOLDER] [--checkpoint FILE]
 
 FOLDER holds the films (default ../shared/data/films); tests/labels/scales.json says what each still is.
-Printed are coverage (share of stills with a guess); of those that have one, the accuracy, the accuracy where
-a second label that can be defended counts too, the share within one scale, macro-F1; the share of all stills
-whose factor of Stage I is that of the label; false guesses on black and title cards; and what comes of always
-saying one scale. Of the films, which are for tuning, each shot counts: its middle frame and, where that
-leaves doubt, those at a quarter and three quarters, as films are read. The stills of clips (`clips.py`) are
-told apart by half, and by whether anybody is seen.
+Printed are coverage (share of stills with a guess), and of those that have one what is right; the share of
+all stills whose factor of Stage I is that of the label; false guesses on black and title cards; and what
+comes of always saying one scale. Of the films, which are for tuning, each shot counts, by its middle and
+quarters as films are read; the stills of clips are told apart by half, and by whether anybody is seen.
 """
 
 from __future__ import annotations
@@ -112,7 +110,6 @@ def shot_guesses(reader: ScaleReader, path: Path) -> list[int | None]:
 
 
 def compare(stills: Sequence[Still], guesses: Sequence[int | None]) -> Figures:
-    """Guessed scales against labels."""
     pairs = list(zip(stills, guesses, strict=True))
     shown = [(still.labels, guess) for still, guess in pairs if still.labels]
     empty = [guess for still, guess in pairs if not still.labels]

@@ -2,14 +2,12 @@
 
     python benchmarks/statements.py --half tuning|judging [--runs FOLDER] [--new] [name ...]
 
-Describes the clips of tests/labels/clips.yaml into FOLDER (gone on with where it is there) and holds
-each statement of each line against tests/labels/statements.yaml: [line, begins, verdict, useful, in time],
-where the verdict is true, false or doubtful, by eye beside the pictures, and the verdict and use by a second
-labeller where there was one, who did not know the first's. A line that was changed has to
-be labelled anew: it is counted as not labelled, and ``--new`` prints it as an entry to fill in. Useful is
-a line that says something of what scenes.yaml says there (who, what they do, where, what a text says), and
-is true. A slot in which something can be told is one that scenes.yaml says something of, up to a second
-after its end. Intervals are Wilson's, of 95 %.
+Describes the clips of tests/labels/clips.yaml into FOLDER (gone on with where it is there) and holds each
+statement of each line against tests/labels/statements.yaml: [line, begins, verdicts, useful, in time], by eye
+beside the pictures, then verdicts and use by a second labeller, who did not know the first's. A line that was
+changed counts as not labelled, and ``--new`` prints it as an entry to fill in. Useful is a true line that
+says something of what scenes.yaml says there. A slot in which something can be told is one that scenes.yaml
+says something of, up to a second after its end.
 
 What a draft is worth: the words that a describer inserts, deletes or replaces to turn the line of a slot into
 what scenes.yaml says there for the longest time, against the words of writing that where there is no line.
@@ -75,7 +73,6 @@ def interval(right: int, of: int) -> str:
 
 
 def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str, Any]) -> Iterator[str]:
-    """The figures of these clips, one a line."""
     verdicts: Counter[str] = Counter()
     count: Counter[str] = Counter()
     for one in described:
@@ -113,28 +110,27 @@ def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text; case and signs are free."""
     return re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
 
 
 def worth(described: list[Described], scenes: dict[str, Any]) -> str:
     """The words of a describer who begins with the lines, against one who begins with nothing."""
-    written = changed = whole = drafts = slots = 0
+    count: Counter[str] = Counter()
     for one in described:
         for start, end in one.slots:
             told = [(min(b, end + 1) - max(a, start), text) for a, b, text in scenes.get(one.clip.name, [])]
             longest, wanted = max(told, default=(0.0, ""))
             if longest <= 0:
                 continue
-            slots += 1
             draft = next((said.text for said in one.lines if start <= said.start < end), "")
             words, changes = len(words_of(wanted)), words_changed(words_of(draft), words_of(wanted))
-            written, whole = written + words, whole + changes
+            count.update(slots=1, written=words, whole=changes)
             if draft:
-                drafts, changed = drafts + 1, changed + words - changes
+                count.update(drafts=1, saved=words - changes)
     return (
-        f"  a draft: {whole} words changed or written from the lines, {written} written from nothing,"
-        f" in {slots} slots; in the {drafts} with a line {changed:+} words saved"
+        f"  a draft: {count['whole']} words changed or written from the lines, {count['written']} written "
+        f"from nothing, in {count['slots']} slots; in the {count['drafts']} with a line "
+        f"{count['saved']:+} words saved"
     )
 
 

@@ -4,13 +4,10 @@
     python benchmarks/table.py --only shots frames --runs 9 --film FILM --film OTHER
     python benchmarks/table.py --show FILE.json [--into docs/benchmarks.md]
 
-Parts: shots, frames, features, end-to-end, rendering, metrics. Each measurement is made in a
-process of its own; those that are compared take turns, so that a noisy machine hits all alike; ratios are
-those within a turn. The films are made from the sample film, unless --film names others. Wall time, CPU time
-(all threads and programs) and peak memory of every single run are in the JSON, with the machine in words and
-the versions. The exit code is 1 where something of ours could not be measured, or rivals did not do the same;
-a part that fails stops no other. With --film the films of a growth are 1, 2, 4 and 8 times the first of them:
-leave that out (--no-growth) where it is long.
+Each measurement is made in a process of its own; those that are compared take turns, so that a noisy machine
+hits all alike. The films are made from the sample film, unless --film names others; growth is then measured
+on 1, 2, 4 and 8 times the first of them: leave that out (--no-growth) where it is long. The exit code is 1
+where something of ours could not be measured, or rivals did not do the same.
 """
 
 from __future__ import annotations
@@ -28,8 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from common import DATA, ROOT, command_line
-from page_blocks import fill
+from common import DATA, ROOT, command_line, fill
 from pydantic import TypeAdapter
 from table_parts.contests import Report, Stage, look, run_all, say
 from table_parts.show import disagreements, markdown
@@ -63,7 +59,6 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure and print, or print what was measured."""
     chosen = arguments()
     if chosen.show:
         show(chosen.show, chosen.into)
@@ -80,7 +75,6 @@ def read_report(file: Path) -> Report:
 
 
 def show(file: Path, into: Path | None) -> None:
-    """Print a report that was written before; or put it into a page."""
     try:
         told = markdown(read_report(file))
     except (OSError, ValueError) as error:
@@ -93,7 +87,6 @@ def show(file: Path, into: Path | None) -> None:
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> int:
-    """Everything that was asked for; the exit code."""
     machine = machine_now()
     try:
         own = tuple(look(path.resolve()) for path in chosen.film)

@@ -2,16 +2,13 @@
 
     python benchmarks/threads.py [FILMS] [--half tuning|judging] [--features grid dinov2-small FOLDER ...]
 
-FILMS is the folder of the supplied films (default ../shared/data/films). tests/labels/threads.json says
-which shots share a camera set-up: same place, same angle, though the camera moved a little. One person
-wrote it down from the first, the last and one or two frames between of each shot, before any score was
-computed on them; shots are those of cuts.yaml, or were read the same way. The supplied films are for
-tuning, the others in the half that clips.yaml or thread_clips.yaml says; the sample film is made and counts
-in no sum. Real threads are few, so each clip is also measured in *halves*: every shot of 2 s or more is cut
-in two and a second in the middle left out, so that the halves share a set-up (a moving camera has moved on,
-people have moved), and all other pairs of pieces do not. Told are, over pairs within the reach of one
-description's context (11 shots), precision and recall of joined pairs, average precision, and weighted
-clustering purity, at the threshold of the features.
+FILMS is the folder of the supplied films (default ../shared/data/films). tests/labels/threads.json says which
+shots share a camera set-up, written down by one person before any score was computed on them. The supplied
+films are for tuning, the others in the half that their list says; the sample film counts in no sum. Real
+threads are few, so each clip is also measured in *halves*: every shot of 2 s or more is cut in two and a
+second in the middle left out, so that the halves share a set-up, and all other pairs of pieces do not. Told
+are, over pairs within the reach of one description's context, precision and recall of joined pairs, average
+precision, and weighted clustering purity, at the threshold of the features.
 """
 
 from __future__ import annotations
@@ -117,7 +114,6 @@ class Figures:
 
     @property
     def ap(self) -> float | None:
-        """Average precision; None where no pair belongs together."""
         return average_precision(self.scores, self.together)
 
 
@@ -135,12 +131,10 @@ def labelled_clips(films: Path) -> list[Labelled]:
 
 
 def known_clips() -> dict[str, Clip]:
-    """The clips of clips.yaml and of thread_clips.yaml, by name."""
     return read_clips() | read_clips(LABELS / "thread_clips.yaml")
 
 
 def sample_clip() -> Labelled:
-    """The sample film by its own truths."""
     folder, name = ROOT / "tests/sample", "sample.mp4"
     truths = json.loads((folder / "sample.truths.json").read_text(encoding="utf-8"))
     shots = tuple(Interval(*shot["seconds"]) for shot in truths["shots"])
@@ -171,13 +165,11 @@ def judged(clip: Labelled, maker: FeatureMaker) -> Figures:
 
 
 def total(rows: Sequence[Figures]) -> Figures:
-    """The figures of all clips together."""
     pairs = (np.concatenate([getattr(row, of) for row in rows]) for of in ("scores", "joined", "together"))
     return Figures(*pairs, sum(row.pure for row in rows), sum(row.shots for row in rows))
 
 
 def line(name: str, row: Figures) -> str:
-    """One row of a table."""
     together = int(row.together.sum())
     figures = (share(row.right, row.right + row.wrong), share(row.right, together), row.ap)
     precision, recall, ap = ("  -  " if one is None else f"{one:.3f}" for one in figures)
@@ -189,7 +181,6 @@ def line(name: str, row: Figures) -> str:
 
 
 def main() -> None:
-    """Print the tables."""
     words = command_line(__doc__)
     words.add_argument("films", nargs="?", type=Path, default=FILMS)
     words.add_argument("--half", choices=get_args(Half))

@@ -59,7 +59,6 @@ def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
 
 
 def main() -> None:
-    """Print one line for each voice and speed."""
     parser = command_line(__doc__)
     parser.add_argument("--voices", nargs="+", default=["hibari", "piper", "espeak-ng:en-us"])
     parser.add_argument("--lines", type=int, default=60)

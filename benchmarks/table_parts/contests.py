@@ -181,7 +181,6 @@ def run_all(contests: Sequence[Contest], runs: int, folder: Path, keep: Callable
 
 
 def run_one(entrant: Entrant, turn: int, folder: Path) -> Run | str:
-    """The run, or why there is none."""
     assert entrant.work is not None
     asked = [entrant.work.__module__, entrant.work.__name__, entrant.given, folder]
     count = str(processors())
@@ -218,8 +217,6 @@ def say(line: str) -> None:
 
 @dataclass(frozen=True)
 class FilmAt:
-    """A film to be measured on."""
-
     path: Path
     label: str
     seconds: float
@@ -227,7 +224,6 @@ class FilmAt:
 
 
 def look(path: Path, label: str = "") -> FilmAt:
-    """What a film is like."""
     import av
 
     with av.open(str(path)) as container:
@@ -284,7 +280,6 @@ class Stage:
 def growth(
     part: str, name: str, work: Work, given: Sequence[Given], unit: str, base: float, turns: int
 ) -> Contest:
-    """One work at each of `LENGTHS`."""
     entrants = [Entrant(f"{n} times", "ours", work, one) for n, one in zip(LENGTHS, given, strict=True)]
     return Contest(part, name, entrants, turns=turns, unit=unit, base=base)
 
@@ -302,5 +297,4 @@ def command(scratch: Path, words: Sequence[str], film: str = "") -> Steps:
 
 
 def shotad(*words: str) -> list[str]:
-    """The words of a command of shotad."""
     return [sys.executable, "-c", "from shotad.cli.main import main; main()", *words]

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from shotad.core import Abilities, Given, Identity, NoProgress, Reply, Request, WorkFolder, load_config
 from table_parts.contests import Contest, Done, Entrant, FilmAt, Stage, Steps, Target, command, shotad
+
+from shotad.core import Abilities, Given, Identity, NoProgress, Reply, Request, WorkFolder, load_config
 
 LIMIT = "decoding picture and sound"
 ANSWERS = (0.5, 0.3)
@@ -118,7 +119,6 @@ class Sleepy:
         self._seconds = seconds
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """One reply for each request, each after its time."""
         from shotad.engines.fake import plain_answer
 
         time.sleep(self._seconds * len(requests))

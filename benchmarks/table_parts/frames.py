@@ -70,7 +70,6 @@ def _plans(stage: Stage, share: float, film: FilmAt) -> Path:
 
 
 def _moments(plans: str) -> list[list[float]]:
-    """The moments of each AD."""
     rows = json.loads(Path(plans).read_text(encoding="utf-8"))
     return [[moment for _, moments in row for moment in moments] for row in rows]
 

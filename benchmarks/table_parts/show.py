@@ -13,7 +13,6 @@ from typing import get_args
 import numpy as np
 from scipy.optimize import nnls
 from scipy.special import fdtri
-
 from table_parts.contests import LENGTHS, Clock, Contest, Entrant, Report
 
 LINEAR = 1.1
@@ -153,7 +152,6 @@ _ON_GROWTH = (
 
 
 def _growth_row(growth: Contest) -> Row:
-    """A row for a work that was measured at several lengths."""
     named = (f"{growth.part}: {growth.name}", f"{growth.base:g} {growth.unit}")
     if not all(entrant.runs for entrant in growth.entrants):
         why = next((entrant.missing for entrant in growth.entrants if entrant.missing), "not measured")

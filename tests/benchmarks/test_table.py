@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import page_blocks
 import pytest
+from common import blocks
 from table import read_report
 from table_parts import contests, endtoend, show
 from table_parts.contests import Contest, Entrant, Run
@@ -41,7 +41,7 @@ def test_ratios_turns_and_the_page() -> None:
     assert [name for _, name, _ in seen] == ["three"] * 3 + ["once"] * 2 + ["three"] * 6
     # The page of benchmarks shows what was measured.
     page = ROOT / "docs" / "benchmarks.md"
-    told = page_blocks.blocks(page.read_text(encoding="utf-8"), "benchmarks")
+    told = blocks(page.read_text(encoding="utf-8"), "benchmarks")
     assert told == {source: show.markdown(read_report(page.parent / source)) for source in told} != {}
 
 
