@@ -32,7 +32,7 @@ from table_parts.show import disagreements, markdown
 
 from shotad.core import memory_total, processors
 
-PARTS = ("shots", "frames", "features", "end-to-end", "rendering", "metrics")
+PARTS = ("shots", "frames", "end-to-end", "rendering", "metrics")
 """Each is a module of `table_parts`, without hyphens."""
 PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "transformers", "onnxruntime",
             "ai-edge-litert", "pycocoevalcap")  # fmt: skip

@@ -30,6 +30,7 @@ def plan(stage: Stage) -> Iterator[Contest]:
         words = _command(engine)
         yield from stage.growth("end to end", f"describe, {engine} engine", command, words=words)
     yield from stage.growth("end to end", "speech, shots and frames", reading, base=40.0)
+    yield from stage.growth("threads", "threads and scales of every clip (grid features)", grammar)
 
 
 def _describing(film: FilmAt, *engines: str) -> Contest:
@@ -107,6 +108,19 @@ def reading(scratch: Path, film: str) -> Steps:
         bench.frames.expect("frames", [float(s) for p in plans for f in p.frames for s in f.seconds])
         shown = sum(len(clip) for _, clip in clips(plans, bench.frames.pictures))
         yield Done({"slots": len(found.slots), "frames of clips": shown})
+
+
+def grammar(scratch: Path, film: str) -> Steps:
+    """The second act after a first that is not counted: frames of shots, features, scores, scales."""
+    from shotad.description import RunContext, prepare, understand
+    from shotad.film import open_film
+
+    config = load_config(None, ["threads.features=grid"])
+    with open_film(Path(film)) as opened, WorkFolder(scratch / "work") as folder:
+        bench = RunContext.of(opened, folder, config, Given(), NoProgress())
+        prepared = prepare(bench)
+        yield None
+        yield Done({"slots": len(understand(prepared, bench)[0])})
 
 
 class Sleepy:

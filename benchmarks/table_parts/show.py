@@ -81,9 +81,8 @@ def _row(contest: Contest, ours: Entrant, other: Entrant) -> Row:
     speed = f"{shown(seconds)} s"
     if contest.seconds:
         speed += f", {shown(seconds / contest.seconds)} of the film"
-    for unit in ("images", "ADs"):
-        if count := ours.runs[0].counts.get(unit) if not contest.seconds else None:
-            speed += f", {shown(count / seconds)} {unit}/s"
+    elif count := ours.runs[0].counts.get("ADs"):
+        speed += f", {shown(count / seconds)} ADs/s"
     return (*named, *told, speed, f"{_peak(ours):.0f} / {_peak(other):.0f}")
 
 
