@@ -171,7 +171,7 @@ def main() -> None:
         _print(f"clips for {half}", stills, guesses)
         for told, nobody in (("with somebody", False), ("without anybody", True)):
             some = [(s, g) for s, g in zip(stills, guesses, strict=True) if s.nobody is nobody]
-            print(f"{told}: {compare(*zip(*some, strict=True))}")
+            print(f"{told}: {compare([s for s, _ in some], [g for _, g in some])}")
 
 
 if __name__ == "__main__":
