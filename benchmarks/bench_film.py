@@ -30,25 +30,15 @@ def bench_film(folder: Path, height: int, seconds: float, loop: float | None = N
     name = f"{height}" if loop is None else f"{height}-{loop:g}"
     reel = folder / f"reel-{name}.mp4"
     if not reel.exists():
-        _encode(reel, height, loop)
+        _encode(reel, height, loop or 1e9)
     return repeated(reel, folder / f"film-{name}-{seconds:g}s.mp4", seconds)
 
 
-def repeated(reel: Path, path: Path, seconds: float) -> Path:
-    """The film ``reel`` as often as it takes for ``seconds``, at least once; made where it is not there."""
-    if not path.exists():
-        with av.open(str(reel)) as container:
-            length = _length(container)
-        _repeat(reel, path, max(1, -(-Fraction(seconds).limit_denominator(1000) // length)))
-    return path
-
-
-def _encode(path: Path, height: int, loop: float | None) -> None:
+def _encode(path: Path, height: int, end: float) -> None:
     width = round(height * 16 / 9 / 2) * 2
     rng = np.random.default_rng(1)
     grain = [rng.normal(0, 3, (height, width, 1)).round().astype(np.int16) for _ in range(GRAINS)]
     grain = [np.repeat(one, 3, axis=2) for one in grain]
-    most = None if loop is None else round(loop * RATE)
     unfinished = path.with_suffix(".part.mp4")
     with av.open(str(SAMPLE)) as source, av.open(str(unfinished), "w") as sink:
         video: Any = sink.add_stream("libx264", rate=RATE)
@@ -61,14 +51,18 @@ def _encode(path: Path, height: int, loop: float | None) -> None:
         resampler = av.AudioResampler(format="fltp", layout="stereo", rate=HERTZ)
         count = 0
         for frame in source.decode(video=0, audio=0):
-            if most is not None and frame.time is not None and frame.time >= most / RATE:
+            if frame.time is not None and frame.time >= round(end * RATE) / RATE:
                 continue
             if isinstance(frame, av.AudioFrame):
                 for part in resampler.resample(frame):
                     sink.mux(audio.encode(part))
                 continue
-            assert isinstance(frame, av.VideoFrame)
-            grown = _grown(frame.to_ndarray(format="rgb24"), width, height, count)
+            # Enlarged by a tenth more than asked, seen through a window that wanders
+            picture = frame.to_ndarray(format="rgb24")
+            x, y = 0.05 + 0.05 * np.sin(count / 90), 0.05 + 0.05 * np.cos(count / 70)
+            scale = width / picture.shape[1] * 1.1
+            move = np.array([[scale, 0, -x * width], [0, scale, -y * height]])
+            grown = cv2.warpAffine(picture, move, (width, height), flags=cv2.INTER_CUBIC)
             image = cv2.add(grown, grain[count % GRAINS], dtype=cv2.CV_8U)
             out = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(format="yuv420p")
             out.pts, out.time_base = count, Fraction(1, RATE)
@@ -79,44 +73,30 @@ def _encode(path: Path, height: int, loop: float | None) -> None:
     unfinished.rename(path)
 
 
-def _grown(image: Any, width: int, height: int, number: int) -> Any:
-    """The picture enlarged by a tenth more than asked, seen through a window that wanders."""
-    x, y = 0.05 + 0.05 * np.sin(number / 90), 0.05 + 0.05 * np.cos(number / 70)
-    scale = width / image.shape[1] * 1.1
-    move = np.array([[scale, 0, -x * width], [0, scale, -y * height]])
-    return cv2.warpAffine(image, move, (width, height), flags=cv2.INTER_CUBIC)
-
-
-def _length(container: Any) -> Fraction:
-    """Seconds of the picture: of its frames where they are counted, else of the container."""
-    stream = container.streams.video[0]
-    if stream.frames and stream.average_rate:
-        return Fraction(stream.frames) / stream.average_rate
-    return Fraction(container.duration, 1_000_000)
-
-
-def _repeat(reel: Path, path: Path, times: int) -> None:
-    """The packets of ``reel``, ``times`` over, with their timestamps moved on."""
+def repeated(reel: Path, path: Path, seconds: float) -> Path:
+    """The packets of ``reel`` as often as it takes for ``seconds``, at least once, one after the other; made
+    where it is not there."""
+    if path.exists():
+        return path
     unfinished = path.with_suffix(f".part{path.suffix}")
     with av.open(str(unfinished), "w") as sink, av.open(str(reel)) as pattern:
-        length = _length(pattern)
+        length, picture = Fraction(pattern.duration, 1_000_000), pattern.streams.video[0]
+        if picture.frames and picture.average_rate:
+            length = Fraction(picture.frames) / picture.average_rate
         kept = [stream for stream in pattern.streams if stream.type in ("video", "audio")]
         streams: dict[int, Any] = {one.index: sink.add_stream_from_template(one) for one in kept}
-        for turn in range(times):
+        for turn in range(max(1, -(-Fraction(seconds).limit_denominator(1000) // length))):
             with av.open(str(reel)) as source:
                 for packet in source.demux([source.streams[index] for index in streams]):
                     if packet.dts is None or packet.pts is None or packet.duration is None:
                         continue
-                    if packet.stream.type == "audio" and not _is_inside(packet, length):
+                    # Not the encoder's delay at the beginning, nor what sounds beyond the end
+                    late = (packet.pts + packet.duration) * packet.time_base > length
+                    if packet.stream.type == "audio" and (packet.pts < 0 or late):
                         continue
                     shift = round(turn * length / packet.time_base)
-                    packet.pts += shift
-                    packet.dts += shift
+                    packet.pts, packet.dts = packet.pts + shift, packet.dts + shift
                     packet.stream = streams[packet.stream.index]
                     sink.mux(packet)
     unfinished.rename(path)
-
-
-def _is_inside(packet: Any, length: Fraction) -> bool:
-    """Not the encoder's delay before the beginning, nor what sounds beyond the end of the picture."""
-    return bool(packet.pts >= 0 and (packet.pts + packet.duration) * packet.time_base <= length)
+    return path

@@ -1,19 +1,17 @@
-"""Films with known people in them, for the measurements of characters.py.
+"""A film with known people in it, for the measurements of characters.py.
 
 Ten people of OpenPeople and some 300 strangers (fake-avatars; the ORL faces in grey shots) stand, walk and
 talk before photographic grounds: alone, in dialogue from two set-ups, in twos and threes, among strangers,
 and not at all. Faces are 30 to 200 pixels high in 640 x 360; they move, tilt, turn to the side, change
 expression, grow and shrink, are lit well and badly, blurred by motion and passed by posts. H.264 at an
-ordinary quality, 24 frames a second. Beside the long film and the short one (two people, 80 s) stands the
-truth as JSON: who is where in each frame. ``photos/`` holds the photos of the cast, none of which is on the
-screen.
+ordinary quality, 24 frames a second. Beside the film stands the truth as JSON: who is where in each frame.
+``photos/`` holds the photos of the cast, none of which is on the screen.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,8 +20,8 @@ import av
 import cv2
 import numpy as np
 import numpy.typing as npt
-from cast_actors import PHOTOS, REVISION, Actor, Company, View, company, dressed
-from cast_takes import Part, Take, long_film, short_film
+from cast_actors import PHOTOS, REVISION, Company, View, company, dressed
+from cast_takes import Part, Take, long_film
 from PIL import Image as Pictures
 
 from shotad.core import CastSettings, Image
@@ -39,15 +37,8 @@ DISSOLVE = 4
 Picture = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float64]
 Area = tuple[slice, slice]
-
-
-@dataclass(frozen=True)
-class Seen:
-    """One face in one frame: ``box`` in pixels; ``light`` the gain."""
-
-    name: str
-    box: tuple[float, float, float, float]
-    light: float
+Corners = tuple[float, float, float, float]
+"""Left, top, right and bottom in pixels."""
 
 
 class Stage:
@@ -58,22 +49,21 @@ class Stage:
         self._actors = {actor.name: actor for actor in company.actors}
         self._small: dict[tuple[str, str], list[View]] = {}
 
-    def frames(self, take: Take, seed: int) -> Iterator[tuple[Image, list[Seen]]]:
-        """Each frame of a take, and who is in it."""
+    def frames(self, take: Take, seed: int) -> Iterator[tuple[Image, dict[str, Corners], float]]:
+        """Each frame of a take, whose faces are where in it, and how much light there is."""
         self._small.clear()
         count = round(take.seconds * RATE)
-        rng = np.random.default_rng(seed)
-        noise = rng.normal(0, 1.5, (4, HEIGHT, WIDTH, 1)).astype(np.float32)
+        noise = np.random.default_rng(seed).normal(0, 1.5, (4, HEIGHT, WIDTH, 1)).astype(np.float32)
+        tint = np.array([1 + take.warmth, 1.0, 1 - take.warmth], np.float32)
         ground = self._ground(take)
         for frame in range(count):
             part = frame / max(count - 1, 1)
             image, seen = self._place(take, part) if take.place else self._composed(take, ground, part, count)
             light = _between(take.gain, part) * _fade(take, frame, count)
-            image = _lit(image, light, take) + noise[frame % 4]
-            yield (
-                np.clip(image, 0, 255).astype(np.uint8),
-                [Seen(s.name, s.box, round(light, 2)) for s in seen],
-            )
+            image = image * light * tint
+            if take.grey:
+                image = image.mean(axis=2, keepdims=True).repeat(3, axis=2)
+            yield np.clip(image + noise[frame % 4], 0, 255).astype(np.uint8), seen, light
 
     def _ground(self, take: Take) -> Picture:
         image = self._company.grounds[take.ground % len(self._company.grounds)]
@@ -82,20 +72,17 @@ class Stage:
             large = cv2.GaussianBlur(large, (0, 0), take.soft)
         return large.astype(np.float32)
 
-    def _composed(self, take: Take, ground: Picture, part: float, count: int) -> tuple[Picture, list[Seen]]:
+    def _composed(
+        self, take: Take, ground: Picture, part: float, count: int
+    ) -> tuple[Picture, dict[str, Corners]]:
         x = _between(take.move, part) * 0.3 * WIDTH
         shift = np.array([[1, 0, -x], [0, 1, -0.15 * HEIGHT]])
-        image: Picture = cv2.warpAffine(ground, shift, (WIDTH, HEIGHT), borderMode=cv2.BORDER_REFLECT).astype(
-            np.float32
-        )
-        seen = []
-        for one in take.parts:
-            image, face = self._with(image, one, part, count)
-            seen.append(face)
+        image = cv2.warpAffine(ground, shift, (WIDTH, HEIGHT), borderMode=cv2.BORDER_REFLECT)
+        seen = {one.actor: self._put(image, one, part, count) for one in take.parts}
         return image, seen
 
-    def _with(self, image: Picture, one: Part, part: float, count: int) -> tuple[Picture, Seen]:
-        """The picture with one person before it."""
+    def _put(self, image: Picture, one: Part, part: float, count: int) -> Corners:
+        """One person put before the picture; where the face is."""
         (view, share), *others = self._views(one, part, count)
         size = _between(one.size, part)
         area, layer, box = _layer(self._fitting(one.actor, view, size), one, part, size)
@@ -104,7 +91,12 @@ class Stage:
             layer = layer * share + more * weight
         layer = _blurred(layer, one, part, count)
         image[area] = image[area] * (1 - layer[..., 3:] / 255) + layer[..., :3]
-        return _passed(image, box, part) if one.covered else image, Seen(one.actor, box, 1.0)
+        if one.covered:
+            # A dark post goes by.
+            width = (box[2] - box[0]) * 0.6
+            x = _between((box[0] - 3 * width, box[2] + 3 * width), part)
+            image[:, max(int(x), 0) : max(int(x + width), 0)] = (38, 34, 30)
+        return box
 
     def _views(self, one: Part, part: float, count: int) -> list[tuple[str, float]]:
         """Which views are shown at ``part`` of the take, and how much of each; the first is the most."""
@@ -112,7 +104,7 @@ class Stage:
         at = part * (count - 1)
         number = min(int(at / length), len(one.views) - 1)
         into = at - number * length
-        if number and into < DISSOLVE and len({one.views[number], one.views[number - 1]}) == 2:
+        if number and into < DISSOLVE and one.views[number] != one.views[number - 1]:
             share = (into + 1) / (DISSOLVE + 1)
             pair = [(one.views[number], share), (one.views[number - 1], 1 - share)]
             return sorted(pair, key=lambda item: -item[1])
@@ -120,13 +112,15 @@ class Stage:
 
     def _fitting(self, name: str, view: str, size: float) -> View:
         """The view, halved as often as the size allows, so that it is not sampled too thinly."""
-        actor = self._actors[name]
         if (name, view) not in self._small:
-            self._small[name, view] = list(_halvings(dressed(_named(actor, view), name)))
+            actor = self._actors[name]
+            known = actor.sides if view.startswith("side:") else actor.views
+            own = next(one for one in known if one.name == view.removeprefix("side:"))
+            self._small[name, view] = list(_halvings(dressed(own, name)))
         steps = self._small[name, view]
         return next((step for step in reversed(steps) if step.face >= size), steps[0])
 
-    def _place(self, take: Take, part: float) -> tuple[Picture, list[Seen]]:
+    def _place(self, take: Take, part: float) -> tuple[Picture, dict[str, Corners]]:
         (one,) = take.parts
         view = self._actors[one.actor].places[0]
         size = _between(one.size, part)
@@ -139,13 +133,7 @@ class Stage:
         flags = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
         image = cv2.warpAffine(view.image[..., :3], move, (WIDTH, HEIGHT), flags=flags).astype(np.float32)
         box = (left * scale - x, top * scale - y, right * scale - x, bottom * scale - y)
-        return image, [Seen(one.actor, box, 1.0)]
-
-
-def _named(actor: Actor, view: str) -> View:
-    if view.startswith("side:"):
-        return next(v for v in actor.sides if v.name == view.removeprefix("side:"))
-    return next(v for v in actor.views if v.name == view)
+        return image, {one.actor: box}
 
 
 def _halvings(view: View) -> Iterator[View]:
@@ -165,7 +153,7 @@ def _halvings(view: View) -> Iterator[View]:
 
 def _layer(
     view: View, one: Part, part: float, size: float, area: Area | None = None
-) -> tuple[Area, Picture, tuple[float, float, float, float]]:
+) -> tuple[Area, Picture, Corners]:
     """Somebody alone: the rows and columns in which they are, ``float32[h, w, 4]`` premultiplied in these,
     and the box of the face in the picture."""
     matrix = _placed(view, one, part, size)
@@ -179,13 +167,12 @@ def _layer(
     return area, layer.astype(np.float32), _outline(view.box, matrix)
 
 
-def _outline(box: tuple[float, float, float, float], matrix: Matrix) -> tuple[float, float, float, float]:
+def _outline(box: Corners, matrix: Matrix) -> Corners:
     """The upright rectangle round a box that is put through a homography."""
     left, top, right, bottom = box
     corners = np.array([[[left, top], [right, top], [right, bottom], [left, bottom]]], np.float64)
     points = cv2.perspectiveTransform(corners, matrix)[0]
-    (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
-    return float(x0), float(y0), float(x1), float(y1)
+    return (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())
 
 
 def _placed(view: View, one: Part, part: float, size: float) -> Matrix:
@@ -197,9 +184,7 @@ def _placed(view: View, one: Part, part: float, size: float) -> Matrix:
     cos, sin = scale * np.cos(tilt), scale * np.sin(tilt)
     away = np.array([[1, 0, -(left + right) / 2], [0, 1, -(top + bottom) / 2], [0, 0, 1]])
     turned = np.array([[1, 0, 0], [0, 1, 0], [turn, 0, 1]])
-    back = np.array([[cos, -sin, x], [sin, cos, y], [0, 0, 1]])
-    matrix: Matrix = back @ turned @ away
-    return matrix
+    return np.array([[cos, -sin, x], [sin, cos, y], [0, 0, 1]]) @ turned @ away
 
 
 def _centre(one: Part, part: float, size: float) -> tuple[float, float]:
@@ -222,22 +207,6 @@ def _blurred(layer: Picture, one: Part, part: float, count: int) -> Picture:
     start = (2 * way - end[0], 2 * way - end[1])
     cv2.line(kernel, start, end, 1.0)
     return np.asarray(cv2.filter2D(layer, -1, kernel / kernel.sum()), np.float32)
-
-
-def _passed(image: Picture, box: tuple[float, float, float, float], part: float) -> Picture:
-    """A dark post that goes by."""
-    width = (box[2] - box[0]) * 0.6
-    start, end = box[0] - 3 * width, box[2] + 3 * width
-    x = start + (end - start) * part
-    image = image.copy()
-    image[:, max(int(x), 0) : max(int(x + width), 0)] = (38, 34, 30)
-    return image
-
-
-def _lit(image: Picture, light: float, take: Take) -> Picture:
-    tint = np.array([1 + take.warmth, 1.0, 1 - take.warmth], np.float32)
-    lit: Picture = image * light * tint
-    return lit.mean(axis=2, keepdims=True).repeat(3, axis=2) if take.grey else lit
 
 
 def _fade(take: Take, frame: int, count: int) -> float:
@@ -263,13 +232,13 @@ def shoot(takes: Sequence[Take], people: Company, path: Path) -> None:
         stream.options = {"preset": "veryfast", "crf": str(CRF), "threads": "2"}
         for number, take in enumerate(takes):
             faces: dict[str, list[list[float]]] = {part.actor: [] for part in take.parts}
-            for offset, (image, seen) in enumerate(stage.frames(take, number)):
+            for offset, (image, seen, light) in enumerate(stage.frames(take, number)):
                 frame = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(format="yuv420p")
                 frame.pts, frame.time_base = first + offset, Fraction(1, RATE)
                 sink.mux(stream.encode(frame))
-                for face in seen:
-                    box = [round(v, 1) for v in face.box]
-                    faces[face.name].append([first + offset, *box, face.light])
+                for name, box in seen.items():
+                    corners = [round(v, 1) for v in box]
+                    faces[name].append([first + offset, *corners, round(light, 2)])
             count = round(take.seconds * RATE)
             people_in = [{"name": n, "kind": kinds[n], "faces": rows} for n, rows in faces.items()]
             shots.append({"first": first, "end": first + count, "people": people_in})
@@ -279,22 +248,16 @@ def shoot(takes: Sequence[Take], people: Company, path: Path) -> None:
     unfinished.rename(path)
 
 
-def make(folder: Path, quick: bool = False) -> tuple[Path, Path]:
-    """The long film and the short one, with their truth and the photos of the cast, in ``folder``; made where
-    they are not there."""
-    long, short = (
-        folder / f"{stem}-{MADE}-{REVISION}.mp4" for stem in ("quick" if quick else "long", "short")
-    )
-    photos = folder / "photos"
-    if not (long.exists() and short.exists() and photos.exists()):
+def make(folder: Path, quick: bool = False) -> Path:
+    """The film, with its truth and the photos of the cast, in ``folder``; made where they are not there."""
+    film, photos = folder / f"{'quick' if quick else 'long'}-{MADE}-{REVISION}.mp4", folder / "photos"
+    if not (film.exists() and photos.exists()):
         cv2.setNumThreads(2)
         people = company(FaceModels(CastSettings()))
         folder.mkdir(parents=True, exist_ok=True)
-        for path, takes in ((long, long_film(people, quick=quick)), (short, short_film(people))):
-            if not path.exists():
-                shoot(takes, people, path)
+        shoot(long_film(people, quick=quick), people, film)
         for (name, kind), image in people.photos.items():
             path = photos / name / f"{PHOTOS.index(kind)}-{kind}.jpg"
             path.parent.mkdir(parents=True, exist_ok=True)
             Pictures.fromarray(image).save(path, quality=92)
-    return long, short
+    return film

@@ -1,4 +1,4 @@
-"""What is in the films of cast_film.py: takes, each one shot, with who is in it and what they do.
+"""What is in the film of cast_film.py: takes, each one shot, with who is in it and what they do.
 
 Everything is drawn by a seeded generator, so that the same film is made again. In two of the grounds people
 sit or walk far off, with no face to be seen.
@@ -68,47 +68,56 @@ class Author:
         self._strangers = cycle(self._rng.permutation(np.array(company.of("stranger"), object)).tolist())
         self._grey = cycle(company.of("grey"))
 
+    def _drawn(self, low: float, high: float) -> float:
+        return float(self._rng.uniform(low, high))
+
+    def _happens(self, chance: float) -> bool:
+        return self._rng.random() < chance
+
     def single(self, actor: Actor) -> Take:
-        """One person, near or far, often walking or turning."""
-        size = self._size()
-        start = self._rng.uniform(0.2, 0.8)
-        end = start if self._rng.random() < 0.5 else self._rng.uniform(0.15, 0.85)
-        part = self._part(actor, size, (start, end))
-        return self._take((self._acted(part, actor),))
+        """One person, near or far, often walking; mostly they look to the camera, now and then they turn away
+        or are covered."""
+        low, high = SIZES[int(self._rng.integers(len(SIZES)))]
+        size = self._drawn(low, high)
+        end = size * self._drawn(0.6, 1.7) if self._happens(0.4) else size * 1.05
+        x = self._drawn(0.2, 0.8)
+        ways = (x, x if self._happens(0.5) else self._drawn(0.15, 0.85))
+        part = self._part(actor, (size, float(np.clip(end, 30, 200))), ways)
+        chance = self._rng.random()
+        if actor.sides and chance < 0.3:
+            side = (f"side:{actor.sides[int(self._rng.integers(len(actor.sides)))].name}",)
+            views = self._views(actor, 2)
+            part = replace(part, views=views + side if chance < 0.15 else side + views)
+        return self._take(replace(part, covered=chance > 0.8))
 
     def place(self, actor: Actor) -> Take:
         """Somebody in their own surroundings, the camera going closer or away."""
-        near = self._rng.uniform(70, 130)
-        sizes = (near * self._rng.uniform(0.4, 0.7), near)
-        part = Part(actor.name, sizes if self._rng.random() < 0.5 else sizes[::-1], (0.5, 0.5), (0.4, 0.4))
-        return replace(self._take((part,)), place=True, soft=0.0)
+        near = self._drawn(70, 130)
+        sizes = (near * self._drawn(0.4, 0.7), near)
+        part = Part(actor.name, sizes if self._happens(0.5) else sizes[::-1], (0.5, 0.5), (0.4, 0.4))
+        return replace(self._take(part), place=True, soft=0.0)
 
     def dialogue(self, one: Actor, other: Actor, shots: int) -> Iterator[Take]:
         """A-B-A-B: two set-ups in turn, each with its framing, and at the end both in one shot."""
-        set_ups = []
-        for actor, x in ((one, 0.38), (other, 0.62)):
-            size = self._rng.uniform(75, 140)
-            set_ups.append((actor, size, x, self._take(())))
+        set_ups = [(a, self._drawn(75, 140), x, self._take()) for a, x in ((one, 0.38), (other, 0.62))]
         for shot in range(shots):
             actor, size, x, look = set_ups[shot % 2]
-            part = self._part(actor, (size, size * self._rng.uniform(0.95, 1.08)), (x, x))
+            part = self._part(actor, (size, size * self._drawn(0.95, 1.08)), (x, x))
             yield replace(look, seconds=self._seconds(), parts=(replace(part, views=self._views(actor, 3)),))
         yield self.together([one, other])
 
     def together(self, actors: Sequence[Actor], height: Range = (45.0, 95.0)) -> Take:
         """Several people side by side in one shot."""
-        size = float(self._rng.uniform(*height))
-        size = min(size, 640 / len(actors) * 0.42)
+        size = min(self._drawn(*height), 640 / len(actors) * 0.42)
         parts = []
         for number, actor in enumerate(actors):
-            x = (number + 0.5 + self._rng.uniform(-0.12, 0.12)) / len(actors)
-            own = size * self._rng.uniform(0.85, 1.15)
-            part = self._part(actor, (own, own * self._rng.uniform(0.95, 1.1)), (x, x), sway=0.05)
+            x = (number + 0.5 + self._drawn(-0.12, 0.12)) / len(actors)
+            own = size * self._drawn(0.85, 1.15)
+            part = self._part(actor, (own, own * self._drawn(0.95, 1.1)), (x, x), sway=0.05)
             parts.append(replace(part, views=self._views(actor, 2)))
-        return self._take(tuple(parts))
+        return self._take(*parts)
 
     def strangers(self, count: int) -> list[Actor]:
-        """The next few of the strangers; each comes once before any comes twice."""
         return [next(self._strangers) for _ in range(count)]
 
     def grey(self, count: int) -> Take:
@@ -117,92 +126,51 @@ class Author:
         return replace(self.together(actors, (45.0, 90.0)), grey=True)
 
     def empty(self) -> Take:
-        """Nobody."""
-        return self._take(())
+        return self._take()
 
     def shuffled(self, scenes: Sequence[Sequence[Take]]) -> list[Take]:
         """The scenes in another order; some begin or end in black."""
         takes: list[Take] = []
         for number in self._rng.permutation(len(scenes)):
             scene = list(scenes[number])
-            if self._rng.random() < 0.15:
+            if self._happens(0.15):
                 scene[0] = replace(scene[0], fade="in")
-            elif self._rng.random() < 0.15:
+            elif self._happens(0.15):
                 scene[-1] = replace(scene[-1], fade="out")
             takes += scene
         return takes
 
-    def _acted(self, part: Part, actor: Actor) -> Part:
-        """What somebody alone does: mostly looks to the camera, now and then turns away or is covered."""
-        chance = self._rng.random()
-        if actor.sides and chance < 0.3:
-            side = f"side:{actor.sides[int(self._rng.integers(len(actor.sides)))].name}"
-            return replace(
-                part,
-                views=(*self._views(actor, 2), side) if chance < 0.15 else (side, *self._views(actor, 2)),
-            )
-        if chance > 0.8:
-            return replace(part, covered=True)
-        return part
-
     def _part(self, actor: Actor, size: Range, x: Range, sway: float = 0.15) -> Part:
-        rng = self._rng
         # The larger the face, the lower its centre may be: hair and chin stay in the picture.
-        room = max(size) / 360
-        y = (
-            float(np.clip(rng.uniform(0.3, 0.5), 0.1 + room * 0.75, 0.95 - room * 0.6))
-            if room < 0.6
-            else 0.52
-        )
-        tilts, turns = rng.uniform(-10, 10, 2), rng.uniform(-0.2, 0.2, 2)
-        return Part(
-            actor.name,
-            size,
-            x,
-            (y, float(np.clip(y + rng.uniform(-0.05, 0.05), 0.1, 0.9))),
-            (float(tilts[0]), float(tilts[1])),
-            (float(turns[0]), float(turns[1])),
-            sway,
-            self._views(actor, 3),
-            phase=float(rng.uniform(0, 6.28)),
-        )
+        room, y = max(size) / 360, 0.52
+        if room < 0.6:
+            y = float(np.clip(self._drawn(0.3, 0.5), 0.1 + room * 0.75, 0.95 - room * 0.6))
+        tilt = (self._drawn(-10, 10), self._drawn(-10, 10))
+        turn = (self._drawn(-0.2, 0.2), self._drawn(-0.2, 0.2))
+        ys = (y, float(np.clip(y + self._drawn(-0.05, 0.05), 0.1, 0.9)))
+        views = self._views(actor, 3)
+        return Part(actor.name, size, x, ys, tilt, turn, sway, views, phase=self._drawn(0, 6.28))
 
     def _views(self, actor: Actor, count: int) -> tuple[str, ...]:
         chosen = self._rng.permutation(len(actor.views))[:count]
         return tuple(actor.views[int(number)].name for number in chosen)
 
-    def _take(self, parts: tuple[Part, ...]) -> Take:
-        rng = self._rng
+    def _take(self, *parts: Part) -> Take:
         gain = (1.0, 1.0)
-        if rng.random() < 0.25:
-            gain = (
-                (float(rng.uniform(0.3, 0.5)),) * 2
-                if rng.random() < 0.5
-                else (1.05, float(rng.uniform(0.35, 0.6)))
-            )
-        return Take(
-            self._seconds(),
-            int(rng.integers(self._grounds)),
-            parts,
-            gain,
-            float(rng.uniform(-0.12, 0.12)),
-            float(rng.uniform(0, 5)),
-            move=(float(rng.uniform(0, 0.5)), float(rng.uniform(0, 0.5))),
-        )
-
-    def _size(self) -> Range:
-        low, high = SIZES[int(self._rng.integers(len(SIZES)))]
-        start = float(self._rng.uniform(low, high))
-        end = start * float(self._rng.uniform(0.6, 1.7)) if self._rng.random() < 0.4 else start * 1.05
-        return start, float(np.clip(end, 30, 200))
+        if self._happens(0.25):
+            gain = (self._drawn(0.3, 0.5),) * 2 if self._happens(0.5) else (1.05, self._drawn(0.35, 0.6))
+        seconds, ground = self._seconds(), int(self._rng.integers(self._grounds))
+        warmth, soft = self._drawn(-0.12, 0.12), self._drawn(0, 5)
+        move = (self._drawn(0, 0.5), self._drawn(0, 0.5))
+        return Take(seconds, ground, parts, gain, warmth, soft, move=move)
 
     def _seconds(self) -> float:
-        return round(float(self._rng.uniform(1.2, 2.8)), 2)
+        return round(self._drawn(1.2, 2.8), 2)
 
 
-def long_film(company: Company, seed: int = 1, quick: bool = False) -> list[Take]:
+def long_film(company: Company, quick: bool = False) -> list[Take]:
     """All that is measured: some 300 takes, with ``quick`` a fifth of them."""
-    author, members = Author(company, seed), company.of("member")
+    author, members = Author(company, 1), company.of("member")
     some = 1 if quick else 5
     scenes: list[list[Take]] = []
     for number, member in enumerate(members):
@@ -223,35 +191,3 @@ def long_film(company: Company, seed: int = 1, quick: bool = False) -> list[Take
     scenes += [[author.grey(2)] for _ in range(4 * some)]
     scenes += [[author.empty()] for _ in range(2 * some)]
     return author.shuffled(scenes)
-
-
-def short_film(company: Company, seed: int = 2) -> list[Take]:
-    """Two people, as a story: she alone, he alone, a talk, both, strangers, nobody."""
-    author, members = Author(company, seed), {actor.name: actor for actor in company.of("member")}
-    her, him = members["P003"], members["P005"]
-    walk = Part(her.name, (60, 75), (0.15, 0.8), (0.4, 0.42), views=author._views(her, 3), sway=0.08)
-    near = Part(him.name, (80, 150), (0.5, 0.5), (0.42, 0.46), views=author._views(him, 3))
-
-    def calm(take: Take) -> Take:
-        return replace(take, gain=(1.0, 1.0), seconds=4.0)
-
-    talk = [calm(take) for take in author.dialogue(her, him, 6)]
-    stranger = [author.together(author.strangers(count)) for count in (1, 2, 3)]
-    beside = author.together([him, *author.strangers(2)])
-    story = [
-        author.empty(),
-        replace(author.empty(), parts=(walk,)),
-        author.empty(),
-        replace(author.empty(), parts=(near,)),
-        stranger[0],
-        *talk,
-        author.empty(),
-        stranger[1],
-        beside,
-        author.place(her),
-        stranger[2],
-        author.single(him),
-        author.together([her, him]),
-        author.empty(),
-    ]
-    return [calm(take) for take in story]

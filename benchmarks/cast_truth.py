@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from common import Share
 
@@ -26,38 +25,18 @@ class TrueShot:
     first: int
     end: int
     people: Mapping[str, Mapping[int, Box]]
-    kinds: Mapping[str, str]
-
-    def present(self) -> set[str]:
-        """Members with a face on the screen long enough."""
-        return {
-            n
-            for n, faces in self.people.items()
-            if self.kinds[n] == "member" and len(faces) >= LEAST_SECONDS * 24
-        }
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The truth of a film."""
-
     rate: int
     shots: tuple[TrueShot, ...]
-
-    @property
-    def seconds(self) -> float:
-        """Length of the film."""
-        return self.shots[-1].end / self.rate
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """member, stranger or grey, by name."""
-        return {name: kind for shot in self.shots for name, kind in shot.kinds.items()}
+    kinds: Mapping[str, str]
 
     def shot_at(self, second: float) -> int:
         """Number of the shot at a moment."""
         frame = round(second * self.rate)
-        return next(i for i, shot in enumerate(self.shots) if frame < shot.end or i == len(self.shots) - 1)
+        return next((i for i, shot in enumerate(self.shots) if frame < shot.end), len(self.shots) - 1)
 
     def whose(self, second: float, box: Box) -> str | None:
         """Whose face is in a box at a moment; None where there is none."""
@@ -71,18 +50,15 @@ class Truth:
 
 def read_truth(path: Path) -> Truth:
     """What cast_film.py wrote."""
-    record = json.loads(path.read_text(encoding="utf-8"))
-    return Truth(record["rate"], tuple(_shot(row) for row in record["shots"]))
-
-
-def _shot(row: Mapping[str, Any]) -> TrueShot:
-    people, kinds = {}, {}
-    for person in row["people"]:
-        boxes = {frame: _inside(*corners) for frame, *corners, light in person["faces"] if light > 0.15}
-        faces = {frame: box for frame, box in boxes.items() if box is not None}
-        if faces:
-            people[person["name"]], kinds[person["name"]] = faces, person["kind"]
-    return TrueShot(row["first"], row["end"], people, kinds)
+    record, shots, kinds = json.loads(path.read_text(encoding="utf-8")), [], {}
+    for row in record["shots"]:
+        people = {}
+        for person in row["people"]:
+            boxes = {frame: _inside(*corners) for frame, *corners, light in person["faces"] if light > 0.15}
+            if faces := {frame: box for frame, box in boxes.items() if box is not None}:
+                people[person["name"]], kinds[person["name"]] = faces, person["kind"]
+        shots.append(TrueShot(row["first"], row["end"], people))
+    return Truth(record["rate"], tuple(shots), kinds)
 
 
 def _inside(left: float, top: float, right: float, bottom: float) -> Box | None:
@@ -111,11 +87,6 @@ class Judged:
             return [(f.seconds, n) for f, n in zip(self.track.faces, self.verdict.looks, strict=True) if n]
         return [(f.seconds, self.verdict.member) for f in self.track.faces] if self.verdict.member else []
 
-    @property
-    def named(self) -> bool:
-        """Whether the track, or a look of it, was said to be anybody."""
-        return bool(self.names())
-
 
 def owner_of(track: FaceTrack, truth: Truth) -> tuple[str | None, float]:
     """Whose face a track follows, and for how much of what it sees of anybody; in fades that is left open."""
@@ -133,8 +104,13 @@ def shot_pairs(judged: Iterable[Judged], truth: Truth) -> set[tuple[int, str]]:
 
 
 def true_pairs(truth: Truth, members: set[str]) -> set[tuple[int, str]]:
-    """Who of ``members`` is in which shot."""
-    return {(i, name) for i, shot in enumerate(truth.shots) for name in shot.present() & members}
+    """Who of ``members`` has a face in which shot for long enough."""
+    return {
+        (number, name)
+        for number, shot in enumerate(truth.shots)
+        for name in shot.people.keys() & members
+        if len(shot.people[name]) >= LEAST_SECONDS * truth.rate
+    }
 
 
 def precision(said: set[tuple[int, str]], truth: Truth) -> Share:

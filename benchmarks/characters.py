@@ -1,26 +1,19 @@
-"""Who is on the screen, measured the whole way: on films with known people, by the code that describes films.
+"""Who is on the screen, measured on a film with known people, by the code that describes films.
 
     python benchmarks/characters.py [--folder FOLDER] [--quick] [--only PART ...]
 
-The films of cast_film.py are made at first use (some minutes) and kept in FOLDER with what was read of them,
-so that a second run takes a minute. Intervals are Wilson's at 95 %; those over strangers count tracks.
+The film of cast_film.py is made at first use (some minutes) and kept in FOLDER with what was read of it, so
+that a second run takes a minute. Intervals are Wilson's at 95 %; those over strangers count tracks.
 
 names       precision and recall of names per shot, with one photo and several of each of ten people, and by
-            AutoAD-Zero's published rule (each frame for itself, 0.2, no margin; by SFace here, not by the
-            paper's models)
+            AutoAD-Zero's published rule (each frame for itself, 0.2, no margin; by SFace here)
 strangers   how many tracks of people who are not in the cast are given a name, for several casts
 discover    purity and groups of the people found; and the film named by the cast found in it
-twice       a film of two people described without a cast, with a photo of each, and by the cast found in it:
-            names in lines whose shots show their people, and elsewhere
 """
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -42,24 +35,11 @@ from shotad.description import (
     understand,
 )
 from shotad.film import open_film
-from shotad.sight import (
-    CastFile,
-    FaceModels,
-    FoundPerson,
-    Gallery,
-    identify,
-    load_cast,
-    people_in,
-    read_gallery,
-)
+from shotad.sight import CastFile, FaceModels, FoundPerson, Gallery, identify, people_in, read_gallery
 from shotad.sight.gallery import Embeddings, mean_of
 
 QUIET = {"threads": {"features": "none"}, "scale": {"method": "none"}}
 """Film grammar has no part in who somebody is."""
-NAMES = {"P003": "Clara", "P005": "Omar"}
-"""Who is named in the short film."""
-ALIKE = 0.5
-"""Likeness to somebody's photos from which a person found is taken for them by who names the cast."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +51,13 @@ class Lab:
     truth: Truth
 
     @contextmanager
-    def run(self, work: str, cast: Mapping[str, object] | None = None) -> Iterator[RunContext]:
+    def run(self, work: str, cast: Mapping[str, object]) -> Iterator[RunContext]:
         """The film opened with settings for the cast."""
-        config = Config.model_validate(QUIET | ({"cast": dict(cast)} if cast else {}))
-        with open_film(self.film) as film, WorkFolder(self.folder / work) as folder:
+        config = Config.model_validate({**QUIET, "cast": dict(cast)})
+        with (
+            open_film(self.film) as film,
+            WorkFolder(self.folder / f"work-{self.film.stem}-{work}") as folder,
+        ):
             yield RunContext.of(film, folder, config, Given(), NoProgress())
 
     @property
@@ -84,15 +67,14 @@ class Lab:
 
     def cast(self, photos: Sequence[str], names: Sequence[str] = ()) -> Cast:
         """A cast of ``names`` (everybody) with these photos of each."""
-        files = {
-            name: tuple(self.folder / "photos" / name / f"{PHOTOS.index(kind)}-{kind}.jpg" for kind in photos)
-            for name in sorted(names or self.members)
-        }
-        return Cast(tuple(Member(name, name, photos=own) for name, own in files.items()))
+        files = [f"{PHOTOS.index(kind)}-{kind}.jpg" for kind in photos]
+        place = self.folder / "photos"
+        people = sorted(names or self.members)
+        return Cast(tuple(Member(p, p, photos=tuple(place / p / file for file in files)) for p in people))
 
-    def judged(self, cast: Cast, settings: Mapping[str, object] | None = None) -> list[Judged]:
+    def judged(self, cast: Cast, **settings: object) -> list[Judged]:
         """The film's tracks as they are decided for a cast."""
-        with self.run(f"work-{self.film.stem}-{'frame' if settings else 'track'}", settings) as run:
+        with self.run("frame" if settings else "track", settings) as run:
             plans, _ = understand(prepare(run), run)
             shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
             models = FaceModels(run.config.cast)
@@ -108,8 +90,7 @@ def names(lab: Lab) -> None:
     for words, photos in (("1 photo (studio)", PHOTOS[:1]), ("3 photos", PHOTOS)):
         said = shot_pairs(lab.judged(lab.cast(photos)), lab.truth)
         print(f"{words:34}{shares(said, lab.truth, lab.members)}")
-    rule = {"rules": "paper", "threshold": 0.2}
-    frames = shot_pairs(lab.judged(lab.cast(PHOTOS[:1]), rule), lab.truth)
+    frames = shot_pairs(lab.judged(lab.cast(PHOTOS[:1]), rules="paper", threshold=0.2), lab.truth)
     print(f"{'1 photo, each frame for itself':34}{shares(frames, lab.truth, lab.members)}")
 
 
@@ -137,7 +118,7 @@ def strangers(lab: Lab) -> None:
 
 
 def _named(rows: Sequence[Judged]) -> Share:
-    return Share(sum(row.named for row in rows), len(rows))
+    return Share(sum(bool(row.names()) for row in rows), len(rows))
 
 
 def _from_film(rows: Sequence[Judged]) -> dict[str, Embeddings]:
@@ -166,7 +147,7 @@ def discover(lab: Lab) -> None:
     """People found by their faces, against the truth; and the film named by them."""
     place = lab.folder / f"found-{lab.film.stem}.cast"
     shutil.rmtree(place, ignore_errors=True)
-    with lab.run(f"work-{lab.film.stem}-discover") as run:
+    with lab.run("discover", {}) as run:
         models = FaceModels(run.config.cast)
         faces = [track for shot in discovering._faces(run, models) for track in shot.tracks]
         height = run.film.info.size_within(max_pixels=discovering.PIXELS)[1]
@@ -198,75 +179,20 @@ def by_found(
     return {(shot, spoken[name] or "") for shot, name in pairs}
 
 
-def twice(folder: Path, film: Path) -> None:
-    """The film of two people described three times: do names stand in the right lines, and only there?"""
-    truth = read_truth(film.with_suffix(".json"))
-    photos, found = folder / "two-photos", folder / "two-found.cast"
-    for person, name in NAMES.items():
-        (photos / name).mkdir(parents=True, exist_ok=True)
-        shutil.copy(folder / "photos" / person / f"0-{PHOTOS[0]}.jpg", photos / name / "photo.jpg")
-    shutil.rmtree(found, ignore_errors=True)
-    _shotad("cast", "discover", film, "--out", folder / "twice-found", "--cast", found)
-    known = {member.name: rows for member, rows in _looks(load_cast(photos))}
-    for member, rows in _looks(Cast(load_cast(found).members)):
-        likeness, name = max((float(mean_of(own) @ mean_of(rows)), name) for name, own in known.items())
-        if likeness >= ALIKE:
-            _shotad("cast", "name", found, member.id, name)
-    print("\nDescribed: names said where the person is, elsewhere, not said where they are")
-    for words, cast in (("without a cast", None), ("a photo each", photos), ("discovered", found)):
-        out = folder / f"twice-{words.split()[-1]}"
-        options = ("--engine", "embedded", "--detail", "rich", "--no-sheet")
-        _shotad("describe", film, "--out", out, *options, *(("--cast", cast) if cast else ()))
-        print(f"{words:34}{_checked(out, truth)}")
-
-
-def _shotad(*arguments: object) -> None:
-    command = [sys.executable, "-c", "import sys; from shotad.cli.main import main; sys.exit(main())"]
-    words = [*map(str, arguments), "--plain"]
-    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"shotad {' '.join(words)} failed:\n{done.stderr}")
-
-
-def _looks(cast: Cast) -> list[tuple[Member, Embeddings]]:
-    photos = read_gallery(cast, FaceModels(CastSettings()), CastSettings()).photos
-    return [(member, photos[member.id]) for member in cast if member.id in photos]
-
-
-def _checked(out: Path, truth: Truth) -> str:
-    """Names in lines, against who has a face in the shots that their slots go over."""
-    track = json.loads((out / "track.json").read_text(encoding="utf-8"))
-    slots = json.loads((out / "slots.json").read_text(encoding="utf-8"))["slots"]
-    texts = {cue["slot"]: cue["text"] for cue in track["cues"]}
-    right = wrong = missed = 0
-    for slot in slots:
-        first, end = (slot["start"] + 0.05) * truth.rate, (slot["end"] - 0.05) * truth.rate
-        there = {n for shot in truth.shots if shot.first < end and shot.end > first for n in shot.people}
-        said = {p for p, name in NAMES.items() if re.search(rf"\b{name}\b", texts.get(slot["id"], ""))}
-        right, wrong = right + len(said & there), wrong + len(said - there)
-        missed += len((there & NAMES.keys()) - said)
-    return f"{right}, {wrong}, {missed}; {len(slots)} slots"
-
-
 def main() -> None:
-    """Measure and print."""
     parser = command_line(__doc__)
     parser.add_argument("--folder", type=Path, default=Path("cast-film"), help="for films and what is read")
     parser.add_argument("--quick", action="store_true", help="a fifth of the film")
     parts = {"names": names, "strangers": strangers, "discover": discover}
-    parser.add_argument("--only", nargs="+", choices=(*parts, "twice"), default=(*parts, "twice"))
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     options = parser.parse_args()
     cv2.setNumThreads(2)
-    film, short = cast_film.make(options.folder, options.quick)
+    film = cast_film.make(options.folder, options.quick)
     lab = Lab(options.folder, film, read_truth(film.with_suffix(".json")))
-    print(
-        f"{film.name}: {lab.truth.seconds:.0f} s, {len(lab.truth.shots)} shots, {len(lab.truth.kinds)} people"
-    )
-    for part, measure in parts.items():
-        if part in options.only:
-            measure(lab)
-    if "twice" in options.only:
-        twice(options.folder, short)
+    shots, people = lab.truth.shots, lab.truth.kinds
+    print(f"{film.name}: {shots[-1].end / lab.truth.rate:.0f} s, {len(shots)} shots, {len(people)} people")
+    for part in options.only:
+        parts[part](lab)
 
 
 if __name__ == "__main__":

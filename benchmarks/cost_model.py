@@ -1,18 +1,14 @@
 """The cost model of docs/planning.md: its units measured, its word on other films, a catalogue.
 
-    python benchmarks/cost_model.py                                   # measures on films made here
     python benchmarks/cost_model.py --film FILM --film OTHER ... --made 720 --json FILE
-    python benchmarks/cost_model.py --read FILE --hours 100000 --cores 1000 --gpus 100
-    python benchmarks/cost_model.py --read FILE --core-hour 0.04 --gpu-hour 2    # money, by your own prices
+    python benchmarks/cost_model.py --read FILE --hours 100000 --cores 1000 --core-hour 0.04 --gpu-hour 2
     python benchmarks/cost_model.py --read benchmarks/results/costs.json --into docs/planning.md
 
 Three films at least, the shortest first. Each is described in seven ways that differ by one part each; what
 a part takes is the difference. "model" is what the units of all other films say of a film, beside what it
-took itself. Core seconds are those of all threads; the clock is not told, for a machine is seldom quiet.
-Seconds of graphics processors are not measured: they come from the makers' figures and from shares that are
-inputs, by the roofline: arithmetic for what is read, memory for what is written. People's hours are not
-measured either: all that is said of them is an input. ``--into`` fills the blocks of a page instead of
-printing. The letters of the formulas are those of the page.
+took itself. Seconds of graphics processors are not measured: they come from the makers' figures and from
+shares that are inputs, by the roofline: arithmetic for what is read, memory for what is written. People's
+hours are inputs too. The letters of the formulas are those of the page.
 """
 
 from __future__ import annotations
@@ -25,23 +21,20 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from bench_film import bench_film
-from common import command_line
+from common import command_line, fill
 from cost_measuring import WAYS, measure
-from page_blocks import put_into
 from scipy.optimize import nnls
 
 from shotad.description.estimate import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
 
-SECONDS = 64.0
-"""Length of a made film."""
-LINES = (480, 720, 1080)
-"""Films that are made where none is named."""
+SECONDS, LINES = 64.0, (480, 720, 1080)
+"""Length of a made film, and which are made where none is named."""
 LEAST = 3
 TOKENS_A_WORD = 1.35
 """As `shotad.description.estimate` reckons."""
@@ -116,12 +109,10 @@ class Asking:
 
     @property
     def in1(self) -> float:
-        """Tokens that Stage I reads."""
         return self.words1 + self.frames * self.frame_tokens
 
     @property
     def in2(self) -> float:
-        """Tokens that Stage II reads."""
         return self.words2 + ANSWER1
 
 
@@ -149,24 +140,18 @@ def main() -> None:
     blocks = {
         "checked": checked(films),
         "units": units_told(units_of(films), asking_of(films)),
-        "catalogue": "```\n" + "\n".join(catalogue(chosen, units_of(films), asking_of(films))) + "\n```",
+        "catalogue": f"```\n{catalogue(chosen, units_of(films), asking_of(films))}\n```",
     }
-    if not chosen.into:
+    if chosen.into:
+        fill(chosen.into, "costs", blocks)
+    else:
         print("\n\n".join(blocks.values()))
-        return
-    try:
-        filled = put_into(chosen.into.read_text(encoding="utf-8"), "costs", blocks)
-    except ValueError as error:
-        sys.exit(f"{chosen.into}: {error}")
-    chosen.into.write_text(filled, encoding="utf-8")
 
 
 def arguments() -> argparse.Namespace:
     parser = command_line(__doc__)
     parser.add_argument("--film", type=Path, action="append", default=[], help="a film; repeatable")
-    parser.add_argument(
-        "--made", type=int, action="append", default=[], metavar="LINES", help="a film made here; repeatable"
-    )
+    parser.add_argument("--made", type=int, action="append", default=[], help="lines of a film made here")
     parser.add_argument("--json", type=Path, help="write what was measured")
     parser.add_argument("--read", type=Path, help="measure nothing: read this file")
     parser.add_argument("--into", type=Path, help="with --read: fill the blocks of this page")
@@ -183,7 +168,6 @@ def arguments() -> argparse.Namespace:
 
 
 def read(file: Path) -> Films:
-    """What was measured before."""
     try:
         return by_film(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -191,10 +175,8 @@ def read(file: Path) -> Films:
 
 
 def by_film(rows: Sequence[Row]) -> Films:
-    films: Films = {}
-    for row in rows:
-        films.setdefault(row["film"], {})[row["way"]] = row
-    return films
+    names = dict.fromkeys(row["film"] for row in rows)
+    return {name: {row["way"]: row for row in rows if row["film"] == name} for name in names}
 
 
 def measured(chosen: argparse.Namespace) -> Films:
@@ -242,9 +224,7 @@ def units_of(films: Films) -> Units:
         "pixels": float(pixels),
         "credits": each("credits", "prepare", "moments"),
         "slot": each("slots", "prepare", "slots"),
-        "grammar": each("grammar", "slots", "slots"),
-        "sheet": each("sheet", "slots", "slots"),
-        "embedded": each("embedded", "slots", "slots"),
+        **{way: each(way, "slots", "slots") for way in ("grammar", "sheet", "embedded")},
         "records": total(served, "kept", "records", "track") / slots,
         "drawn": total(ways["sheet"], "kept", "drawn") / slots,
         "shot": total(served, "kept", "shots") / sum(row["shots"] for row in served),
@@ -282,52 +262,46 @@ def sent(slots: float, how: Asking, units: Units) -> float:
     return slots * (how.frames * units["sent"] + 2 * units["letter"])
 
 
-def compared(films: Films) -> Iterator[tuple[str, float, float]]:
-    """The model's word on parts of each film, by units that come from the others, and what was measured."""
-    for name, ways in films.items():
-        others = {other: rows for other, rows in films.items() if other != name}
-        units, how = units_of(others), asking_of(others)
-        film, slots = ways["server"], ways["server"]["slots"]
-        cpu = {way: row["cpu"] for way, row in ways.items()}
-        kept, seen, said = film["kept"], film["server"], film["foreseen"]
-        yield "preparing, core s", preparing(film, units), cpu["credits"]
-        each = units["slot"] + units["grammar"]
-        yield "slots and grammar, core s", slots * each, cpu["grammar"] - cpu["prepare"]
-        yield "embedded, core s", slots * units["embedded"], cpu["embedded"] - cpu["slots"]
-        yield "overview, core s", slots * units["sheet"], cpu["sheet"] - cpu["slots"]
-        own = kept["records"] + kept["track"] + kept["shots"]
-        yield "records, kB", records(film, units) / 1e3, own / 1e3
-        yield "overview, kB", slots * units["drawn"] / 1e3, ways["sheet"]["kept"]["drawn"] / 1e3
-        yield "disk at most, MB", units["kept"] * film["seconds"] / 1e6, film["most"] / 1e6
-        yield "calls", 2 * slots, seen["calls1"] + seen["calls2"]
-        yield "frames sent", slots * how.frames, seen["frames"]
-        tokens = said["words1"] + said["frame_tokens"] + said["words2"]
-        yield "tokens in (by --estimate)", slots * (how.in1 + how.in2), tokens
-        yield "sent, kB", sent(slots, how, units) / 1e3, (seen["frame_bytes"] + seen["letter_bytes"]) / 1e3
+def compared(films: Films, name: str) -> Iterator[tuple[str, float, float]]:
+    """The model's word on parts of a film, by units that come from the others, and what was measured."""
+    others = {other: rows for other, rows in films.items() if other != name}
+    units, how, ways = units_of(others), asking_of(others), films[name]
+    film, slots = ways["server"], ways["server"]["slots"]
+    cpu = {way: row["cpu"] for way, row in ways.items()}
+    kept, seen, said = film["kept"], film["server"], film["foreseen"]
+    yield "preparing, core s", preparing(film, units), cpu["credits"]
+    each = units["slot"] + units["grammar"]
+    yield "slots and grammar, core s", slots * each, cpu["grammar"] - cpu["prepare"]
+    yield "embedded, core s", slots * units["embedded"], cpu["embedded"] - cpu["slots"]
+    yield "overview, core s", slots * units["sheet"], cpu["sheet"] - cpu["slots"]
+    own = kept["records"] + kept["track"] + kept["shots"]
+    yield "records, kB", records(film, units) / 1e3, own / 1e3
+    yield "overview, kB", slots * units["drawn"] / 1e3, ways["sheet"]["kept"]["drawn"] / 1e3
+    yield "disk at most, MB", units["kept"] * film["seconds"] / 1e6, film["most"] / 1e6
+    yield "calls", 2 * slots, seen["calls1"] + seen["calls2"]
+    yield "frames sent", slots * how.frames, seen["frames"]
+    tokens = said["words1"] + said["frame_tokens"] + said["words2"]
+    yield "tokens in (by --estimate)", slots * (how.in1 + how.in2), tokens
+    yield "sent, kB", sent(slots, how, units) / 1e3, (seen["frame_bytes"] + seen["letter_bytes"]) / 1e3
 
 
 def checked(films: Films) -> str:
     """A row for each thing: the model's word over the truth, and both for the film that has most of it."""
-    names = ", ".join(
-        f"{name} ({film['server']['seconds']:.0f} s, {film['server']['slots']} slots)"
-        for name, film in films.items()
-    )
-    rows = [
-        f"Measured on {names}.\n",
+    whole = {name: film["server"] for name, film in films.items()}
+    names = ", ".join(f"{n} ({row['seconds']:.0f} s, {row['slots']} slots)" for n, row in whole.items())
+    rows = [f"Measured on {names}.\n"]
+    rows += [
         "| part | model / measured: median (range), films | where most: model / measured |",
         "|---|---|---|",
     ]
-    by_part: dict[str, list[tuple[float, float]]] = {}
-    for part, said, true in compared(films):
-        by_part.setdefault(part, []).append((said, true))
-    for part, pairs in by_part.items():
-        ratios = [said / true for said, true in pairs if true]
-        most = max(pairs, key=lambda pair: pair[1])
+    for of_films in zip(*(compared(films, name) for name in films), strict=True):
+        ratios = [said / true for _, said, true in of_films if true]
+        part, said, true = max(of_films, key=lambda row: row[2])
         told = "–"
         if ratios:
             middle = statistics.median(ratios)
             told = f"{middle:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {len(ratios)}"
-        rows.append(f"| {part} | {told} | {most[0]:,.1f} / {most[1]:,.1f} |")
+        rows.append(f"| {part} | {told} | {said:,.1f} / {true:,.1f} |")
     return "\n".join(rows)
 
 
@@ -348,130 +322,101 @@ def units_told(units: Units, how: Asking) -> str:
 def gpu_seconds(plan: argparse.Namespace, gpu: tuple[float, float], how: Asking) -> tuple[float, float]:
     """GPU seconds for an hour of film of Stage I by Qwen2-VL-7B and of Stage II by LLaMA3-8B."""
     flops, bandwidth = gpu
-    found = []
-    for model, read_, seen, written in (
-        (QWEN, how.in1, how.frames * how.frame_tokens, ANSWER1),
-        (LLAMA, how.in2, 0.0, ANSWER2),
-    ):
-        reading = 2 * model.parameters * read_ + 2 * model.seeing * seen * PATCHES
-        writing = written * (model.weights / plan.at_once + (read_ + written / 2) * model.cache)
-        each = reading / (flops * plan.arithmetic) + writing / (bandwidth * plan.memory)
-        found.append(plan.slots * each)
-    return found[0], found[1]
+
+    def seconds(model: Model, read: float, seen: float, written: float) -> float:
+        reading = 2 * model.parameters * read + 2 * model.seeing * seen * PATCHES
+        writing = written * (model.weights / plan.at_once + (read + written / 2) * model.cache)
+        return float(plan.slots * (reading / flops / plan.arithmetic + writing / bandwidth / plan.memory))
+
+    one = seconds(QWEN, how.in1, how.frames * how.frame_tokens, ANSWER1)
+    return one, seconds(LLAMA, how.in2, 0.0, ANSWER2)
 
 
-def catalogue(plan: argparse.Namespace, units: Units, how: Asking) -> Iterator[str]:
-    """Lines that say what a catalogue needs, by these units and the options."""
+def catalogue(plan: argparse.Namespace, units: Units, how: Asking) -> str:
     # 1080p at 24; 300 moments of a film of two hours are looked at for credits.
     pixels = 1920 * 1080 * 24 * 3600 / 1e9
     hour = {"slots": plan.slots, "shots": plan.shots, "seconds": 3600, "gigapixels": pixels, "moments": 150}
     reading = preparing(hour, units) * plan.parallel
-    around = plan.slots * (units["slot"] + units["grammar"] + units["sheet"]) * plan.parallel
-    cpu, own = reading + around, plan.slots * units["embedded"] * plan.parallel
-
-    def days(what: str, each: float, machines: int, kind: str = "") -> str:
-        alone = plan.hours * each / 86_400
-        together, many = alone / machines / plan.busy, f"{machines:,} {kind}".strip()
-        return f"{what}: {alone:,.0f} days of one; {together:,.1f} days of {many} at {plan.busy:.0%}"
-
-    yield (
-        f"{plan.hours:,.0f} hours in {plan.hours / plan.film_hours:,.0f} films of {plan.film_hours:g} hours, "
-        f"{plan.slots:.0f} slots and {plan.shots:.0f} shots an hour,"
-    )
-    yield f"1080p at 24: {plan.hours * plan.slots:,.0f} slots. An hour of film takes"
-    yield f"  {cpu:,.0f} core seconds before and beside the engines,"
-    yield f"  of them {reading:,.0f} to decode, find shots and listen;"
-    yield f"  {own:,.0f} core seconds of the embedded engine, or"
-    yield f"  {2 * plan.slots:,.0f} calls, {plan.slots * (how.in1 + how.in2):,.0f} tokens in"
-    frames = plan.slots * how.frames * how.frame_tokens
-    yield f"  ({frames:,.0f} of them frames), {plan.slots * (ANSWER1 + ANSWER2):,.0f} out."
-    yield ""
-    yield days("Cores, without engines", cpu, plan.cores, "cores")
-    yield days("Cores, embedded engine too", cpu + own, plan.cores, "cores")
-    # Servers are sent stills; in the same process two frames share their tokens, as of a film.
-    paired = Asking(how.frames, how.frame_tokens / 2, how.words1, how.words2)
-    for way, each in (
-        ("Qwen2-VL and LLaMA 3 by servers, frames one by one", how),
-        ("The same in the worker, frames in pairs", paired),
-    ):
-        yield f"\n{way}; GPU seconds an hour of film for Stage I and II:"
-        for name, gpu in GPUS.items():
-            one, two = gpu_seconds(plan, gpu, each)
-            told = days(f"  {name}: {one:,.0f} + {two:,.0f}", one + two, plan.gpus)
-            yield f"{told}; {cpu / (one + two):.1f} cores feed one"
-    yield ""
-    read_, to_servers = plan.bits / 8 * 3600, sent(plan.slots, how, units)
-    bare = records(hour, units)
+    sheet, own = (plan.slots * units[name] * plan.parallel for name in ("sheet", "embedded"))
+    cpu = reading + plan.slots * (units["slot"] + units["grammar"] + units["sheet"]) * plan.parallel
+    read, to_servers, bare = plan.bits / 8 * 3600, sent(plan.slots, how, units), records(hour, units)
     kept = bare + plan.slots * units["drawn"]
-    yield f"Read: {read_ / 1e9:,.2f} GB an hour, {_terabytes(read_ * plan.hours)}."
-    yield f"To a pool of servers: {to_servers / 1e6:,.0f} MB an hour, {_terabytes(to_servers * plan.hours)}."
-    yield (
-        f"Kept: {kept / 1e6:,.1f} MB an hour, {_terabytes(kept * plan.hours)}; without the overview "
-        f"{bare / 1e6:,.1f} MB, {_terabytes(bare * plan.hours)},"
-    )
-    yield f"  and {plan.slots * units['sheet'] * plan.parallel:,.0f} core seconds an hour less."
-    seconds = plan.hours * cpu / plan.cores / plan.busy
-    flows = [f"{each * plan.hours * 8 / seconds / 1e9:,.1f}" for each in (read_, to_servers, kept)]
-    yield (
-        f"Network while {plan.cores:,} cores are at it, Gbit/s: {flows[0]} read, {flows[1]} to servers, "
-        f"{flows[2]} kept."
-    )
-    film, held = read_ * plan.film_hours / 1e9, units["kept"] * 3600 * plan.film_hours / 1e9
-    yield (
-        f"Disk of a worker for a film: {film:,.1f} GB where it is fetched, {held:,.1f} GB of frames and "
-        "records meanwhile."
-    )
-    yield ""
+    # Bytes an hour of film, in Gbit a second of all cores
+    flow = 8 / (cpu / plan.cores / plan.busy) / 1e9
     # Done again where workers are lost: at most all of a film but its answers, which are kept.
     of_film = cpu * plan.film_hours / plan.worker_cores
-    yield (
-        f"A film keeps a worker of {plan.worker_cores} cores for {of_film / 60:,.0f} minutes "
-        "beside the engines."
-    )
-    yield (
-        f"A worker that is lost once in {plan.worker_hours:g} hours costs at most "
-        f"{of_film / plan.worker_hours / 3600:.1%} more core seconds, and no answer twice."
-    )
-    yield ""
-    yield from _people(plan)
-    yield from _money(plan, how, {"cpu": cpu, "kept": kept, "read": read_})
+    people = plan.watched + plan.slots * plan.changed * plan.change_seconds / 3600
 
+    def days(each: float, machines: int, kind: str = "") -> str:
+        alone, many = plan.hours * each / 86_400, f"{machines:,} {kind}".strip()
+        return (
+            f"{alone:,.0f} days of one; {alone / machines / plan.busy:,.1f} days of {many} at {plan.busy:.0%}"
+        )
 
-def _hours_of_people(plan: argparse.Namespace) -> float:
-    """Of a person, for an hour of film."""
-    return float(plan.watched + plan.slots * plan.changed * plan.change_seconds / 3600)
+    def gpus(how: Asking) -> str:
+        rows = []
+        for name, gpu in GPUS.items():
+            one, two = gpu_seconds(plan, gpu, how)
+            told = days(one + two, plan.gpus)
+            rows.append(f"  {name}: {one:,.0f} + {two:,.0f}: {told}; {cpu / (one + two):.1f} cores feed one")
+        return "\n".join(rows)
 
+    def terabytes(each: float) -> str:
+        number = each * plan.hours / 1e12
+        return f"{number:,.3g} TB" if number < 100 else f"{number:,.0f} TB"
 
-def _people(plan: argparse.Namespace) -> Iterator[str]:
-    each = _hours_of_people(plan)
-    hours = plan.hours * each
-    yield (
-        f"People who check every line (assumed: {plan.watched:g} h to see and hear an hour of film, "
-        f"{plan.changed:.0%} of lines put right,"
-    )
-    yield (
-        f"{plan.change_seconds:g} s each): {each:.1f} hours an hour of film, {hours:,.0f} hours, "
-        f"{hours / plan.year_hours:,.0f} people for a year of {plan.year_hours:,.0f} hours."
-    )
-
-
-def _money(plan: argparse.Namespace, how: Asking, hour: Mapping[str, float]) -> Iterator[str]:
-    """By the user's prices, of what an hour of film takes; machines that stand idle are paid for too."""
+    # By the user's prices; machines that stand idle are paid for too.
     paid = plan.hours / 3600 / plan.busy
-    servers = {name: paid * sum(gpu_seconds(plan, gpu, how)) for name, gpu in GPUS.items()}
     costs = [
-        ("cores", paid * hour["cpu"], plan.core_hour),
-        *((f"servers, were they {name}", amount, plan.gpu_hour) for name, amount in servers.items()),
-        ("records, a month", plan.hours * hour["kept"] / 1e9, plan.gigabyte_month),
-        ("films read over a network that is paid for", plan.hours * hour["read"] / 1e9, plan.gigabyte_sent),
-        ("people", plan.hours * _hours_of_people(plan), plan.person_hour),
+        ("cores", paid * cpu, plan.core_hour),
+        *(
+            (f"servers, were they {n}", paid * sum(gpu_seconds(plan, g, how)), plan.gpu_hour)
+            for n, g in GPUS.items()
+        ),
+        ("records, a month", plan.hours * kept / 1e9, plan.gigabyte_month),
+        ("films read over a network that is paid for", plan.hours * read / 1e9, plan.gigabyte_sent),
+        ("people", plan.hours * people, plan.person_hour),
     ]
-    told = [f"Money, {what}: {amount * price:,.0f}." for what, amount, price in costs if price is not None]
-    yield from ["", *told] if told else []
+    money = [f"\nMoney, {what}: {amount * price:,.0f}." for what, amount, price in costs if price is not None]
+    return f"""\
+{plan.hours:,.0f} hours in {plan.hours / plan.film_hours:,.0f} films of {plan.film_hours:g} hours, \
+{plan.slots:.0f} slots and {plan.shots:.0f} shots an hour,
+1080p at 24: {plan.hours * plan.slots:,.0f} slots. An hour of film takes
+  {cpu:,.0f} core seconds before and beside the engines,
+  of them {reading:,.0f} to decode, find shots and listen;
+  {own:,.0f} core seconds of the embedded engine, or
+  {2 * plan.slots:,.0f} calls, {plan.slots * (how.in1 + how.in2):,.0f} tokens in
+  ({plan.slots * how.frames * how.frame_tokens:,.0f} of them frames), \
+{plan.slots * (ANSWER1 + ANSWER2):,.0f} out.
 
+Cores, without engines: {days(cpu, plan.cores, "cores")}
+Cores, embedded engine too: {days(cpu + own, plan.cores, "cores")}
 
-def _terabytes(number: float) -> str:
-    return f"{number / 1e12:,.3g} TB" if number < 1e14 else f"{number / 1e12:,.0f} TB"
+Qwen2-VL and LLaMA 3 by servers, frames one by one; GPU seconds an hour of film for Stage I and II:
+{gpus(how)}
+
+The same in the worker, frames in pairs; GPU seconds an hour of film for Stage I and II:
+{gpus(replace(how, frame_tokens=how.frame_tokens / 2))}
+
+Read: {read / 1e9:,.2f} GB an hour, {terabytes(read)}.
+To a pool of servers: {to_servers / 1e6:,.0f} MB an hour, {terabytes(to_servers)}.
+Kept: {kept / 1e6:,.1f} MB an hour, {terabytes(kept)}; \
+without the overview {bare / 1e6:,.1f} MB, {terabytes(bare)},
+  and {sheet:,.0f} core seconds an hour less.
+Network while {plan.cores:,} cores are at it, Gbit/s: \
+{read * flow:,.1f} read, {to_servers * flow:,.1f} to servers, {kept * flow:,.1f} kept.
+Disk of a worker for a film: {read * plan.film_hours / 1e9:,.1f} GB where it is fetched, \
+{units["kept"] * 3600 * plan.film_hours / 1e9:,.1f} GB of frames and records meanwhile.
+
+A film keeps a worker of {plan.worker_cores} cores for {of_film / 60:,.0f} minutes beside the engines.
+A worker that is lost once in {plan.worker_hours:g} hours costs at most \
+{of_film / plan.worker_hours / 3600:.1%} more core seconds, and no answer twice.
+
+People who check every line (assumed: {plan.watched:g} h to see and hear an hour of film, \
+{plan.changed:.0%} of lines put right,
+{plan.change_seconds:g} s each): {people:.1f} hours an hour of film, {plan.hours * people:,.0f} hours, \
+{plan.hours * people / plan.year_hours:,.0f} people for a year of {plan.year_hours:,.0f} hours.\
+""" + ("\n" + "".join(money) if money else "")
 
 
 if __name__ == "__main__":

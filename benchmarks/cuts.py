@@ -4,9 +4,7 @@
 
 A hard cut is found by a cut at most two frames away, a gradual transition by one within it, or at most two
 frames beside it; each label by one cut, each further cut is false. Cuts where none and one can be defended
-count neither way. Printed are precision, recall and F1 of each clip that has a label or a false cut, and of
-all; `hard` leaves out what was found of gradual ones, so a false cut counts against it, `gradual` is their
-recall. The supplied films lie in ../shared/data/films, the others are fetched by benchmarks/clips.py.
+count neither way. `hard` leaves out what was found of gradual ones, so a false cut counts against it.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
-from clips import LABELS, Clip, film_of, is_had, read_clips
+from clips import LABELS, Half, chosen, read_clips
 from common import FILMS, command_line
 
-from shotad.core import NoProgress, ShotSettings
+from shotad.core import ShotSettings
 from shotad.film import open_film, survey
 
 NEAR = 2
@@ -111,36 +109,31 @@ def measure(
     with open_film(path) as film:
         found = survey(film, settings)
     spent = time.process_time() - began
-    cuts = [
-        cut
-        for cut, shot in zip(found.cuts, found.shots[1:], strict=True)
-        if start <= shot.interval.start < end
-    ]
-    return count(cuts, truth), spent
+    cuts = zip(found.cuts, found.shots[1:], strict=True)
+    return count([cut for cut, shot in cuts if start <= shot.interval.start < end], truth), spent
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; see the top of this file."""
     parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="FILM")
-    parser.add_argument("--half", choices=("tuning", "judging"))
+    parser.add_argument("--half", choices=get_args(Half))
     parser.add_argument("--set", action="append", default=[], metavar="shots.KEY=VALUE")
     options = parser.parse_args(arguments)
     pairs = (pair.removeprefix("shots.").split("=", 1) for pair in options.set)
     settings = ShotSettings.model_validate({key: yaml.safe_load(value) for key, value in pairs})
-    clips, real = read_clips(), truths()
-    seen = yaml.safe_load((LABELS / "seen.yaml").read_text("utf-8"))
+    seen, real = yaml.safe_load((LABELS / "seen.yaml").read_text("utf-8")), truths()
+    known = read_clips()
+    found = {clip.name: clip for clip in chosen(options.half, options.names)}
     totals: dict[str, Count] = {}
-    for name in (*real, *(name for name in clips if name not in real)):
-        clip = clips.get(name)
-        half = clip.half if clip else "tuning"
-        if (options.names and name not in options.names) or options.half not in (None, half):
+    for name in (*real, *(name for name in known if name not in real)):
+        clip = found.get(name)
+        path, half, span = FILMS / name, "tuning", (0.0, float("inf"))
+        if clip:
+            path, half, span = clip.path, clip.half, (clip.start, clip.end)
+        elif name in known or options.half == "judging" or name not in (options.names or [name]):
             continue
-        if clip and not is_had(clip):
-            continue
-        path = film_of(clip, NoProgress()) if clip else FILMS / name
         truth = real[name] if name in real else made_truth(seen[name])
-        done, spent = measure(path, settings, truth, *_span(clip))
+        done, spent = measure(path, settings, truth, *span)
         kind = f"{half}, {'real' if name in real else 'made'}"
         totals[kind] = totals.get(kind, Count()) + done
         if done.hard or done.gradual or done.false:
@@ -148,10 +141,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for kind, total in totals.items():
         print(f"{kind:28} {total}")
     return 0
-
-
-def _span(clip: Clip | None) -> tuple[float, float]:
-    return (clip.start, clip.end) if clip else (0.0, float("inf"))
 
 
 if __name__ == "__main__":

@@ -2,19 +2,16 @@
 
     python benchmarks/doubt.py [--runs FOLDER] [--half tuning|judging] [--signs] [name ...]
 
-Three kinds of lines, on the clips of tests/labels/clips.yaml. `embedded`: those of the embedded engine,
-held against what it measured itself, as if a model had written them. `describer`: what a describer would
-say (scenes.yaml), held against what the detectors measured at that time. `described`: the same, and in
-place of the description of a Stage I that sees, which cannot be had here, what is plainly to be seen there
-as another labelling says it (seen.yaml).
+Three kinds of lines, on the clips of tests/labels/clips.yaml. `embedded`: those of the embedded engine, held
+against what it measured itself, as if a model had written them; its own errors count as true. `describer`:
+what a describer would say (scenes.yaml), held against what the detectors measured at that time. `described`:
+the same, and in place of the description of a Stage I that sees, what is plainly to be seen (seen.yaml).
 
-Into each line that has room for it an error of one kind is put, drawn by seed from the lists below, and the
-doubt of the wrong lines is compared with that of the true ones: AUROC is how often a wrong line has more
-doubt than a true one (ties count half). Last, one line in five gets an error of a kind that evidence can
-hear, and the share of these in the first quarter of the list is told, the most doubtful first. With
-`--signs` the weight of each sign is printed, fitted by logistic regression; those of the tuning half,
-rounded, are the weights of shotad/description/doubt.py. What the embedded engine says is not always true
-(benchmarks/statements.py): its own errors count as true.
+Into each line that has room for it an error of one kind is put, drawn by seed from the lists below. AUROC is
+how often a wrong line has more doubt than a true one. Last, one line in five gets an error of a kind that
+evidence can hear, and the share of these in the first quarter of the list is told, the most doubtful first.
+With `--signs` the weight of each sign is printed, fitted by logistic regression; those of the tuning half,
+rounded, are the weights of shotad/description/doubt.py.
 """
 
 from __future__ import annotations
@@ -29,16 +26,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import yaml
-from clips import LABELS, Half, film_of, read_clips
+from clips import LABELS, Clip, Half, chosen
 from common import command_line
 from scipy.optimize import minimize
 
 import shotad
-from shotad.core import NoProgress
 from shotad.description import doubt_of, signs_of, things_told, verbs_of
 from shotad.script import quotations, timecode
 
@@ -84,7 +80,7 @@ Row = tuple[float, float, str]
 
 
 def lines_of(
-    name: str, film: Path, rows: Sequence[Row], seen: Sequence[Sequence[Any]], runs: Path
+    clip: Clip, rows: Sequence[Row], seen: Sequence[Sequence[Any]], runs: Path
 ) -> dict[str, list[Told]]:
     """The lines of a clip by their kind; ``rows`` are a describer's, ``seen`` what is plainly to be seen.
     Lines that overlap are looked at in rounds of their own."""
@@ -96,29 +92,27 @@ def lines_of(
         home.append(row)
     found: dict[str, list[Told]] = {source: [] for source in SOURCES}
     for number, told in enumerate(rounds):
-        folder = runs / name / str(number)
+        folder = runs / clip.name / str(number)
         folder.mkdir(parents=True, exist_ok=True)
         slots = folder / "slots.vtt"
         cues = "\n\n".join(f"{timecode(start)} --> {timecode(end)}\n{text}" for start, end, text in told)
         slots.write_text(f"WEBVTT\n\n{cues}\n", "utf-8")
-        settings = {"slots.find_credits": False}
-        track = shotad.describe(
-            film, engine="embedded", slots=slots, out=folder / "w", settings=settings, progress=False
-        )
-        records = map(json.loads, (folder / "w" / "stage1.jsonl").read_text("utf-8").splitlines())
+        options = {"engine": "embedded", "settings": {"slots.find_credits": False}, "progress": False}
+        track = shotad.describe(clip.path, slots=slots, out=folder / "w", **options)
+        records = [*map(json.loads, (folder / "w" / "stage1.jsonl").read_text("utf-8").splitlines())]
         by_slot = {record["slot"]: record for record in records}
-        found["embedded"] += [
-            Told(cue.text, name, by_slot[cue.slot_id]) for cue in track.heard if cue.slot_id
-        ]
         by_start = {round(record["start"], 2): record for record in by_slot.values()}
+        heard = (cue for cue in track.heard if cue.slot_id)
+        found["embedded"] += [Told(cue.text, clip.name, by_slot[cue.slot_id]) for cue in heard]
         for start, end, text in told:
             if (record := by_start.get(round(start, 2))) is not None:
-                plain = "\n".join(
-                    " ".join(str(part) for part in row[2:]) for row in seen if row[0] < end and start < row[1]
-                )
-                found["describer"].append(Told(text, name, {**record, "raw": ""}))
-                found["described"].append(Told(text, name, {**record, "raw": plain}))
+                there = [" ".join(map(str, row[2:])) for row in seen if row[0] < end and start < row[1]]
+                found["describer"].append(Told(text, clip.name, {**record, "raw": ""}))
+                found["described"].append(Told(text, clip.name, {**record, "raw": "\n".join(there)}))
     return found
+
+
+# What is put in: for each kind of error the line with it, None where the line has no room for it
 
 
 def with_name(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | None:
@@ -128,10 +122,8 @@ def with_name(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | N
 
 def with_number(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | None:
     if found := _SEVERAL.search(line.text):
-        others = [
-            number for number in NUMBERS if number.lower() != found["number"].lower().replace("both", "two")
-        ]
-        return _instead(line.text, found, draw.choice(others))
+        own = found["number"].lower().replace("both", "two")
+        return _instead(line.text, found, draw.choice([one for one in NUMBERS if one.lower() != own]))
     if found := _ONE.search(line.text):
         noun = found["noun"].lower()
         return _instead(line.text, found, f"{draw.choice(NUMBERS)} {_PLURALS.get(noun, noun + 's')}")
@@ -139,8 +131,7 @@ def with_number(line: Told, draw: random.Random, lines: Sequence[Told]) -> str |
 
 
 def with_text(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | None:
-    spans = quotations(line.text)
-    if not spans:
+    if not (spans := quotations(line.text)):
         return None
     start, end = spans[0]
     return f'{line.text[:start]}"{draw.choice(TEXTS)}"{line.text[end:]}'
@@ -166,6 +157,14 @@ def with_swap(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | N
     return draw.choice([other.text for other in lines if other.clip != line.clip])
 
 
+def _instead(text: str, found: re.Match[str], new: str) -> str:
+    if text[found.start()].isupper():
+        new = new[:1].upper() + new[1:]
+    elif new not in NAMES:
+        new = new[:1].lower() + new[1:]
+    return f"{text[: found.start()]}{new}{text[found.end() :]}"
+
+
 KINDS: Mapping[str, Callable[[Told, random.Random, Sequence[Told]], str | None]] = {
     "name": with_name,
     "number": with_number,
@@ -174,18 +173,6 @@ KINDS: Mapping[str, Callable[[Told, random.Random, Sequence[Told]], str | None]]
     "swap": with_swap,
     "verb": with_verb,
 }
-
-
-def _instead(text: str, found: re.Match[str], new: str) -> str:
-    start = found.start()
-    new = (
-        new[:1].upper() + new[1:]
-        if text[start : start + 1].isupper()
-        else new[:1].lower() + new[1:]
-        if new not in NAMES
-        else new
-    )
-    return f"{text[:start]}{new}{text[found.end() :]}"
 
 
 def auroc(wrong: Sequence[float], right: Sequence[float]) -> float:
@@ -204,16 +191,14 @@ def planted(lines: Sequence[Told]) -> dict[str, list[tuple[Told, str]]]:
     return found
 
 
-def first_quarter(
-    lines: Sequence[Told], faults: Mapping[str, list[tuple[Told, str]]], rounds: int = 200
-) -> float:
-    """The share of errors in the first quarter of the list where one line in five has one, over draws."""
+def first_quarter(lines: Sequence[Told], faults: Mapping[str, list[tuple[Told, str]]]) -> float:
+    """The share of errors in the first quarter of the list where one line in five has one, over 200 draws."""
     draw, shares = random.Random(SEED), []
     texts = [[text for kind in HEARD for one, text in faults[kind] if one is line] for line in lines]
     right = [line.doubt() for line in lines]
     wrong = [[line.doubt(text) for text in those] for line, those in zip(lines, texts, strict=True)]
     able = [at for at, doubts in enumerate(wrong) if doubts]
-    for _ in range(rounds):
+    for _ in range(200):
         chosen = set(draw.sample(able, len(lines) // 5))
         rows = [
             (draw.choice(wrong[at]) if at in chosen else right[at], draw.random(), at in chosen)
@@ -269,23 +254,19 @@ def _print_fit(found: Mapping[str, Sequence[Told]]) -> None:
 def main() -> int:
     parser = command_line(__doc__)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--half", choices=("tuning", "judging"))
+    parser.add_argument("--half", choices=get_args(Half))
     parser.add_argument("--runs", type=Path)
     parser.add_argument("--signs", action="store_true")
     asked = parser.parse_args()
-    scenes, seen = (
-        yaml.safe_load((LABELS / name).read_text("utf-8")) for name in ("scenes.yaml", "seen.yaml")
-    )
+    files = (LABELS / "scenes.yaml", LABELS / "seen.yaml")
+    scenes, seen = (yaml.safe_load(file.read_text("utf-8")) for file in files)
     with tempfile.TemporaryDirectory() as own:
-        runs = asked.runs or Path(own)
-        for half in (asked.half,) if asked.half else ("tuning", "judging"):
+        for half in (asked.half,) if asked.half else get_args(Half):
             found: dict[str, list[Told]] = {source: [] for source in SOURCES}
-            for clip in read_clips().values():
-                if clip.half == half and (not asked.names or clip.name in asked.names):
-                    rows, facts = scenes.get(clip.name, ()), seen.get(clip.name, ())
-                    mine = lines_of(clip.name, film_of(clip, NoProgress()), rows, facts, runs)
-                    for source in SOURCES:
-                        found[source] += mine[source]
+            for clip in chosen(half, asked.names):
+                rows, facts = scenes.get(clip.name, ()), seen.get(clip.name, ())
+                for source, lines in lines_of(clip, rows, facts, asked.runs or Path(own)).items():
+                    found[source] += lines
             for source, lines in found.items():
                 tell_source(half, source, lines)
             if asked.signs:

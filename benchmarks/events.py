@@ -3,22 +3,23 @@
     python benchmarks/events.py [--half tuning|judging|humans] [--data ../shared/data] [--cache FILE]
 
 The tuning half is CMD-AD, the judging half TV-AD. A line is taken where a verb of it has a synonym in the
-list below and a noun that takes part. The prediction is the human AD without names; planted are a synonym,
-another noun, another verb, the same verb denied, the line's actions in the opposite order, and the line of
-another film. Other words are drawn by seed from those of the lines. Printed is the mean score, and what is
-lost against the unchanged line with an interval by 2,000 bootstrap draws of films.
+list below and a noun that takes part. The prediction is the human AD without names; other words are drawn by
+seed from those of the lines. Printed is the mean score, and what is lost against the unchanged line with an
+interval by 2,000 bootstrap draws of films.
 
-``humans``: the two human ADs of Elephants Dream, paired by overlap in time. Printed is in how many of 100
-cases the line of the same moment scores more than one of another moment (equal scores count half).
+``humans``: the two human ADs of Elephants Dream, paired by overlap in time: in how many of 100 cases the line
+of the same moment scores more than one of another moment (equal scores count half).
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from common import DATA, command_line
@@ -53,38 +54,40 @@ def planted(
     text: str, parse: Parse, verbs: Sequence[str], nouns: Sequence[str], chance: random.Random
 ) -> dict[str, str] | None:
     """The changed lines of one, by kind; None where it cannot be changed in all ways."""
-    for place, token in enumerate(parse.tokens):
+    tokens = parse.tokens
+
+    def changed(at: int, word: str) -> str:
+        words = (word if spot == at else token.text for spot, token in enumerate(tokens))
+        return "".join(one + " " * token.space for one, token in zip(words, tokens, strict=True))
+
+    for place, token in enumerate(tokens):
         if token.tag != "VBZ" or token.pos != "VERB" or token.lemma not in SYNONYMS:
             continue
-        taking = [
-            child
-            for child in parse.subtree(place)
-            if (found := parse.tokens[child]).tag == "NN" and found.dep in ("dobj", "pobj") and child > place
-        ]
-        if not taking:
+        after = (child for child in parse.subtree(place) if child > place and tokens[child].tag == "NN")
+        taking = next((child for child in after if tokens[child].dep in ("dobj", "pobj")), None)
+        if taking is None:
             continue
-        own = {
-            token.lemma,
-            SYNONYMS[token.lemma],
-            *(one for one, other in SYNONYMS.items() if other == token.lemma),
-        }
-        noun = chance.choice([one for one in nouns if one != parse.tokens[taking[0]].text])
+        own = {token.lemma, SYNONYMS[token.lemma]}
+        own |= {one for one, other in SYNONYMS.items() if other == token.lemma}
+        noun = chance.choice([one for one in nouns if one != tokens[taking].text])
         verb = chance.choice([one for one in verbs if one not in own])
-
-        def changed(at: int, word: str) -> str:
-            row = [
-                (word if spot == at else one.text) + " " * one.space for spot, one in enumerate(parse.tokens)
-            ]
-            return "".join(row)
-
         return {
             "unchanged": text,
             "synonym": changed(place, third(SYNONYMS[token.lemma])),
-            "other noun": changed(taking[0], noun),
+            "other noun": changed(taking, noun),
             "other verb": changed(place, third(verb)),
             "denied": changed(place, f"does not {token.lemma}"),
         }
     return None
+
+
+def scored(
+    items: Sequence[Item], told: Sequence[str], metrics: Sequence[str], context: MetricContext, **more: Any
+) -> dict[str, dict[str, float | None]]:
+    """What each metric gives each item, by its id, where this is told."""
+    row = tuple(replace(item, prediction=text) for item, text in zip(items, told, strict=True))
+    results = measure(Corpus(row, **more), metrics, context)[0]
+    return {result.name: {one.id: one.value for one in result.rows} for result in results}
 
 
 def humans(folder: Path, context: MetricContext) -> None:
@@ -95,20 +98,16 @@ def humans(folder: Path, context: MetricContext) -> None:
     for name in METRICS[:2]:
         won, count = 0.0, 0
         for ours, theirs in ((0, 1), (1, 0)):
-            lines = [pair[:2][ours] for pair in met]
+            lines = [pair[ours] for pair in met]
             made = actions_by_rule([line.reference for line in lines], context)
             items = [replace(line, actions=own or None) for line, own in zip(lines, made, strict=True)]
-            told = [pair[:2][theirs].reference for pair in met]
-            values = []
-            for shift in range(len(met)):
-                turned = [*told[shift:], *told[:shift]]
-                row = [replace(item, prediction=text) for item, text in zip(items, turned, strict=True)]
-                result = measure(Corpus(tuple(row)), (name,), context)[0][0]
-                values.append({one.id: one.value for one in result.rows})
-            for shift in values[1:]:
-                for place, value in values[0].items():
+            told = [pair[theirs].reference for pair in met]
+            turned = ([*told[shift:], *told[:shift]] for shift in range(len(met)))
+            same, *others = (scored(items, row, (name,), context)[name] for row in turned)
+            for values in others:
+                for place, value in same.items():
                     if value is not None:
-                        won += (value > shift[place]) + 0.5 * (value == shift[place])
+                        won += (value > values[place]) + 0.5 * (value == values[place])
                         count += 1
         print(f"{name:22}{100 * won / count:.1f} of 100 ({count} cases)")
 
@@ -120,67 +119,55 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="keep what is computed of texts here")
     parser.add_argument("--lines", type=int, default=400)
     args = parser.parse_args()
-    if args.half == "humans":
-        with Store(args.cache) as store:
-            humans(args.data / "ad-text" / "elephants-dream", MetricContext(Config(), store))
-        return
-    name = HALVES[args.half]
+    with Store(args.cache) as store:
+        context = MetricContext(Config(), store)
+        if args.half == "humans":
+            humans(args.data / "ad-text" / "elephants-dream", context)
+        else:
+            plant(HALVES[args.half], args, context)
+
+
+def plant(name: str, args: argparse.Namespace, context: MetricContext) -> None:
+    """Print what each metric gives, and what it loses by each kind of change."""
     dataset = load_dataset(name, args.data / name)
     with dataset.files["actions"].open(encoding="utf-8", newline="") as file:
         bare = {row["anno_idx"]: row["text_gt_wo_char"] for row in csv.DictReader(file)}
     chance = random.Random(20261123)
     ads = [ad for ad in dataset.ads if ad.actions]
     chance.shuffle(ads)
-    with Store(args.cache) as store:
-        context = MetricContext(Config(), store)
-        parses = parser_of(context).of({bare[ad.id] for ad in ads})
-        tokens = [token for parse in parses.values() for token in parse.tokens]
-        verbs = sorted({t.lemma for t in tokens if t.tag == "VBZ" and t.pos == "VERB" and t.lemma.isalpha()})
-        nouns = sorted({t.text for t in tokens if t.tag == "NN" and t.dep == "dobj" and t.text.isalpha()})
-        items, lines = [], []
-        for ad in ads:
-            found = planted(bare[ad.id], parses[bare[ad.id]], verbs, nouns, chance)
-            if found is None or len(items) == args.lines:
-                continue
-            others = [one for one in ads if one.film != ad.film]
-            several = len(ad.actions or ()) > 1
-            back = " ".join(reversed(ad.actions or ())) if several else ""
-            lines.append({**found, "order": back, "other scene": bare[chance.choice(others).id]})
-            items.append(Item(ad.id, ad.film, ad.interval, (ad.text,), actions=ad.actions))
-        print(f"{name}: {len(items)} lines of {len({item.film for item in items})} films")
-        scores = {}
-        for kind in KINDS:
-            told = tuple(
-                replace(item, prediction=line[kind]) for item, line in zip(items, lines, strict=True)
-            )
-            results = measure(Corpus(told, dict(dataset.casts), name), METRICS, context)[0]
-            for result in results:
-                scores[result.name, kind] = {row.id: row.value for row in result.rows}
+    parses = parser_of(context).of({bare[ad.id] for ad in ads})
+    tokens = [token for parse in parses.values() for token in parse.tokens]
+    verbs = sorted({t.lemma for t in tokens if t.tag == "VBZ" and t.pos == "VERB" and t.lemma.isalpha()})
+    nouns = sorted({t.text for t in tokens if t.tag == "NN" and t.dep == "dobj" and t.text.isalpha()})
+    items, lines = [], []
+    for ad in ads:
+        found = planted(bare[ad.id], parses[bare[ad.id]], verbs, nouns, chance)
+        if found is None or len(items) == args.lines:
+            continue
+        others = [one for one in ads if one.film != ad.film]
+        back = " ".join(reversed(ad.actions or ())) if len(ad.actions or ()) > 1 else ""
+        lines.append({**found, "order": back, "other scene": bare[chance.choice(others).id]})
+        items.append(Item(ad.id, ad.film, ad.interval, (ad.text,), actions=ad.actions))
     films = sorted({item.film for item in items})
-    of = {item.id: films.index(item.film) for item in items}
+    print(f"{name}: {len(items)} lines of {len(films)} films")
+    more = {"casts": dict(dataset.casts), "dataset": name}
+    scores = {kind: scored(items, [line[kind] for line in lines], METRICS, context, **more) for kind in KINDS}
     draws = np.random.default_rng(1).multinomial(len(films), np.full(len(films), 1 / len(films)), DRAWS)
     print(f"{'':22}" + "".join(f"{kind:>25}" for kind in KINDS))
     for metric in METRICS:
         cells = []
         for kind in KINDS:
-            pairs = [
-                (of[name], before, after)
-                for (name, before), line in zip(scores[metric, "unchanged"].items(), lines, strict=True)
-                if (after := scores[metric, kind][name]) is not None and before is not None and line[kind]
-            ]
-            lost, count = np.zeros(len(films)), np.zeros(len(films))
-            for film, before, after in pairs:
-                lost[film] += before - after
-                count[film] += 1
+            lost, count, values = np.zeros(len(films)), np.zeros(len(films)), []
+            for item, line in zip(items, lines, strict=True):
+                before, after = (scores[one][metric][item.id] for one in ("unchanged", kind))
+                if before is not None and after is not None and line[kind]:
+                    lost[films.index(item.film)] += before - after
+                    count[films.index(item.film)] += 1
+                    values.append(after)
             low, high = np.percentile((draws @ lost) / (draws @ count), (2.5, 97.5))
-            mean = sum(after for _, _, after in pairs) / len(pairs)
-            share = (
-                f"{mean:.1f}"
-                if kind == "unchanged"
-                else f"{lost.sum() / count.sum():.1f} ({low:.1f} to {high:.1f})"
-            )
-            cells.append(f"{share:>25}")
-        print(f"{metric:22}" + "".join(cells))
+            share = f"{lost.sum() / count.sum():.1f} ({low:.1f} to {high:.1f})"
+            cells.append(f"{np.mean(values):.1f}" if kind == "unchanged" else share)
+        print(f"{metric:22}" + "".join(f"{cell:>25}" for cell in cells))
 
 
 if __name__ == "__main__":

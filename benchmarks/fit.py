@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from common import command_line
 
-from shotad.core import FitSettings, Interval, load_config
+from shotad.core import Interval, load_config
 from shotad.script import Cue, FilmId, Track, count_words, hand_id, read_cues
 from shotad.sound import Keeping, make_voice
 from shotad.sound.fitting import fit
@@ -47,7 +47,6 @@ def step_of(steps: Sequence[str]) -> str:
 
 
 def row(lines: Sequence[LineToSpeak], fitting: Fitting) -> list[str]:
-    """One line of the table."""
     found = Counter(step_of(line.steps) for line in fitting.spoken)
     found["unspoken"] = len(fitting.unspoken)
     words = sum(count_words(line.text) for line in lines)
@@ -55,17 +54,12 @@ def row(lines: Sequence[LineToSpeak], fitting: Fitting) -> list[str]:
     return [str(len(lines)), *(str(found[step]) for step in STEPS), f"{kept / max(1, words):.1%}"]
 
 
-def ways(settings: FitSettings) -> Iterator[tuple[str, FitSettings]]:
-    """The ladder as it is set, and with steps taken out."""
-    still = {"earlier": 0.0, "later": 0.0}
-    yield "", settings
-    yield ", not moved", settings.model_copy(update=still)
-    yield ", not faster", settings.model_copy(update={"fastest": 1.0})
-    yield ", neither", settings.model_copy(update={**still, "fastest": 1.0})
+STILL, SLOW = {"earlier": 0.0, "later": 0.0}, {"fastest": 1.0}
+WAYS = {"": {}, ", not moved": STILL, ", not faster": SLOW, ", neither": {**STILL, **SLOW}}
+"""The ladder as it is set, and with steps taken out."""
 
 
 def main() -> None:
-    """Prints the table."""
     parser = command_line(__doc__)
     parser.add_argument("scripts", nargs="+", type=Path)
     parser.add_argument("--voice", default="auto")
@@ -81,7 +75,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as takes:
         for description, captions in zip(options.scripts[::2], options.scripts[1::2], strict=True):
             track, speech = of_scripts(description, captions)
-            for name, settings in ways(config.fit):
+            for name, change in WAYS.items():
+                settings = config.fit.model_copy(update=change)
                 studio = Keeping(voice, Path(takes), config.voice, track.language)
                 lines = lines_of(track, speech, {}, settings, margin=config.speech.margin)
                 cells = row(lines, fit(lines, studio, settings))

@@ -30,7 +30,7 @@ def main() -> None:
             own = (moments >= golden.slot.start) & (moments < golden.slot.end)
             inside.append(min(len(set(frames[own])), 16))
             whole.append(len(set(frames)))
-        print(name, *(f"{figure:.2f}" for figure in (float(np.mean(inside)), float(np.mean(whole)))))
+        print(name, f"{np.mean(inside):.2f} {np.mean(whole):.2f}")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,9 @@
     python benchmarks/heard.py FILM (--track WORKFOLDER/track.json | --script AD.vtt) [--track-number N]
         [--takes WORKFOLDER/voice] [--control ORIGINAL]
 
-For each line that was spoken (`Cue.voiced`: its text and when; or of a script, with ``--script``) the sound
-around it is transcribed, half a second to either side. A word is found if it was heard, numbers and spellings
-evened out; names that were heard as something like them are counted apart. It is in its place if it was heard
-within a second of where it should be, the line's words spread over its time by their letters.
+For each line that was spoken the sound around it is transcribed. A word is found if it was heard, numbers and
+spellings evened out; names that were heard as something like them are counted apart. It is in its place if it
+was heard within a second of where it should be, the line's words spread over its time by their letters.
 
 control: the same moments of the original programme: words that stand there by chance. shift: by how many ms
 the line's own take from ``--takes`` stands off its place, by cross-correlation at 16 kHz.
@@ -20,13 +19,13 @@ from pathlib import Path
 
 import numpy as np
 from common import command_line, sound_of
-from heardwords import Match, plain_words, side_by_side
+from heardwords import plain_words, side_by_side
 from recogniser import LONGEST, RATE, Samples, Whisper, Word
 from scipy.signal import correlate
 
-from shotad.core import AudioTrack, FilmInfo, Interval
+from shotad.core import Interval
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
-from shotad.script import Track, load_track, read_cues
+from shotad.script import load_track, read_cues
 from shotad.sound.pauses import names_of
 
 AROUND = 0.5
@@ -39,8 +38,6 @@ SAME_LENGTH = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A line as it should be heard."""
-
     id: str
     text: str
     interval: Interval
@@ -60,15 +57,13 @@ class Heard:
     shift: float | None = None
 
 
-def lines_said(track: Track) -> list[Said]:
-    """The track's lines as they were last spoken."""
-    spoken = [(cue.id, cue.voiced) for cue in track.cues if cue.voiced is not None]
-    return [Said(name, v.text, v.interval) for name, v in spoken if v.interval is not None]
-
-
-def lines_written(script: Path) -> list[Said]:
-    """The lines of a script in any format, as somebody else may have spoken them."""
-    return [Said(cue.id or str(i), cue.text, cue.interval) for i, cue in enumerate(read_cues(script), 1)]
+def lines_of(track: Path | None, script: Path | None) -> list[Said]:
+    """The lines of a track as they were last spoken; or of a script in any format, as somebody else may have
+    spoken them."""
+    if script:
+        return [Said(cue.id or str(i), cue.text, cue.interval) for i, cue in enumerate(read_cues(script), 1)]
+    spoken = ((cue.id, cue.voiced) for cue in load_track(track).cues)
+    return [Said(name, said.text, said.interval) for name, said in spoken if said and said.interval]
 
 
 def pieces(blocks: Iterable[SoundBlock], windows: Sequence[Interval]) -> Iterator[Samples]:
@@ -84,7 +79,6 @@ def pieces(blocks: Iterable[SoundBlock], windows: Sequence[Interval]) -> Iterato
 
 
 def window_of(line: Said) -> Interval:
-    """What is listened to for a line."""
     start = max(0.0, line.interval.start - AROUND)
     return Interval(start, min(line.interval.end + AROUND, start + LONGEST))
 
@@ -92,23 +86,15 @@ def window_of(line: Said) -> Interval:
 def word_times(words: Sequence[str], interval: Interval) -> list[float]:
     """The second at the middle of each word, if a line's letters are spread evenly over its time."""
     lengths = np.array([len(word) + 1 for word in words], float)
-    ends = np.cumsum(lengths)
-    middles = (ends - lengths / 2) / max(1.0, ends[-1] if len(ends) else 1.0)
-    return [float(interval.start + part * interval.duration) for part in middles]
-
-
-def matched(
-    text: str, heard: Sequence[Word], names: Sequence[str]
-) -> tuple[list[str], list[Word], list[Match]]:
-    """The script's words, the heard ones in the same spelling with their times, and what fits together."""
-    wanted = plain_words(text)
-    spread = [Word(part, word.start, word.end) for word in heard for part in plain_words(word.text)]
-    return wanted, spread, side_by_side(wanted, [word.text for word in spread], names)
+    middles = (lengths.cumsum() - lengths / 2) / max(1.0, lengths.sum())
+    return (interval.start + middles * interval.duration).tolist()
 
 
 def judge(line: Said, heard: Sequence[Word], names: Sequence[str]) -> Heard:
     """What was heard of a line; ``heard`` counts seconds from the start of its window."""
-    wanted, spread, matches = matched(line.text, heard, names)
+    wanted = plain_words(line.text)
+    spread = [Word(part, word.start, word.end) for word in heard for part in plain_words(word.text)]
+    matches = side_by_side(wanted, [word.text for word in spread], names)
     offset, expected = window_of(line).start, word_times(wanted, line.interval)
     placed = 0
     for match in matches:
@@ -155,14 +141,9 @@ def listen(
     for line, sound in zip(lines, sounds, strict=True):
         result = replace(judge(line, recogniser.hear(sound), names), shift=shift_of(sound, line, takes))
         if others is not None:
-            result = replace(result, control=len(matched(line.text, recogniser.hear(next(others)), names)[2]))
+            chance = judge(line, recogniser.hear(next(others)), names)
+            result = replace(result, control=chance.found + chance.near)
         yield result
-
-
-def described(info: FilmInfo) -> AudioTrack | None:
-    """The track that says of itself that it is AD; else the only one there is."""
-    tracks = [track for track in info.audio if track.descriptive]
-    return tracks[-1] if tracks else (info.audio[0] if len(info.audio) == 1 else None)
 
 
 def totals(results: Sequence[Heard]) -> dict[str, float]:
@@ -177,16 +158,7 @@ def totals(results: Sequence[Heard]) -> dict[str, float]:
     return {**counted, **({"shift worst": round(max(shifts), 3)} if shifts else {})}
 
 
-def told(result: Heard) -> str:
-    """One line of the report."""
-    shift = f", shift {result.shift:+.2f} ms" if result.shift is not None else ""
-    counts = f"{result.found}+{result.near}/{result.words}, {result.placed} in place{shift}"
-    start, text = result.line.interval.start, result.line.text
-    return f"{start:8.2f}  {counts}\n    said:  {text}\n    heard: {result.heard}"
-
-
 def main() -> None:
-    """See the module's own words."""
     parser = command_line(__doc__)
     parser.add_argument("film", type=Path)
     script = parser.add_mutually_exclusive_group(required=True)
@@ -196,17 +168,22 @@ def main() -> None:
     parser.add_argument("--takes", type=Path)
     parser.add_argument("--control", type=Path)
     args = parser.parse_args()
-    lines = lines_written(args.script) if args.script else lines_said(load_track(args.track))
+    lines = lines_of(args.track, args.script)
     names = sorted(names_of([line.text for line in lines], "en"))
     film = open_film(args.film)
-    chosen = described(film.info)
-    number = args.track_number if args.track_number is not None else chosen and chosen.number
+    tracks, number = film.info.audio, args.track_number
+    if number is None:
+        number = next((one.number for one in reversed(tracks) if one.descriptive or len(tracks) == 1), None)
     if number is None:
         parser.error("no track says that it is AD: name one with --track-number")
     control = (open_film(args.control), None) if args.control else None
     takes = [sound_of(path, RATE) for path in sorted(args.takes.glob("*.flac"))] if args.takes else []
     results = list(listen(Whisper(), film, number, lines, names, takes=takes, control=control))
-    print("\n".join(map(told, results)))
+    for result in results:
+        shift = f", shift {result.shift:+.2f} ms" if result.shift is not None else ""
+        counts = f"{result.found}+{result.near}/{result.words}, {result.placed} in place{shift}"
+        print(f"{result.line.interval.start:8.2f}  {counts}")
+        print(f"    said:  {result.line.text}\n    heard: {result.heard}")
     print("\n".join(f"{key}: {value}" for key, value in totals(results).items()))
 
 

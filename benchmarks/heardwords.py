@@ -72,32 +72,17 @@ def side_by_side(wanted: Sequence[str], heard: Sequence[str], names: Sequence[st
     best: dict[tuple[int, int], tuple[float, tuple[Match, ...]]] = {}
     for i in range(len(wanted), -1, -1):
         for j in range(len(heard), -1, -1):
-            best[i, j] = max(_ways(i, j, wanted, heard, known, best), key=lambda way: way[0])
+            ways = [(0.0, ()), *(best[later] for later in ((i + 1, j), (i, j + 1)) if later in best)]
+            for taken, given in ((1, 1), (1, 2), (2, 1)):
+                if (after := best.get((i + taken, j + given))) is None:
+                    continue
+                one, other = "".join(wanted[i : i + taken]), "".join(heard[j : j + given])
+                near = one != other
+                if not near or (taken == 1 and one in known and _alike(one, other)):
+                    here = (Match(i + k, j, j + given - 1, near) for k in range(taken))
+                    ways.append((after[0] + taken * (0.5 if near else 1.0), (*here, *after[1])))
+            best[i, j] = max(ways, key=lambda way: way[0])
     return list(best[0, 0][1])
-
-
-def _ways(
-    i: int,
-    j: int,
-    wanted: Sequence[str],
-    heard: Sequence[str],
-    names: set[str],
-    best: dict[tuple[int, int], tuple[float, tuple[Match, ...]]],
-) -> list[tuple[float, tuple[Match, ...]]]:
-    """What can be made of the words from ``i`` and ``j`` on."""
-    ways: list[tuple[float, tuple[Match, ...]]] = [(0.0, ())]
-    ways += [best[later] for later in ((i + 1, j), (i, j + 1)) if later in best]
-    for taken, given in ((1, 1), (1, 2), (2, 1)):
-        if i + taken > len(wanted) or j + given > len(heard):
-            continue
-        one, other = "".join(wanted[i : i + taken]), "".join(heard[j : j + given])
-        near = one != other
-        if near and not (taken == 1 and one in names and _alike(one, other)):
-            continue
-        score, rest = best[i + taken, j + given]
-        here = tuple(Match(i + k, j, j + given - 1, near) for k in range(taken))
-        ways.append((score + taken * (0.5 if near else 1.0), (*here, *rest)))
-    return ways
 
 
 def _alike(name: str, heard: str) -> bool:

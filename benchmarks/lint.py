@@ -50,7 +50,6 @@ class Hit:
 
 
 def main() -> None:
-    """Print the table, or what is to be read."""
     parser = command_line(__doc__)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--read", help="A rule whose hits are to be read.")
@@ -69,9 +68,8 @@ def main() -> None:
 def corpora(data: Path) -> dict[str, list[Material]]:
     """Clips of each corpus that is there, with their dialogue where it is known."""
     found: dict[str, list[Material]] = {}
-    annotation = data / "cmd-ad" / "cmdad_anno.csv"
-    if annotation.is_file():
-        found[CUT] = [_clip(clip[0]["cmd_filename"], clip) for clip in cmd_ad(annotation.parent)]
+    if (data / "cmd-ad" / "cmdad_anno.csv").is_file():
+        found[CUT] = [_clip(clip) for clip in cmd_ad(data / "cmd-ad")]
     dream = data / "ad-text" / "elephants-dream"
     for path in sorted(dream.glob("descriptions*.vtt")):
         name = f"Elephants Dream {path.stem[13:-3] or 'Pfeiffer'}"
@@ -90,31 +88,27 @@ def _script(path: Path, captions: Path) -> Material:
     return Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)
 
 
-def _clip(name: str, rows: Sequence[dict[str, str]]) -> Material:
-    lines = (
-        TrackLine(
-            f"#{i}",
-            Interval(float(row["start"]), max(float(row["end"]), float(row["start"]) + 0.1)),
-            row["text"],
-        )
-        for i, row in enumerate(rows)
-        if row["text"].strip()
-    )
-    return Material(name, tuple(sorted(lines, key=lambda line: line.interval)))
+def _clip(rows: Sequence[dict[str, str]]) -> Material:
+    lines = []
+    for i, row in enumerate(rows):
+        start, end = float(row["start"]), float(row["end"])
+        if row["text"].strip():
+            lines.append(TrackLine(f"#{i}", Interval(start, max(end, start + 0.1)), row["text"]))
+    return Material(rows[0]["cmd_filename"], tuple(sorted(lines, key=lambda line: line.interval)))
 
 
 def hits(corpus: str, materials: Sequence[Material], checker: Checker) -> Iterator[Hit]:
     """Findings on words; of CMD-AD none on times, which are not those of a voice, nor on whom a pronoun means
     where the lines before the clip are not known."""
     for material in materials:
-        lines = {line.id: number for number, line in enumerate(material.lines)}
+        places = {line.id: number for number, line in enumerate(material.lines)}
         for finding in lint(material, checker).findings:
-            place = lines.get(finding.cue_id or "")
-            cut = corpus == CUT
-            if cut and (finding.rule.startswith("T") or (finding.rule == "L6" and (place or 0) < 3)):
+            place = places.get(finding.cue_id or "")
+            before, text = tuple(line.text for line in material.lines[: place or 0])[-3:], ""
+            if corpus == CUT and (finding.rule[0] == "T" or (finding.rule == "L6" and len(before) < 3)):
                 continue
-            text = material.lines[place].text if place is not None else ""
-            before = tuple(line.text for line in material.lines[max(0, (place or 0) - 3) : place or 0])
+            if place is not None:
+                text = material.lines[place].text
             yield Hit(finding, text, before, corpus, f"{material.name} {finding.cue_id}")
 
 
@@ -145,12 +139,10 @@ def table(found: Sequence[Hit], lines: Counter[str]) -> None:
         print(f"\n{what}\nrule  hits  read  right  false  precision")
         judged = judgements(second=second)
         for rule in sorted({hit.finding.rule for hit in found}):
-            those = {hit.stamp: hit for hit in found if hit.finding.rule == rule}
-            read = [judged[stamp] for stamp in those if stamp in judged]
-            share = f"{sum(read) / len(read):.0%}" if read else "-"
-            print(
-                f"{rule:4}  {len(those):4}  {len(read):4}  {sum(read):5}  {len(read) - sum(read):5}  {share}"
-            )
+            stamps = {hit.stamp for hit in found if hit.finding.rule == rule}
+            read, right = len(stamps & judged.keys()), sum(judged.get(stamp, False) for stamp in stamps)
+            share = f"{right / read:.0%}" if read else "-"
+            print(f"{rule:4}  {len(stamps):4}  {read:4}  {right:5}  {read - right:5}  {share}")
 
 
 def recall(checker: Checker) -> None:
@@ -159,7 +151,7 @@ def recall(checker: Checker) -> None:
     rows = [line.split(" ", 1) for line in (HERE / "lint-bad.txt").read_text(encoding="utf-8").splitlines()]
     missed = []
     for rule, those in groupby((row for row in rows if row[0] != "#"), key=lambda row: row[0]):
-        texts = [row[1] for row in those]
+        texts = [text for _, text in those]
         lost = [text for text in texts if rule not in found_in(rule, text, checker)]
         missed += [f"{rule}  {text}" for text in lost]
         print(f"{rule:4}  {len(texts):9}  {len(texts) - len(lost):5}")
@@ -167,14 +159,14 @@ def recall(checker: Checker) -> None:
 
 
 def found_in(rule: str, text: str, checker: Checker) -> set[str]:
-    """The rules that the last of these lines breaks."""
+    """The rules that the last of these lines breaks; of L10 what stands before ``||`` is dialogue."""
     before, _, line = text.rpartition("||")
-    said = rule == "L10"
-    texts = [*([] if said or not before else before.split("|")), line]
+    texts, speech = [*filter(None, before.split("|")), line], ()
+    if rule == "L10":
+        texts, speech = [line], (Utterance(Interval(4, 6), before.strip()),)
     lines = tuple(
         TrackLine(f"#{i}", Interval(10.0 * i + 10, 10.0 * i + 14), one.strip()) for i, one in enumerate(texts)
     )
-    speech = (Utterance(Interval(4, 6), before.strip()),) if said else ()
     report = lint(Material("bad", lines, None, speech), checker)
     return {finding.rule for finding in report.findings if finding.cue_id == lines[-1].id}
 

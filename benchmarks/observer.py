@@ -22,7 +22,7 @@ from shotad.core import Clip, Interval, ShotSettings
 from shotad.engines.observer import FRAMES_PER_SECOND
 from shotad.engines.observer_sightings import Eyes, Passage, passages, shot_frames
 from shotad.film import open_film, survey
-from shotad.sight import Glimpse, active_area, cut, link, people_of
+from shotad.sight import active_area, cut, link, people_of
 
 SLOT = 5.5
 
@@ -53,12 +53,6 @@ def told(tally: Tally) -> str:
     return f"precision {precision} of {said:4d}, recall {found / max(there, 1):.3f} of {there}"
 
 
-def labels_of(film: str) -> Labels:
-    tree = json.loads((LABELS / "people.json").read_text(encoding="utf-8"))["clips"][film]
-    people = [(person["x"], person.get("small", False)) for person in tree["people"]]
-    return Labels(people, tree["unsure"])
-
-
 def clips_of(path: Path) -> Iterator[Clip]:
     """The film in slots, as dense as the observer looks."""
     with open_film(path) as film:
@@ -79,10 +73,10 @@ def clips_of(path: Path) -> Iterator[Clip]:
 def looked_at(clip: Clip, eyes: Eyes) -> Iterator[Passage]:
     """The shots of a clip as the observer sees them."""
     area = active_area(clip.images)
-    for number in sorted(set(clip.shot_numbers.tolist())):
+    for number in np.unique(clip.shot_numbers).tolist():
         mine = np.flatnonzero(clip.shot_numbers == number)
         images = [np.ascontiguousarray(cut(clip.images[i], area)) for i in mine]
-        yield from passages(shot_frames(int(number), clip.seconds[mine].tolist(), images), eyes)
+        yield from passages(shot_frames(number, clip.seconds[mine].tolist(), images), eyes)
 
 
 def tally_of(passage: Passage, labels: Labels) -> Tally:
@@ -92,17 +86,15 @@ def tally_of(passage: Passage, labels: Labels) -> Tally:
     for look in passage.looks:
         if any(first <= look.seconds <= last for first, last in labels.unsure):
             continue
-        said = [g for person in people for g in person.track.seen if g.seconds == look.seconds]
+        said = [g.box for person in people for g in person.track.seen if g.seconds == look.seconds]
         here = list(labels.here(look.seconds))
-        large = [x for x, small in here if not small]
-        right = sum(any(_matches(g, x) for x, _ in here) for g in said)
-        found = sum(any(_matches(g, x) for g in said) for x in large)
-        tally += (right, len(said), found, len(large))
+        met = np.array(
+            [[abs(x - box.centre[0]) < max(0.07, box.width / 2) for x, _ in here] for box in said], bool
+        )
+        met = met.reshape(len(said), len(here))
+        large = np.array([not small for _, small in here], bool)
+        tally += (met.any(axis=1).sum(), len(said), (met.any(axis=0) & large).sum(), large.sum())
     return tally
-
-
-def _matches(glimpse: Glimpse, x: float) -> bool:
-    return abs(x - glimpse.box.centre[0]) < max(0.07, glimpse.box.width / 2)
 
 
 def main() -> None:
@@ -111,8 +103,9 @@ def main() -> None:
     folder = parser.parse_args().folder
     films = json.loads((LABELS / "people.json").read_text(encoding="utf-8"))["clips"]
     eyes, whole = Eyes(), np.zeros(4, np.int64)
-    for film in films:
-        labels, clips = labels_of(film), list(clips_of(folder / film))
+    for film, tree in films.items():
+        people = [(person["x"], person.get("small", False)) for person in tree["people"]]
+        labels, clips = Labels(people, tree["unsure"]), list(clips_of(folder / film))
         seen: list[Passage] = []
         spent = cpu(lambda clips=clips, seen=seen: seen.extend(p for c in clips for p in looked_at(c, eyes)))
         tally = sum(tally_of(passage, labels) for passage in seen)

@@ -9,7 +9,6 @@ six to twenty by itself, so that what it does not find was not necessarily uncle
 from __future__ import annotations
 
 import base64
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -56,48 +55,44 @@ class Whisper:
         """The words of up to half a minute; what is longer is refused."""
         import torch
 
-        if len(samples) > LONGEST * RATE:
-            raise ValueError(f"at most {LONGEST:g} s can be heard at once, got {len(samples) / RATE:.1f} s")
+        seconds = len(samples) / RATE
+        if seconds > LONGEST:
+            raise ValueError(f"at most {LONGEST:g} s can be heard at once, got {seconds:.1f} s")
         with torch.inference_mode():
             heard = self._features(
                 samples, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True
             )
-            frames = min(3000, max(2, 2 * round(len(samples) / RATE * 50)))
             found = self._model.generate(
                 heard.input_features,
                 attention_mask=heard.attention_mask,
-                num_frames=frames,
+                num_frames=min(3000, max(2, 2 * round(seconds * 50))),
                 return_token_timestamps=True,
                 return_dict_in_generate=True,
                 max_new_tokens=200,
                 do_sample=False,
                 num_beams=1,
             )
-        tokens = found["sequences"][0].tolist()
-        times = found["token_timestamps"][0].tolist()
-        return words_of(tokens, times, vocabulary(), len(samples) / RATE)
+        return words_of(found["sequences"][0].tolist(), found["token_timestamps"][0].tolist(), seconds)
 
 
-def words_of(tokens: list[int], times: list[float], pieces: list[bytes], end: float) -> list[Word]:
+def words_of(tokens: list[int], times: list[float], end: float) -> list[Word]:
     """Tokens joined to words: a piece that begins with a space begins a word; marks are no pieces.
 
     ``times`` are the seconds at which each token begins.
     """
-    groups: list[list[tuple[bytes, float]]] = []
-    ends = end
+    pieces, words = vocabulary(), list[tuple[bytes, float]]()
     for token, second in zip(tokens, times, strict=True):
-        if token >= len(pieces):
-            if token == _END and groups:
-                ends = second
-                break
-            continue
-        if not groups or pieces[token].startswith(b" "):
-            groups.append([])
-        groups[-1].append((pieces[token], second))
-    starts = [group[0][1] for group in groups]
-    words = [b"".join(piece for piece, _ in group).decode("utf-8", "replace").strip() for group in groups]
-    stops = [*starts[1:], max(ends, starts[-1])] if starts else []
-    return [Word(*word) for word in zip(words, starts, stops, strict=True) if word[0]]
+        if token == _END and words:
+            end = second
+            break
+        if token < len(pieces):
+            if not words or pieces[token].startswith(b" "):
+                words.append((b"", second))
+            words[-1] = (words[-1][0] + pieces[token], words[-1][1])
+    starts = [start for _, start in words]
+    stops = [*starts[1:], max(end, starts[-1])] if starts else []
+    texts = (text.decode("utf-8", "replace").strip() for text, _ in words)
+    return [Word(*word) for word in zip(texts, starts, stops, strict=True) if word[0]]
 
 
 @cache
@@ -109,36 +104,25 @@ def vocabulary() -> list[bytes]:
     return [pieces[rank] for rank in range(len(pieces))]
 
 
-_NAMES = (
-    (r"\.blocks\.", ".layers."),
-    (r"\.mlp\.0\.", ".fc1."),
-    (r"\.mlp\.2\.", ".fc2."),
-    (r"\.mlp_ln\.", ".final_layer_norm."),
-    (r"\.cross_attn\.", ".encoder_attn."),
-    (r"\.cross_attn_ln\.", ".encoder_attn_layer_norm."),
-    (r"\.attn\.", ".self_attn."),
-    (r"\.attn_ln\.", ".self_attn_layer_norm."),
-    (r"\.query\.", ".q_proj."),
-    (r"\.key\.", ".k_proj."),
-    (r"\.value\.", ".v_proj."),
-    (r"attn\.out\.", "attn.out_proj."),
-    (r"\.positional_embedding$", ".embed_positions.weight"),
-    (r"\.token_embedding\.", ".embed_tokens."),
-    (r"^encoder\.ln_post\.", "encoder.layer_norm."),
-    (r"^decoder\.ln\.", "decoder.layer_norm."),
-)
-"""Names in the release, and in transformers."""
+_NAMES = {
+    ".blocks.": ".layers.", ".mlp.0.": ".fc1.", ".mlp.2.": ".fc2.", ".mlp_ln.": ".final_layer_norm.",
+    ".cross_attn.": ".encoder_attn.", ".cross_attn_ln.": ".encoder_attn_layer_norm.",
+    ".attn.": ".self_attn.", ".attn_ln.": ".self_attn_layer_norm.", ".query.": ".q_proj.",
+    ".key.": ".k_proj.", ".value.": ".v_proj.", "attn.out.": "attn.out_proj.",
+    ".positional_embedding": ".embed_positions.weight", ".token_embedding.": ".embed_tokens.",
+    "encoder.ln_post.": "encoder.layer_norm.", "decoder.ln.": "decoder.layer_norm.",
+}  # fmt: skip
+"""Parts of names in the release, and in transformers."""
 
 
 def theirs(name: str) -> str:
     """``encoder.blocks.0.attn.query.weight → model.encoder.layers.0.self_attn.q_proj.weight``."""
-    for ours, other in _NAMES:
-        name = re.sub(ours, other, name)
+    for ours, other in _NAMES.items():
+        name = name.replace(ours, other)
     return f"model.{name}"
 
 
 def _model() -> Any:
-    """The model with the release's numbers."""
     import torch
     from transformers import GenerationConfig, WhisperConfig, WhisperForConditionalGeneration
 

@@ -3,12 +3,10 @@
     python benchmarks/scales.py [FOLDER] [--checkpoint FILE]
 
 FOLDER holds the films (default ../shared/data/films); tests/labels/scales.json says what each still is.
-Printed are coverage (share of stills with a guess); of those that have one, the accuracy, the accuracy where
-a second label that can be defended counts too, the share within one scale, macro-F1; the share of all stills
-whose factor of Stage I is that of the label; false guesses on black and title cards; and what comes of always
-saying one scale. Of the films, which are for tuning, each shot counts: its middle frame and, where that
-leaves doubt, those at a quarter and three quarters, as films are read. The stills of clips (`clips.py`) are
-told apart by half, and by whether anybody is seen.
+Printed are coverage (share of stills with a guess), and of those that have one what is right; the share of
+all stills whose factor of Stage I is that of the label; false guesses on black and title cards; and what
+comes of always saying one scale. Of the films, which are for tuning, each shot counts, by its middle and
+quarters as films are read; the stills of clips are told apart by half, and by whether anybody is seen.
 """
 
 from __future__ import annotations
@@ -21,12 +19,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, get_args
 
-from clips import Half, film_of, read_clips
+from clips import Half, chosen
 from common import FILMS, LABELS, command_line
 
 from shotad.core import (
     ComputeSettings,
-    NoProgress,
     PromptSettings,
     ScaleSettings,
     ShotScale,
@@ -37,7 +34,7 @@ from shotad.description.prompts import factors_for
 from shotad.film import ShotMoments, open_film, survey
 from shotad.grammar import ClipReader, Readers, ShotSample, make_scale_reader
 from shotad.grammar.cache import GrammarCache
-from shotad.grammar.features import ScaleGuess, ScaleReader
+from shotad.grammar.features import ScaleReader
 
 NAMES = [scale.value for scale in ShotScale]
 UNKNOWN = 2.0
@@ -57,7 +54,7 @@ class Still:
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts over stills that show something, so that films can be added up; ``false`` over the others."""
+    """Counts over stills that show something; ``false`` over the others."""
 
     stills: int
     guessed: int
@@ -70,13 +67,12 @@ class Figures:
     macro_f1: float
 
     def __str__(self) -> str:
-        guessed = max(self.guessed, 1)
+        guessed, stills = max(self.guessed, 1), max(self.stills, 1)
         return (
-            f"{self.stills:4} stills  coverage {self.guessed / max(self.stills, 1):.2f}  "
+            f"{self.stills:4} stills  coverage {self.guessed / stills:.2f}  "
             f"accuracy {self.right / guessed:.2f}  with second label {self.admissible / guessed:.2f}  "
             f"within one {self.near / guessed:.2f}  macro-F1 {self.macro_f1:.2f}  "
-            f"factor of all {self.factor / max(self.stills, 1):.2f}  "
-            f"false on empty {self.false}/{self.empty}"
+            f"factor of all {self.factor / stills:.2f}  false on empty {self.false}/{self.empty}"
         )
 
 
@@ -95,40 +91,39 @@ def _still(row: dict[str, Any]) -> Still:
 def guesses_of(reader: ScaleReader, stills: Sequence[Still], path: Path) -> list[int | None]:
     """What is guessed of each still of one film."""
     with open_film(path) as opened:
-        return [
-            number(guess)
-            for guess in reader.of([p.image for p in opened.pictures([s.seconds for s in stills])])
-        ]
+        pictures = [picture.image for picture in opened.pictures([still.seconds for still in stills])]
+    return [guess and guess.scale.number for guess in reader.of(pictures)]
 
 
 def shot_guesses(reader: ScaleReader, path: Path) -> list[int | None]:
     """The guess of each shot, by its middle and, where that leaves doubt, its quarters."""
+    book, looks = GrammarCache(), []
     with open_film(path) as opened:
-        labelled = survey(opened, ShotSettings(detector="adaptive")).shots
-    shots = [(shot.index, shot.interval) for shot in labelled]
-    moments = {i: [s.start + s.duration * at for at in (0, 0.25, 0.5, 0.75, 1)] for i, s in shots}
-    looks = [ShotSample(i, ShotMoments(*seconds)) for i, seconds in moments.items()]
-    book = GrammarCache()
+        for shot in survey(opened, ShotSettings(detector="adaptive")).shots:
+            time = shot.interval
+            moments = (time.start + time.duration * at for at in (0, 0.25, 0.5, 0.75, 1))
+            looks.append(ShotSample(shot.index, ShotMoments(*moments)))
     with open_film(path) as opened:
         ClipReader(book, Readers(None, reader), ThreadSettings()).read(looks, opened.pictures)
-    return [number(book.guesses[look]) for look in looks]
+    guesses = (book.guesses[look] for look in looks)
+    return [guess and guess.scale.number for guess in guesses]
 
 
 def compare(stills: Sequence[Still], guesses: Sequence[int | None]) -> Figures:
-    """Guessed scales against labels."""
-    shown = [(s, g) for s, g in zip(stills, guesses, strict=True) if s.labels]
-    empty = [g for s, g in zip(stills, guesses, strict=True) if not s.labels]
-    known = [(s, g) for s, g in shown if g is not None]
+    pairs = list(zip(stills, guesses, strict=True))
+    shown = [(still.labels, guess) for still, guess in pairs if still.labels]
+    empty = [guess for still, guess in pairs if not still.labels]
+    known = [(labels, guess) for labels, guess in shown if guess is not None]
     return Figures(
         stills=len(shown),
         guessed=len(known),
-        right=sum(g == s.labels[0] for s, g in known),
-        admissible=sum(g in s.labels for s, g in known),
-        near=sum(abs(g - s.labels[0]) <= 1 for s, g in known),
-        factor=sum(factor_of(g) in {factor_of(label) for label in s.labels} for s, g in shown),
+        right=sum(guess == labels[0] for labels, guess in known),
+        admissible=sum(guess in labels for labels, guess in known),
+        near=sum(abs(guess - labels[0]) <= 1 for labels, guess in known),
+        factor=sum(factor_of(guess) in map(factor_of, labels) for labels, guess in shown),
         empty=len(empty),
-        false=sum(g is not None for g in empty),
-        macro_f1=macro_f1([(s.labels[0], g) for s, g in known]),
+        false=sum(guess is not None for guess in empty),
+        macro_f1=macro_f1([(labels[0], guess) for labels, guess in known]),
     )
 
 
@@ -144,10 +139,6 @@ def macro_f1(pairs: Sequence[tuple[int, int]]) -> float:
         hits = sum(pair == (scale, scale) for pair in pairs)
         found.append(2 * hits / sum((label == scale) + (guess == scale) for label, guess in pairs))
     return fmean(found) if found else 0.0
-
-
-def number(guess: ScaleGuess | None) -> int | None:
-    return None if guess is None else guess.scale.number
 
 
 def _print(title: str, stills: Sequence[Still], guesses: Sequence[int | None]) -> None:
@@ -170,19 +161,16 @@ def main() -> None:
     shots = [still for stills in films.values() for still in stills if still.middle]
     by_shot = [guess for name in films for guess in shot_guesses(reader, given.folder / name)]
     _print("films, shot by shot", shots, by_shot)
-    clips, labelled = read_clips(), read_labels("clips")
+    labelled = read_labels("clips")
     for half in get_args(Half):
-        pairs = [
-            pair
-            for name, stills in labelled.items()
-            if clips[name].half == half
-            for pair in zip(
-                stills, guesses_of(reader, stills, film_of(clips[name], NoProgress())), strict=True
-            )
-        ]
-        _print(f"clips for {half}", *map(list, zip(*pairs, strict=True)))
+        stills: list[Still] = []
+        guesses: list[int | None] = []
+        for clip in chosen(half, labelled):
+            stills += labelled[clip.name]
+            guesses += guesses_of(reader, labelled[clip.name], clip.path)
+        _print(f"clips for {half}", stills, guesses)
         for told, nobody in (("with somebody", False), ("without anybody", True)):
-            some = [(s, g) for s, g in pairs if s.nobody is nobody]
+            some = [(s, g) for s, g in zip(stills, guesses, strict=True) if s.nobody is nobody]
             print(f"{told}: {compare([s for s, _ in some], [g for _, g in some])}")
 
 

@@ -12,16 +12,17 @@ false: seconds found that lie more than the margin away from any speech.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from common import DATA, ROOT, command_line, sound_of
+from common import DATA, LABELS, command_line, sound_of
 
 from shotad.core import Interval, SpeechSettings, weights_file
 from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, subtract, union
@@ -61,26 +62,19 @@ def ours(sound: Signal) -> tuple[Interval, ...]:
 DETECTORS: dict[str, Detector] = {"plain Silero 0.5": plain, "ours": ours}
 
 
-def outside(these: Sequence[Interval], those: Sequence[Interval], margin: float) -> float:
-    """Seconds of ``these`` that no one of ``those``, widened by ``margin``, covers."""
-    wide = [Interval(i.start - margin, i.end + margin) for i in those]
-    return sum(piece.duration for i in union(these) for piece in subtract(i, wide))
-
-
 def score(found: Sequence[Interval], speech: Sequence[Interval]) -> Score:
-    spoken = sum(i.duration for i in speech)
-    return np.array([spoken, outside(speech, found, MARGIN), outside(found, speech, MARGIN)])
+    """Speech that nothing found covers, and what was found that no speech covers, but for the margin."""
+
+    def outside(these: Sequence[Interval], those: Sequence[Interval]) -> float:
+        wide = [Interval(i.start - MARGIN, i.end + MARGIN) for i in those]
+        return sum(piece.duration for i in union(these) for piece in subtract(i, wide))
+
+    return np.array([sum(i.duration for i in speech), outside(speech, found), outside(found, speech)])
 
 
 def hear(path: Path) -> Signal:
     with open_film(path) as film:
         return np.concatenate([block.samples for block in sound_blocks(film)])
-
-
-def supplied(films: Path) -> Iterator[tuple[str, Signal, list[Interval]]]:
-    for name, label in json.loads((ROOT / "tests/labels/speech.json").read_text())["clips"].items():
-        if (films / name).exists():
-            yield name, hear(films / name), [Interval(*pair) for pair in label["speech"]]
 
 
 def voices(films: Path) -> list[Signal]:
@@ -90,32 +84,29 @@ def voices(films: Path) -> list[Signal]:
     cut = [(describer, 0.3, 3.6), (describer, 4.25, 6.9), (describer, 10.6, 12.4)]
     cut += [(trailer, 12.3, 14.6), (trailer, 18.8, 20.2)]
     lines = [sound[round(a * RATE) : round(b * RATE)] for sound, a, b in cut]
-    return [trimmed(line) for line in [*lines, *synthesised(SENTENCES)]]
-
-
-def synthesised(texts: Sequence[str]) -> list[Signal]:
-    found: list[Signal] = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "line.wav"
-        if shutil.which("espeak-ng"):
-            for n, text in enumerate(texts):
-                voice = ("en-us", "en-gb+f3", "en-us+m3")[n % 3]
-                subprocess.run(["espeak-ng", "-v", voice, "-w", str(path), text], check=True)
-                found.append(sound_of(path, RATE))
-        try:
-            import hibari
-        except ImportError:
-            return found
-        speak = hibari.Hibari()
-        for text in texts:
-            hibari.write_wav(str(path), speak(text))
-            found.append(sound_of(path, RATE))
+    found = []
+    for line in (*lines, *synthesised()):
+        loud = np.flatnonzero(np.abs(line) > 0.02 * np.abs(line).max())
+        found.append(line[loud[0] : loud[-1] + 1])
     return found
 
 
-def trimmed(line: Signal) -> Signal:
-    loud = np.flatnonzero(np.abs(line) > 0.02 * np.abs(line).max())
-    return line[loud[0] : loud[-1] + 1]
+def synthesised() -> list[Signal]:
+    found: list[Signal] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "line.wav"
+        for voice, text in zip(("en-us", "en-gb+f3", "en-us+m3") * 2, SENTENCES, strict=True):
+            if shutil.which("espeak-ng"):
+                subprocess.run(["espeak-ng", "-v", voice, "-w", str(path), text], check=True)
+                found.append(sound_of(path, RATE))
+        if importlib.util.find_spec("hibari"):
+            import hibari
+
+            speak = hibari.Hibari()
+            for text in SENTENCES:
+                hibari.write_wav(str(path), speak(text))
+                found.append(sound_of(path, RATE))
+    return found
 
 
 def backgrounds(films: Path) -> dict[str, Signal]:
@@ -148,38 +139,36 @@ def rms(sound: Signal) -> float:
     return float(np.sqrt(np.mean(np.square(sound, dtype=np.float64))))
 
 
-def row(name: str, who: str, one: Score) -> str:
+def row(name: str, who: str, one: Score) -> None:
     speech, left, false = one
     share = f"{100 * left / speech:5.1f} %" if speech else "      -"
-    return f"{name:34s} {who:17s} {speech:6.1f} {left:6.2f} {share} {false:6.2f}"
+    print(f"{name:34s} {who:17s} {speech:6.1f} {left:6.2f} {share} {false:6.2f}", flush=True)
 
 
 HEAD = f"{'':34s} {'':17s} speech   open   share  false"
 
 
-def table(sounds: Iterable[tuple[str, Signal, Sequence[Interval]]]) -> dict[str, Score]:
-    """Prints a row for each sound and detector; the sums."""
-    total = {who: np.zeros(3) for who in DETECTORS}
-    for name, sound, speech in sounds:
-        for who, detect in DETECTORS.items():
-            one = score(detect(sound), speech)
-            total[who] += one
-            print(row(name, who, one), flush=True)
-    return total
-
-
 def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("--films", type=Path, default=DATA, help="the folder that holds films/")
-    options = parser.parse_args()
+    films = parser.parse_args().films
     print(HEAD)
-    table(supplied(options.films))
-    lines, grounds = voices(options.films), backgrounds(options.films)
+    for name, label in json.loads((LABELS / "speech.json").read_text())["clips"].items():
+        if (films / name).exists():
+            sound, speech = hear(films / name), [Interval(*pair) for pair in label["speech"]]
+            for who, detect in DETECTORS.items():
+                row(name, who, score(detect(sound), speech))
+    lines, grounds = voices(films), backgrounds(films)
     print(f"\n{len(lines)} voices over {', '.join(grounds)}, voice over surroundings in dB\n{HEAD}")
     for decibels in LEVELS:
-        mixes = ((f"  {name} {decibels:+d} dB", *mix(one, lines, decibels)) for name, one in grounds.items())
-        for who, s in table(mixes).items():
-            print(row(f"all {decibels:+d} dB", who, s))
+        total = {who: np.zeros(3) for who in DETECTORS}
+        for name, ground in grounds.items():
+            sound, speech = mix(ground, lines, decibels)
+            for who, detect in DETECTORS.items():
+                total[who] += (one := score(detect(sound), speech))
+                row(f"  {name} {decibels:+d} dB", who, one)
+        for who, whole in total.items():
+            row(f"all {decibels:+d} dB", who, whole)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,12 @@
 
     python benchmarks/statements.py --half tuning|judging [--runs FOLDER] [--new] [name ...]
 
-Describes the clips of tests/labels/clips.yaml into FOLDER (gone on with where it is there) and holds
-each statement of each line against tests/labels/statements.yaml: [line, begins, verdict, useful, in time],
-where the verdict is true, false or doubtful, by eye beside the pictures, and the verdict and use by a second
-labeller where there was one, who did not know the first's. A line that was changed has to
-be labelled anew: it is counted as not labelled, and ``--new`` prints it as an entry to fill in. Useful is
-a line that says something of what scenes.yaml says there (who, what they do, where, what a text says), and
-is true. A slot in which something can be told is one that scenes.yaml says something of, up to a second
-after its end. Intervals are Wilson's, of 95 %.
+Describes the clips of tests/labels/clips.yaml into FOLDER (gone on with where it is there) and holds each
+statement of each line against tests/labels/statements.yaml: [line, begins, verdicts, useful, in time], by eye
+beside the pictures, then verdicts and use by a second labeller, who did not know the first's. A line that was
+changed counts as not labelled, and ``--new`` prints it as an entry to fill in. Useful is a true line that
+says something of what scenes.yaml says there. A slot in which something can be told is one that scenes.yaml
+says something of, up to a second after its end.
 
 What a draft is worth: the words that a describer inserts, deletes or replaces to turn the line of a slot into
 what scenes.yaml says there for the longest time, against the words of writing that where there is no line.
@@ -27,11 +25,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 import yaml
-from clips import LABELS, Clip, Half, film_of, is_had, read_clips
+from clips import LABELS, Clip, Half, chosen
 from common import Share, command_line, words_changed
 
 import shotad
-from shotad.core import NoProgress
 
 VERDICTS = ("true", "false", "doubtful")
 
@@ -56,14 +53,13 @@ class Described:
 
 def describe(clip: Clip, out: Path) -> Described:
     """Describes one clip with the embedded engine, or takes what was described before."""
-    film = film_of(clip, NoProgress())
-    track = shotad.describe(film, engine="embedded", out=out, start=clip.start, end=clip.end, progress=False)
-    rows: dict[str, Any] = {}
-    if (record := out / "stage2.jsonl").is_file():
-        for row in map(json.loads, record.read_text("utf-8").splitlines()):
-            rows[row["slot"]] = row
+    span = {"start": clip.start, "end": clip.end}
+    track = shotad.describe(clip.path, engine="embedded", out=out, **span, progress=False)
+    record = out / "stage2.jsonl"
+    told = record.read_text("utf-8").splitlines() if record.is_file() else []
+    notes = {row["slot"]: row["notes"] for row in map(json.loads, told)}
     lines = tuple(
-        Said(cue.text, round(cue.start, 2), len(rows[cue.id]["notes"]["said"][cue.chosen or 0]))
+        Said(cue.text, round(cue.start, 2), len(notes[cue.id]["said"][cue.chosen or 0]))
         for cue in track.heard
     )
     slots = json.loads((out / "slots.json").read_text("utf-8"))["slots"]
@@ -77,61 +73,64 @@ def interval(right: int, of: int) -> str:
 
 
 def figures(described: list[Described], labels: dict[str, Any], scenes: dict[str, Any]) -> Iterator[str]:
-    """The figures of these clips, one a line."""
     verdicts: Counter[str] = Counter()
-    useful = timely = lines = unlabelled = able = reached = twice = same = twice_lines = same_use = 0
+    count: Counter[str] = Counter()
     for one in described:
         known = {(row[0], float(row[1])): row for row in labels.get(one.clip.name, [])}
         good: list[float] = []
         for said in one.lines:
-            row = known.get((said.text, said.start))
-            if row is None:
-                unlabelled += 1
+            if (row := known.get((said.text, said.start))) is None:
+                count["unlabelled"] += 1
                 continue
-            lines += 1
-            verdicts.update(row[2].split())
-            useful += row[3]
-            timely += row[4]
-            for second, use in [row[5:]] if row[5:] else []:
-                pairs = list(zip(row[2].split(), second.split(), strict=True))
-                twice, same = twice + len(pairs), same + sum(a == b for a, b in pairs)
-                twice_lines, same_use = twice_lines + 1, same_use + (use == row[3])
-            good += [said.start] * (row[3] and set(row[2].split()) == {"true"})
+            _, _, told, useful, timely, *again = row
+            verdicts.update(told.split())
+            count.update(lines=1, useful=useful, timely=timely)
+            if again:
+                pairs = list(zip(told.split(), again[0].split(), strict=True))
+                count.update(twice=len(pairs), same=sum(a == b for a, b in pairs))
+                count.update(twice_lines=1, same_use=again[1] == useful)
+            if useful and set(told.split()) == {"true"}:
+                good.append(said.start)
         for start, end in one.slots:
             if any(a < end + 1 and b > start for a, b, _ in scenes.get(one.clip.name, [])):
-                able += 1
-                reached += any(start <= second < end for second in good)
+                count.update(able=1, reached=any(start <= second < end for second in good))
+
+    def part(name: str, of: str) -> str:
+        return interval(count[name], count[of])
+
     total = verdicts.total()
     yield f"  statements {total}; true {interval(verdicts['true'], total)}"
-    yield f"  false {verdicts['false']}, doubtful {verdicts['doubtful']}; not labelled: {unlabelled} lines"
-    yield f"  lines in time {interval(timely, lines)}; useful {interval(useful, lines)}"
-    yield f"  labelled twice: the same verdict {interval(same, twice)}; use {interval(same_use, twice_lines)}"
-    yield f"  slots in which something can be told, with a true and useful line {interval(reached, able)}"
+    yield (
+        f"  false {verdicts['false']}, doubtful {verdicts['doubtful']};"
+        f" not labelled: {count['unlabelled']} lines"
+    )
+    yield f"  lines in time {part('timely', 'lines')}; useful {part('useful', 'lines')}"
+    yield f"  labelled twice: the same verdict {part('same', 'twice')}; use {part('same_use', 'twice_lines')}"
+    yield f"  slots in which something can be told, with a true and useful line {part('reached', 'able')}"
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text; case and signs are free."""
     return re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
 
 
 def worth(described: list[Described], scenes: dict[str, Any]) -> str:
     """The words of a describer who begins with the lines, against one who begins with nothing."""
-    written = changed = whole = drafts = slots = 0
+    count: Counter[str] = Counter()
     for one in described:
         for start, end in one.slots:
             told = [(min(b, end + 1) - max(a, start), text) for a, b, text in scenes.get(one.clip.name, [])]
             longest, wanted = max(told, default=(0.0, ""))
             if longest <= 0:
                 continue
-            slots += 1
             draft = next((said.text for said in one.lines if start <= said.start < end), "")
             words, changes = len(words_of(wanted)), words_changed(words_of(draft), words_of(wanted))
-            written, whole = written + words, whole + changes
+            count.update(slots=1, written=words, whole=changes)
             if draft:
-                drafts, changed = drafts + 1, changed + words - changes
+                count.update(drafts=1, saved=words - changes)
     return (
-        f"  a draft: {whole} words changed or written from the lines, {written} written from nothing,"
-        f" in {slots} slots; in the {drafts} with a line {changed:+} words saved"
+        f"  a draft: {count['whole']} words changed or written from the lines, {count['written']} written "
+        f"from nothing, in {count['slots']} slots; in the {count['drafts']} with a line "
+        f"{count['saved']:+} words saved"
     )
 
 
@@ -143,13 +142,9 @@ def main() -> int:
     parser.add_argument("--new", action="store_true", help="print lines that have no label")
     asked = parser.parse_args()
     folder = asked.runs or Path(tempfile.mkdtemp())
-    chosen = [
-        clip for name, clip in read_clips().items()
-        if clip.half == asked.half and name in (asked.names or [name]) and is_had(clip)
-    ]  # fmt: skip
     labels = yaml.safe_load((LABELS / "statements.yaml").read_text("utf-8")) or {}
     scenes = yaml.safe_load((LABELS / "scenes.yaml").read_text("utf-8"))
-    described = [describe(clip, folder / clip.name) for clip in chosen]
+    described = [describe(clip, folder / clip.name) for clip in chosen(asked.half, asked.names)]
     for one in described:
         known = {(row[0], float(row[1])) for row in labels.get(one.clip.name, [])}
         new = [said for said in one.lines if (said.text, said.start) not in known]

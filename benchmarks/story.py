@@ -19,16 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from common import (
-    DESCRIBERS,
-    DREAM,
-    Lines,
-    Share,
-    cmd_ad,
-    command_line,
-    described_lines,
-    said_around,
-)
+from common import DESCRIBERS, DREAM, Lines, Share, cmd_ad, command_line, described_lines, said_around
 
 from shotad.core import (
     Description,
@@ -61,10 +52,6 @@ class Film:
     described: Sequence[str]
     speech: Sequence[Utterance] = ()
 
-    @property
-    def minutes(self) -> float:
-        return self.lines[-1][0].end / 60
-
 
 @dataclass
 class Listener:
@@ -90,11 +77,12 @@ def dream() -> Film:
 def clips() -> Film:
     lines, end = [], 0.0
     for clip in cmd_ad():
-        starts = [float(row["scaled_start"]) for row in clip]
-        ends = [max(float(row["scaled_end"]), start + 0.5) for row, start in zip(clip, starts, strict=True)]
-        for row, start, until in zip(clip, starts, ends, strict=True):
-            lines.append((Interval(end + start, end + until), row["text"]))
-        end += max(ends)
+        begun = end
+        for row in clip:
+            start = float(row["scaled_start"])
+            until = max(float(row["scaled_end"]), start + 0.5)
+            lines.append((Interval(begun + start, begun + until), row["text"]))
+            end = max(end, begun + until)
         if end >= LENGTH:
             break
     lines.sort(key=lambda line: line[0].start)
@@ -119,27 +107,26 @@ def measure(name: str, film: Film) -> None:
     wanted: dict[int, set[int]] = {}
     for number, before in long_ago(film):
         wanted.setdefault(number, set()).add(before)
-    plain, whole, memory, told = [], [], [], []
+    plain = whole = 0
+    memory, told = [], []
     for number, (when, text) in enumerate(film.lines):
         slot = Slot(slot_id(when.start), when, 10)
         seen = Description(slot.id, {"Actions": film.described[number]}, "", "", "")
-        story = telling.text(slot, seen.text)
-        for letters, given in ((plain, ""), (whole, story)):
-            messages = stage2_messages(seen, SlotPlan(slot, (), (), Grammar()), config, story=given)
-            letters.append(sum(len(message.text) for message in messages))
+        story, plan = telling.text(slot, seen.text), SlotPlan(slot, (), (), Grammar())
+        without, with_it = (stage2_messages(seen, plan, config, story=given) for given in ("", story))
+        plain += sum(len(message.text) for message in without)
+        whole += sum(len(message.text) for message in with_it)
         rows = re.findall(r"^(?:<material>)?- minute .*$", story, re.MULTILINE)
         memory.append(sum(map(len, rows)))
         texts = [film.lines[before][1] for before in wanted.get(number, ())]
         told += [any(row.endswith(one) for row in rows) for one in texts if one in engine.kept]
         telling.heard(Cue(slot.id, slot.id, when, text, language="en"))
-    lines, tenth = len(film.lines), max(1, len(film.lines) // 10)
-    without, told_too, asked = sum(plain), sum(whole), sum(engine.letters)
-    print(f"{name}: {film.minutes:.0f} minutes, {lines} lines, {len(film.speech)} captions")
-    print(f"  requests for the memory, a line    {len(engine.letters) / lines:.3f}  ({len(engine.letters)})")
-    print(f"  letters of each of these requests  {asked / len(engine.letters):.0f}")
-    print(
-        f"  letters of Stage II's prompt       {without / lines:.0f}, with the story {told_too / lines:.0f}"
-    )
+    lines, asked = len(film.lines), len(engine.letters)
+    tenth = max(1, lines // 10)
+    print(f"{name}: {film.lines[-1][0].end / 60:.0f} minutes, {lines} lines, {len(film.speech)} captions")
+    print(f"  requests for the memory, a line    {asked / lines:.3f}  ({asked})")
+    print(f"  letters of each of these requests  {sum(engine.letters) / asked:.0f}")
+    print(f"  letters of Stage II's prompt       {plain / lines:.0f}, with the story {whole / lines:.0f}")
     for which, part in (("second", slice(tenth, 2 * tenth)), ("last", slice(-tenth, None))):
         print(f"  of the memory, {which} tenth of lines  {sum(memory[part]) / tenth:.0f} letters")
     print(f"  told again, and the line is there  {Share(sum(told), len(told))}")

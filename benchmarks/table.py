@@ -1,16 +1,13 @@
 """The whole table: what each part costs beside a rival or a limit, and how that grows with length.
 
     python benchmarks/table.py --json benchmarks/results/table.json      # about 20 minutes on two quiet cores
-    python benchmarks/table.py --only shots,frames --runs 9 --film FILM --film OTHER
+    python benchmarks/table.py --only shots frames --runs 9 --film FILM --film OTHER
     python benchmarks/table.py --show FILE.json [--into docs/benchmarks.md]
 
-Parts: shots, frames, features, end-to-end, rendering, metrics. Each measurement is made in a
-process of its own; those that are compared take turns, so that a noisy machine hits all alike; ratios are
-those within a turn. The films are made from the sample film, unless --film names others. Wall time, CPU time
-(all threads and programs) and peak memory of every single run are in the JSON, with the machine in words and
-the versions. The exit code is 1 where something of ours could not be measured, or rivals did not do the same;
-a part that fails stops no other. With --film the films of a growth are 1, 2, 4 and 8 times the first of them:
-leave that out (--no-growth) where it is long.
+Each measurement is made in a process of its own; those that are compared take turns, so that a noisy machine
+hits all alike. The films are made from the sample film, unless --film names others; growth is then measured
+on 1, 2, 4 and 8 times the first of them: leave that out (--no-growth) where it is long. The exit code is 1
+where something of ours could not be measured, or rivals did not do the same.
 """
 
 from __future__ import annotations
@@ -28,15 +25,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from common import DATA, ROOT, command_line
-from page_blocks import put_into
+from common import DATA, ROOT, command_line, fill
 from pydantic import TypeAdapter
-from table_parts.contests import Contest, Report, Stage, look, run_all, say
+from table_parts.contests import Report, Stage, look, run_all, say
 from table_parts.show import disagreements, markdown
 
 from shotad.core import memory_total, processors
 
-PARTS = ("shots", "frames", "features", "end-to-end", "rendering", "metrics")
+PARTS = ("shots", "frames", "end-to-end", "rendering", "metrics")
 """Each is a module of `table_parts`, without hyphens."""
 PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "transformers", "onnxruntime",
             "ai-edge-litert", "pycocoevalcap")  # fmt: skip
@@ -45,12 +41,10 @@ REPORTS = TypeAdapter(Report)
 
 def arguments() -> argparse.Namespace:
     parser = command_line(__doc__)
-    parser.add_argument("--only", default=",".join(PARTS), help="some parts, with commas")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--runs", type=int, default=5, help="turns; costly ones have fewer")
     parser.add_argument("--no-growth", action="store_true", help="leave out the growth with length")
-    parser.add_argument(
-        "--film", type=Path, action="append", default=[], help="measure on this film; repeatable"
-    )
+    parser.add_argument("--film", type=Path, action="append", default=[], help="measure on it; repeatable")
     parser.add_argument("--json", type=Path, help="write everything here")
     parser.add_argument("--folder", type=Path, help="where made films are kept for the next time")
     parser.add_argument("--data", type=Path, default=DATA / "cmd-ad", help="folder of CMD-AD's annotation")
@@ -61,15 +55,10 @@ def arguments() -> argparse.Namespace:
         parser.error(f"--runs must be 1 or more, got {chosen.runs}")
     if chosen.into and not chosen.show:
         parser.error("--into needs --show: a page shows what a file says")
-    chosen.only = chosen.only.split(",")
-    unknown = [name for name in chosen.only if name not in PARTS]
-    if unknown:
-        parser.error(f"no part {unknown[0]!r}; there are: {', '.join(PARTS)}")
     return chosen
 
 
 def main() -> None:
-    """Measure and print, or print what was measured."""
     chosen = arguments()
     if chosen.show:
         show(chosen.show, chosen.into)
@@ -86,25 +75,18 @@ def read_report(file: Path) -> Report:
 
 
 def show(file: Path, into: Path | None) -> None:
-    """Print a report that was written before; or put it into a page."""
     try:
         told = markdown(read_report(file))
     except (OSError, ValueError) as error:
         sys.exit(f"{file} is no file of results ({error}); write one with --json.")
-    if into is None:
+    if into:
+        source = Path(os.path.relpath(file.resolve(), into.resolve().parent)).as_posix()
+        fill(into, "benchmarks", {source: told})
+    else:
         print(told)
-        return
-    page = into.resolve()
-    source = Path(os.path.relpath(file.resolve(), page.parent)).as_posix()
-    try:
-        filled = put_into(page.read_text(encoding="utf-8"), "benchmarks", {source: told})
-    except (OSError, ValueError) as error:
-        sys.exit(f"{into}: {error}")
-    page.write_text(filled, encoding="utf-8")
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> int:
-    """Everything that was asked for; the exit code."""
     machine = machine_now()
     try:
         own = tuple(look(path.resolve()) for path in chosen.film)
@@ -131,13 +113,8 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
 
     run_all(report.contests, chosen.runs, folder, keep)
     print(markdown(report))
-    return int(broken or any(map(_failed, report.contests)))
-
-
-def _failed(contest: Contest) -> bool:
-    return bool(disagreements(contest)) or any(
-        entrant.missing for entrant in contest.entrants if entrant.role == "ours"
-    )
+    failed = (one.missing for contest in report.contests for one in contest.entrants if one.role == "ours")
+    return int(broken or any(failed) or any(map(disagreements, report.contests)))
 
 
 def machine_now() -> dict[str, Any]:

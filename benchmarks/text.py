@@ -53,7 +53,11 @@ def compare(facts: Sequence[TextFact], labels: Sequence[Label]) -> tuple[int, in
     return exact, near, len(left)
 
 
-def films(folder: Path) -> None:
+def main() -> None:
+    parser = command_line(__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
+    folder = parser.parse_args().folder
+    print(f"Films, one frame in {STEP} s:")
     totals = np.zeros(4, int)
     for entry in json.loads((LABELS / "texts.json").read_text(encoding="utf-8")):
         path = folder / entry["film"]
@@ -68,16 +72,8 @@ def films(folder: Path) -> None:
         exact, near, false = compare(facts, labels)
         totals += (len(labels), exact, near, false)
         print(f"  {entry['film']}: {exact} of {len(labels)} right, {near} near, {false} false")
-    labels_, exact_, near_, false_ = totals
-    print(f"  all: recall {exact_}/{labels_} (near {near_}/{labels_}), false texts {false_}")
-
-
-def main() -> None:
-    parser = command_line(__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
-    folder = parser.parse_args().folder
-    print(f"Films, one frame in {STEP} s:")
-    films(folder)
+    count, exact, near, false = totals
+    print(f"  all: recall {exact}/{count} (near {near}/{count}), false texts {false}")
 
 
 if __name__ == "__main__":

@@ -2,35 +2,30 @@
 
     python benchmarks/threads.py [FILMS] [--half tuning|judging] [--features grid dinov2-small FOLDER ...]
 
-FILMS is the folder of the supplied films (default ../shared/data/films). tests/labels/threads.json says
-which shots share a camera set-up: same place, same angle, though the camera moved a little. One person
-wrote it down from the first, the last and one or two frames between of each shot, before any score was
-computed on them; shots are those of cuts.yaml, or were read the same way. The supplied films are for
-tuning, the others in the half that clips.yaml or thread_clips.yaml says; the sample film is made and counts
-in no sum. Real threads are few, so each clip is also measured in *halves*: every shot of 2 s or more is cut
-in two and a second in the middle left out, so that the halves share a set-up (a moving camera has moved on,
-people have moved), and all other pairs of pieces do not. Told are, over pairs within the reach of one
-description's context (11 shots), precision and recall of joined pairs, average precision, and weighted
-clustering purity, at the threshold of the features.
+FILMS is the folder of the supplied films (default ../shared/data/films). tests/labels/threads.json says which
+shots share a camera set-up, written down by one person before any score was computed on them. The supplied
+films are for tuning, the others in the half that their list says; the sample film counts in no sum. Real
+threads are few, so each clip is also measured in *halves*: every shot of 2 s or more is cut in two and a
+second in the middle left out, so that the halves share a set-up, and all other pairs of pieces do not. Told
+are, over pairs within the reach of one description's context, precision and recall of joined pairs, average
+precision, and weighted clustering purity, at the threshold of the features.
 """
 
 from __future__ import annotations
 
-import functools
 import json
-import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
-from clips import LABELS, Clip, Half, film_of, read_clips
+from clips import LABELS, Clip, Half, chosen, read_clips
 from common import FILMS, ROOT, command_line
 
-from shotad.core import ComputeSettings, Interval, NoProgress, ThreadSettings
+from shotad.core import ComputeSettings, Interval, ThreadSettings
 from shotad.evaluation.threads import average_precision, labels_of, pure_shots, share
 from shotad.film import moments_of, open_film
 from shotad.film.framing import PIXELS
@@ -47,13 +42,13 @@ from shotad.grammar import (
 from shotad.grammar.choices import features_at_hand
 
 Bools = npt.NDArray[np.bool_]
-
 REACH = 11
 """Shots from one to another, at most, within the context of one description of usual length."""
 GAP = 1.0
 """Seconds left out between the halves of a shot."""
 LEAST = 2.0
 """Seconds that a shot must last to be cut in halves."""
+PLACES: tuple[Place, ...] = ("first", "last")
 
 
 @dataclass(frozen=True)
@@ -68,19 +63,14 @@ class Labelled:
     half: Half = "tuning"
     made: bool = False
 
-    @property
-    def truth(self) -> npt.NDArray[np.int64]:
-        """For each shot the number of its cluster."""
-        return labels_of(self.clusters, len(self.shots))
-
-    def counted(self, reach: int = REACH) -> Bools:
+    def counted(self) -> Bools:
         """Which pairs i < j count, ``bool[n, n]``."""
-        n = len(self.shots)
-        ahead = np.arange(n)[None, :] - np.arange(n)[:, None]
-        some = (ahead > 0) & (ahead <= reach)
-        for i, j in self.doubtful:
-            some[i, j] = False
-        return np.asarray(some)
+        place = np.arange(len(self.shots))
+        ahead = place[None, :] - place[:, None]
+        some = np.asarray((ahead > 0) & (ahead <= REACH))
+        for pair in self.doubtful:
+            some[pair] = False
+        return some
 
     def halves(self) -> Labelled:
         """The long shots cut in two; pairs of labelled clusters count neither way here, whatever half."""
@@ -89,49 +79,42 @@ class Labelled:
         open_pairs = {*self.doubtful, *((a, b) for c in self.clusters for a in c for b in c if a < b)}
         doubtful = frozenset((p, q) for a, b in open_pairs for p in places[a] for q in places[b])
         pairs = tuple(tuple(place) for place in places if len(place) == 2)
-        return Labelled(
-            f"{self.name} halves",
-            self.path,
-            tuple(p for _, p in parts),
-            pairs,
-            doubtful,
-            self.half,
-            self.made,
-        )
+        shots = tuple(part for _, part in parts)
+        return replace(self, name=f"{self.name} halves", shots=shots, clusters=pairs, doubtful=doubtful)
+
+
+def _halves(shot: Interval) -> Iterator[Interval]:
+    if shot.duration < LEAST:
+        yield shot
+        return
+    yield Interval(shot.start, shot.middle - GAP / 2)
+    yield Interval(shot.middle + GAP / 2, shot.end)
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What came of one clip, or of several: counts, and scores with truths of the pairs that count."""
+    """What came of one clip, or of several: of the pairs that count their scores, which were joined, and
+    which belong together; and of all shots how many are pure."""
 
-    right: int
-    wrong: int
-    missed: int
     scores: npt.NDArray[np.float64]
+    joined: Bools
     together: Bools
     pure: int
     shots: int
 
     @property
-    def ap(self) -> float | None:
-        """Average precision; None where no pair belongs together."""
-        return average_precision(self.scores, self.together)
+    def right(self) -> int:
+        """Joined pairs that belong together."""
+        return int(np.count_nonzero(self.joined & self.together))
 
     @property
-    def purity(self) -> float:
-        """Weighted clustering purity of the threads."""
-        return self.pure / self.shots
+    def wrong(self) -> int:
+        """Joined pairs that do not."""
+        return int(np.count_nonzero(self.joined)) - self.right
 
-    def __add__(self, other: Figures) -> Figures:
-        return Figures(
-            self.right + other.right,
-            self.wrong + other.wrong,
-            self.missed + other.missed,
-            np.concatenate([self.scores, other.scores]),
-            np.concatenate([self.together, other.together]),
-            self.pure + other.pure,
-            self.shots + other.shots,
-        )
+    @property
+    def ap(self) -> float | None:
+        return average_precision(self.scores, self.together)
 
 
 def labelled_clips(films: Path) -> list[Labelled]:
@@ -139,36 +122,23 @@ def labelled_clips(films: Path) -> list[Labelled]:
     records, known = json.loads((LABELS / "threads.json").read_text(encoding="utf-8")), known_clips()
     clips = [sample_clip()]
     for record in records:
-        clip = known.get(record["clip"])
-        clips.append(
-            Labelled(
-                record["clip"],
-                clip.path if clip else films / record["clip"],
-                tuple(Interval(*shot) for shot in record["shots"]),
-                tuple(map(tuple, record["clusters"])),
-                frozenset((min(pair), max(pair)) for pair in record["doubtful"]),
-                clip.half if clip else "tuning",
-            )
-        )
+        name, clip = record["clip"], known.get(record["clip"])
+        path, half = (clip.path, clip.half) if clip else (films / name, "tuning")
+        shots = tuple(Interval(*shot) for shot in record["shots"])
+        doubtful = frozenset((min(pair), max(pair)) for pair in record["doubtful"])
+        clips.append(Labelled(name, path, shots, tuple(map(tuple, record["clusters"])), doubtful, half))
     return clips
 
 
 def known_clips() -> dict[str, Clip]:
-    """The clips of clips.yaml and of thread_clips.yaml, by name."""
     return read_clips() | read_clips(LABELS / "thread_clips.yaml")
 
 
 def sample_clip() -> Labelled:
-    """The sample film by its own truths."""
-    folder = ROOT / "tests/sample"
+    folder, name = ROOT / "tests/sample", "sample.mp4"
     truths = json.loads((folder / "sample.truths.json").read_text(encoding="utf-8"))
     shots = tuple(Interval(*shot["seconds"]) for shot in truths["shots"])
-    return Labelled(
-        "sample.mp4", folder / "sample.mp4", shots, tuple(map(tuple, truths["threads"])), made=True
-    )
-
-
-PLACES: tuple[Place, ...] = ("first", "last")
+    return Labelled(name, folder / name, shots, tuple(map(tuple, truths["threads"])), made=True)
 
 
 def features_of(clip: Labelled, maker: FeatureMaker) -> Kinds:
@@ -186,54 +156,38 @@ def judged(clip: Labelled, maker: FeatureMaker) -> Figures:
     """The figures of one clip. Doubtful pairs, and pairs out of reach, join nothing and count nothing."""
     kinds, threshold = features_of(clip, maker), maker.threshold
     scores = shot_scores(kinds, matching_of(maker, kinds["first"].grid))
-    which, truth = clip.counted(), clip.truth
+    which, truth = clip.counted(), labels_of(clip.clusters, len(clip.shots))
     seen = np.where(which | which.T, scores, np.nan)
     values, together = scores[which].astype(np.float64), (truth[:, None] == truth[None, :])[which]
     threads = labels_of(threads_of(seen, threshold), len(truth))
     pure = pure_shots(threads.tolist(), truth.tolist())
-    joined = values > threshold
-    right, found, true = (int(np.count_nonzero(p)) for p in (joined & together, joined, together))
-    return Figures(right, found - right, true - right, values, together, pure, len(truth))
-
-
-def line(name: str, row: Figures) -> str:
-    """One row of a table."""
-    precision = share(row.right, row.right + row.wrong)
-    recall = share(row.right, row.right + row.missed)
-    return (
-        f"    {name:34} {len(row.scores):5} pairs, {int(row.together.sum()):3} together, "
-        f"joined {row.right:3} right {row.wrong:3} wrong; P {_share(precision)} R {_share(recall)} "
-        f"AP {_share(row.ap)} purity {row.purity:.3f}"
-    )
-
-
-def _share(value: float | None) -> str:
-    return "  -  " if value is None else f"{value:.3f}"
+    return Figures(values, values > threshold, together, pure, len(truth))
 
 
 def total(rows: Sequence[Figures]) -> Figures:
-    """The figures of all clips together."""
-    return functools.reduce(operator.add, rows)
+    pairs = (np.concatenate([getattr(row, of) for row in rows]) for of in ("scores", "joined", "together"))
+    return Figures(*pairs, sum(row.pure for row in rows), sum(row.shots for row in rows))
 
 
-def _halves(shot: Interval) -> Iterator[Interval]:
-    if shot.duration < LEAST:
-        yield shot
-        return
-    yield Interval(shot.start, shot.middle - GAP / 2)
-    yield Interval(shot.middle + GAP / 2, shot.end)
+def line(name: str, row: Figures) -> str:
+    together = int(row.together.sum())
+    figures = (share(row.right, row.right + row.wrong), share(row.right, together), row.ap)
+    precision, recall, ap = ("  -  " if one is None else f"{one:.3f}" for one in figures)
+    return (
+        f"    {name:34} {len(row.scores):5} pairs, {together:3} together, "
+        f"joined {row.right:3} right {row.wrong:3} wrong; P {precision} R {recall} "
+        f"AP {ap} purity {row.pure / row.shots:.3f}"
+    )
 
 
 def main() -> None:
-    """Print the tables."""
     words = command_line(__doc__)
     words.add_argument("films", nargs="?", type=Path, default=FILMS)
     words.add_argument("--half", choices=get_args(Half))
     words.add_argument("--features", nargs="+", default=["grid", *features_at_hand()])
     asked = words.parse_args()
     clips = [clip for clip in labelled_clips(asked.films) if asked.half in (None, clip.half)]
-    for name in known_clips().keys() & {clip.name for clip in clips}:
-        film_of(known_clips()[name], NoProgress())
+    chosen(asked.half, {clip.name for clip in clips}, known_clips())
     for name in asked.features:
         maker = make_feature_maker(ThreadSettings(features=name), ComputeSettings())
         for title, some in (("labelled", clips), ("halves", [clip.halves() for clip in clips])):

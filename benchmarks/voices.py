@@ -30,18 +30,13 @@ FEWEST = 5
 
 def lines_of(number: int) -> list[str]:
     """Human AD, half of Elephants Dream and half of CMD-AD, evenly spread."""
-    dream = [
-        " ".join(event.plaintext.split())
-        for name in DESCRIBERS.values()
-        for event in pysubs2.load(str(DREAM / name))
-    ]
-    films = [" ".join(row["text"].split()) for clip in cmd_ad() for row in clip]
-    return [*_spread(dream, number // 2), *_spread(films, number - number // 2)]
-
-
-def _spread(texts: Sequence[str], number: int) -> list[str]:
-    long = [text for text in texts if count_words(text) >= FEWEST and "NOTE" not in text]
-    return [long[round(i * (len(long) - 1) / max(number - 1, 1))] for i in range(min(number, len(long)))]
+    dream = [event.plaintext for name in DESCRIBERS.values() for event in pysubs2.load(str(DREAM / name))]
+    films, half, found = [row["text"] for clip in cmd_ad() for row in clip], number // 2, []
+    for texts, some in ((dream, half), (films, number - half)):
+        lines = [" ".join(text.split()) for text in texts]
+        long = [line for line in lines if count_words(line) >= FEWEST and "NOTE" not in line]
+        found += [long[round(i * (len(long) - 1) / max(some - 1, 1))] for i in range(min(some, len(long)))]
+    return found
 
 
 def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
@@ -64,7 +59,6 @@ def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
 
 
 def main() -> None:
-    """Print one line for each voice and speed."""
     parser = command_line(__doc__)
     parser.add_argument("--voices", nargs="+", default=["hibari", "piper", "espeak-ng:en-us"])
     parser.add_argument("--lines", type=int, default=60)

@@ -1,8 +1,8 @@
 """What is compared, and the running: each measurement in a process of its own, all taking turns.
 
-A work is a function of what it is given and of an empty folder; it gets ready, and gives back what is to be
-measured, which in turn gives back what it counted (`Done`). The parts of the table import what is heavy where
-they use it: what a measurement has loaded counts as its memory.
+A work is a generator of two steps, called with an empty folder and what is given: first it gets ready, then
+it does what is measured and yields what it counted (`Done`). What is heavy is imported in the works: what a
+measurement has loaded counts as its memory.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ LENGTHS = (1, 2, 4, 8)
 LOOP = 15.0
 """Seconds of the sample from which films of other sizes are made: three cuts, and one where it repeats."""
 Clock = Literal["wall", "cpu"]
+Given = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,14 @@ class Done:
     less_cpu: float = 0.0
 
 
-Ready = Callable[[], Done]
-Work = Callable[[Mapping[str, Any], Path], Ready]
+Steps = Iterator[Done | None]
+Work = Callable[..., Steps]
 
 
 @checked
 class Run:
-    """One measurement, in a process of its own.
-
-    Seconds by the clock and on the processors (all threads and programs started), the most MB (10^6 bytes)
-    in memory at once, and what was counted on the way, so that it can be seen that all did the same.
-    """
+    """One measurement: seconds by the clock and on the processors (all threads and programs started), the
+    most MB (10^6 bytes) in memory at once, and what was counted, by which one sees that all did the same."""
 
     turn: int
     wall: float
@@ -70,13 +68,13 @@ class Run:
 @checked
 class Entrant:
     """One of those that are compared: a ``rival`` does what we do another way, a ``limit`` cannot be spared.
-    ``work`` is called with ``given``; ``missing``: why there is no figure (not installed, failed).
+    ``missing``: why there is no figure (not installed, failed).
     """
 
     name: str
     role: Literal["ours", "rival", "limit"]
     work: Work | None = Field(None, exclude=True)
-    given: dict[str, Any] = Field(default_factory=dict, exclude=True)
+    given: Given = Field(default_factory=dict, exclude=True)
     missing: str = ""
     runs: list[Run] = Field(default_factory=list)
 
@@ -130,11 +128,12 @@ def measure_one(told: str) -> None:
     module, name, given, folder = json.loads(told)
     work: Work = getattr(importlib.import_module(module), name)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        ready = work(given, Path(scratch))
+        steps = work(Path(scratch), **given)
+        next(steps)
         gc.collect()
         forget_peak()
         cpu, wall = _processor(), time.perf_counter()
-        done = ready()
+        done = next(steps) or Done()
         wall, cpu = time.perf_counter() - wall, _processor() - cpu
         most = max(system.peak_memory(), 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1e6
     wall, cpu = max(wall - done.less_wall, 0.0), max(cpu - done.less_cpu, 0.0)
@@ -155,11 +154,10 @@ def schedule(contests: Sequence[Contest], runs: int) -> Iterator[tuple[int, Cont
     """
     for turn in range(runs):
         for contest in contests:
-            count = len(contest.entrants)
-            order = [contest.entrants[(turn + i) % count] for i in range(count)]
-            for entrant in reversed(order) if turn % 2 else order:
-                if turn < contest.turns:
-                    yield turn, contest, entrant
+            if turn < contest.turns:
+                start = turn % len(contest.entrants)
+                order = contest.entrants[start:] + contest.entrants[:start]
+                yield from ((turn, contest, entrant) for entrant in order[:: -1 if turn % 2 else 1])
 
 
 def run_all(contests: Sequence[Contest], runs: int, folder: Path, keep: Callable[[], None]) -> None:
@@ -183,13 +181,12 @@ def run_all(contests: Sequence[Contest], runs: int, folder: Path, keep: Callable
 
 
 def run_one(entrant: Entrant, turn: int, folder: Path) -> Run | str:
-    """The run, or why there is none."""
     assert entrant.work is not None
-    asked = [entrant.work.__module__, entrant.work.__name__, entrant.given, str(folder)]
+    asked = [entrant.work.__module__, entrant.work.__name__, entrant.given, folder]
     count = str(processors())
     paths = os.pathsep.join(filter(None, [str(HERE), str(ROOT), os.environ.get("PYTHONPATH")]))
     with subprocess.Popen(
-        [sys.executable, "-c", ONE, json.dumps(asked)],
+        [sys.executable, "-c", ONE, json.dumps(asked, default=str)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -206,8 +203,7 @@ def run_one(entrant: Entrant, turn: int, folder: Path) -> Run | str:
                 return f"took more than {PATIENCE:g} s"
             raise
     if process.returncode:
-        lines = [line for line in said.splitlines() if line.strip()]
-        return f"failed: {lines[-1].strip() if lines else f'exit code {process.returncode}'}"
+        return f"failed: {said.strip().splitlines()[-1] if said.strip() else process.returncode}"
     return Run(turn, **json.loads(told.splitlines()[-1]))
 
 
@@ -221,8 +217,6 @@ def say(line: str) -> None:
 
 @dataclass(frozen=True)
 class FilmAt:
-    """A film to be measured on."""
-
     path: Path
     label: str
     seconds: float
@@ -230,7 +224,6 @@ class FilmAt:
 
 
 def look(path: Path, label: str = "") -> FilmAt:
-    """What a film is like."""
     import av
 
     with av.open(str(path)) as container:
@@ -249,15 +242,14 @@ class Stage:
     grows: bool = True
     left_out: list[tuple[str, str]] = field(default_factory=list)
 
-    def made(self, height: int, seconds: float) -> FilmAt:
-        """A film of so many lines and about so many seconds, made once per folder."""
+    def films(self, *wanted: tuple[int, float]) -> Sequence[FilmAt]:
+        """The user's films, or films made once per folder, of these lines and about these seconds."""
         from bench_film import bench_film
 
-        return look(bench_film(self.folder, height, seconds, LOOP), f"made film, {height}p")
-
-    def films(self, *wanted: tuple[int, float]) -> Sequence[FilmAt]:
-        """The user's films, or made ones of these lines and seconds."""
-        return self.own or [self.made(height, seconds) for height, seconds in wanted]
+        return self.own or [
+            look(bench_film(self.folder, height, seconds, LOOP), f"made film, {height}p")
+            for height, seconds in wanted
+        ]
 
     def longer(self, times: int, base: float) -> FilmAt:
         """A film so many times as long as about ``base`` seconds: loops of the user's first film, else of the
@@ -274,48 +266,35 @@ class Stage:
         return look(path, f"{reel.stem}, {loops * length:.0f} s")
 
     def growth(
-        self,
-        part: str,
-        name: str,
-        work: Work,
-        given: Callable[[FilmAt], dict[str, Any]] = lambda film: {"film": str(film.path)},
-        *,
-        base: float = 12.0,
-        turns: int = 2,
+        self, part: str, name: str, work: Work, *, base: float = 12.0, turns: int = 2, **more: Any
     ) -> Iterator[Contest]:
-        """One work on a film and on films 2, 4 and 8 times as long; none where no growth is measured."""
+        """One work on films of `LENGTHS` times ``base`` seconds, with ``more`` given; a function there is
+        asked for each film. None where no growth is measured."""
         if self.grows:
             films = [self.longer(n, base) for n in LENGTHS]
-            texts = [given(film) for film in films]
-            yield growth(part, name, work, texts, "s of film", round(films[0].seconds, 1), turns)
+            own = [{key: one(film) if callable(one) else one for key, one in more.items()} for film in films]
+            given = [{"film": film.path, **one} for film, one in zip(films, own, strict=True)]
+            yield growth(part, name, work, given, "s of film", round(films[0].seconds, 1), turns)
 
 
 def growth(
-    part: str, name: str, work: Work, given: Sequence[dict[str, Any]], unit: str, base: float, turns: int
+    part: str, name: str, work: Work, given: Sequence[Given], unit: str, base: float, turns: int
 ) -> Contest:
-    """One work at each of `LENGTHS`."""
     entrants = [Entrant(f"{n} times", "ours", work, one) for n, one in zip(LENGTHS, given, strict=True)]
     return Contest(part, name, entrants, turns=turns, unit=unit, base=base)
 
 
-def command(given: Mapping[str, Any], scratch: Path) -> Ready:
-    """A work: the program ``given["words"]``, run in the scratch folder; ``{out}`` there stands for a folder
-    in it. Nothing is imported beforehand, so that the most memory is that of the program."""
-    words = [str(word).replace("{out}", str(scratch / "out")) for word in given["words"]]
+def command(scratch: Path, words: Sequence[str], film: str = "") -> Steps:
+    """A program, run in the scratch folder; ``{film}`` and ``{out}``, a folder there, are filled in. Nothing
+    is imported beforehand, so that the most memory is that of the program."""
+    filled = [word.replace("{film}", film).replace("{out}", str(scratch / "out")) for word in words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-
-    def run() -> Done:
-        done = subprocess.run(
-            words, cwd=scratch, env=environment, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip()[-300:] or f"exit code {done.returncode}")
-        return Done()
-
-    return run
+    yield None
+    done = subprocess.run(filled, cwd=scratch, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[-300:] or f"exit code {done.returncode}")
+    yield Done()
 
 
-def shotad(*words: str | Path) -> dict[str, Any]:
-    """What `command` is given for a command of shotad."""
-    code = "from shotad.cli.main import main; main()"
-    return {"words": [sys.executable, "-c", code, *map(str, words)]}
+def shotad(*words: str) -> list[str]:
+    return [sys.executable, "-c", "from shotad.cli.main import main; main()", *words]

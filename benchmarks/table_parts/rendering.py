@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from table_parts.contests import LENGTHS, Contest, Done, Entrant, Ready, Stage, growth
+from table_parts.contests import LENGTHS, Contest, Done, Entrant, Stage, Steps, growth
 
 MINUTES, GROWN = 10.0, 1.0
 """Length of the film of the contest, and of the shortest of the growth."""
@@ -26,10 +26,11 @@ EVERY, SPEECH = 12.0, (6.0, 11.0)
 def plan(stage: Stage) -> Iterator[Contest]:
     """The three ways for a film of ten minutes; growth of rendering."""
     given, seconds = _film(stage, MINUTES)
+    film = {"film": given["film"]}
     entrants = [
         Entrant("render --make film", "ours", ours, given),
-        Entrant("copying it with its sound coded anew", "limit", recoding, given),
-        Entrant("copying its packets", "limit", copying, given),
+        Entrant("copying it with its sound coded anew", "limit", copying, {**film, "again": True}),
+        Entrant("copying its packets", "limit", copying, film),
     ]
     name = f"film of {seconds / 60:.0f} minutes, {LAYOUT}"
     yield Contest("rendering", name, entrants, seconds, turns=3)
@@ -39,7 +40,7 @@ def plan(stage: Stage) -> Iterator[Contest]:
         yield growth("rendering", "render --make film", ours, texts, "s of film", films[0][1], 2)
 
 
-def _film(stage: Stage, minutes: float) -> tuple[dict[str, Any], float]:
+def _film(stage: Stage, minutes: float) -> tuple[dict[str, Path], float]:
     """A film of about so many minutes, whole loops, with the work folder of a run; and its length."""
     from bench_film import repeated
 
@@ -51,32 +52,25 @@ def _film(stage: Stage, minutes: float) -> tuple[dict[str, Any], float]:
     folder = film.with_suffix(".shotad")
     if not (folder / "track.json").exists():
         _describe(film, folder, loops * LOOP)
-    return {"film": str(film), "folder": str(folder)}, float(loops * LOOP)
+    return {"film": film, "folder": folder}, float(loops * LOOP)
 
 
 def _describe(film: Path, folder: Path, seconds: float) -> None:
     """A run with slots and speech that are given."""
     import shotad
+    from shotad.script import timecode
 
-    def script(name: str, *times: float) -> Path:
-        """A cue for each line: from the first of ``times`` after its start to the second."""
+    def script(name: str, start: float, end: float) -> Path:
+        """A cue for each line, from and to so many seconds after its start."""
         path = film.with_name(f"{film.stem}.{name}.vtt")
-        cues = ["WEBVTT"]
-        for number in range(int((seconds - 0.5) / EVERY)):
-            at = (0.5 + EVERY * number + time for time in times)
-            start, end = (f"{t // 3600:02.0f}:{t // 60 % 60:02.0f}:{t % 60:06.3f}" for t in at)
-            cues.append(f"{start} --> {end}\nWords.")
-        path.write_text("\n\n".join(cues) + "\n")
+        lines = [0.5 + EVERY * number for number in range(int((seconds - 0.5) / EVERY))]
+        cues = (f"{timecode(at + start)} --> {timecode(at + end)}\nWords." for at in lines)
+        path.write_text("\n\n".join(["WEBVTT", *cues]) + "\n")
         return path
 
-    shotad.describe(
-        film,
-        out=folder,
-        slots=script("slots", 0.0, SPEECH[0] - 1),
-        subtitles=script("speech", *SPEECH),
-        settings={"engine": "fake", "threads.features": "none", "scale.method": "none"},
-        overview=False,
-    )
+    slots, speech = script("slots", 0.0, SPEECH[0] - 1), script("speech", *SPEECH)
+    settings = {"engine": "fake", "threads.features": "none", "scale.method": "none"}
+    shotad.describe(film, out=folder, slots=slots, subtitles=speech, settings=settings, overview=False)
 
 
 def _encode(path: Path) -> None:
@@ -108,15 +102,14 @@ def _encode(path: Path) -> None:
 # Works
 
 
-def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
+def ours(scratch: Path, film: str, folder: str) -> Steps:
     """`shotad render --make film` on a work folder as `shotad describe` leaves it."""
     from shotad.core import NoProgress, WorkFolder, load_config
     from shotad.film import open_film
     from shotad.sound import Take, parse_wanted, run_render, wanted_files
     from shotad.sound.own_voices import FakeVoice
 
-    film = Path(given["film"])
-    place = Path(shutil.copytree(given["folder"], scratch / "work"))
+    place = Path(shutil.copytree(folder, scratch / "work"))
     spent = [0.0, 0.0]
 
     class Timed(FakeVoice):
@@ -128,30 +121,19 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
             spent[:] = spent[0] + time.perf_counter() - wall, spent[1] + time.thread_time() - cpu
             return take
 
-    def run() -> Done:
-        with open_film(film) as opened, WorkFolder(place) as folder:
-            wanted = wanted_files(parse_wanted(["film"]), film.name, place)
-            config = load_config(None, ())
-            run_render(opened, folder, config, wanted, NoProgress(), voice=Timed(), force=True)
-        return Done(less_wall=spent[0], less_cpu=spent[1])
-
-    return run
+    yield None
+    with open_film(Path(film)) as opened, WorkFolder(place) as work:
+        wanted = wanted_files(parse_wanted(["film"]), Path(film).name, place)
+        run_render(opened, work, load_config(None, ()), wanted, NoProgress(), voice=Timed(), force=True)
+    yield Done(less_wall=spent[0], less_cpu=spent[1])
 
 
-def copying(given: Mapping[str, Any], scratch: Path) -> Ready:
-    """All packets into another file."""
-    return lambda: _copy(Path(given["film"]), scratch / "copy.mkv", again=False)
-
-
-def recoding(given: Mapping[str, Any], scratch: Path) -> Ready:
-    """All packets copied, and beside them the sound decoded and coded once more: no mixing, no AD."""
-    return lambda: _copy(Path(given["film"]), scratch / "copy.mkv", again=True)
-
-
-def _copy(film: Path, path: Path, *, again: bool) -> Done:
+def copying(scratch: Path, film: str, again: bool = False) -> Steps:
+    """All packets into another file; ``again``: and beside them the sound decoded and coded once more."""
     import av
 
-    with av.open(str(film)) as source, av.open(str(path), "w") as out:
+    yield None
+    with av.open(film) as source, av.open(str(scratch / "copy.mkv"), "w") as out:
         streams: dict[int, Any] = {s.index: out.add_stream_from_template(s) for s in source.streams}
         added: Any = out.add_stream("ac3", rate=RATE, layout=LAYOUT) if again else None
         for packet in source.demux():
@@ -163,4 +145,4 @@ def _copy(film: Path, path: Path, *, again: bool) -> Done:
                 out.mux(packet)
         if again:
             out.mux(added.encode(None))
-    return Done()
+    yield Done()

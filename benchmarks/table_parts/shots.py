@@ -4,156 +4,118 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from table_parts.contests import (
-    Contest,
-    Done,
-    Entrant,
-    FilmAt,
-    Ready,
-    Stage,
-    Target,
-    command,
-    shotad,
-)
+from table_parts.contests import Contest, Done, Entrant, FilmAt, Stage, Steps, Target, command, shotad
 
 DECODING = "decoding alone"
 MOST = {1080: 1.15, 720: 1.25}
 """The project's own limits by lines of the picture: wall time of the shots against decoding alone."""
 THREADS: tuple[tuple[str, int], ...] = (("AUTO", 0), ("FRAME", 2), ("FRAME", 3), ("FRAME", 4), ("SLICE", 0))
 """Settings of the decoder that are tried, kind and number (0: its own choice); the quickest is the rival."""
-
 SAME = ("frames", "cuts", "sum of the cuts' frames")
 """Counts in which all must agree: the last is the same only where the cuts are, but by chance."""
+OURS = shotad("shots", "{film}", "--set", "shots.detector=adaptive", "--out", "{out}", "--quiet")
+PROGRAM = [sys.executable, "-m", "scenedetect", "-q", "-i", "{film}", "detect-adaptive", "list-scenes", "-q"]
 
 
 def plan(stage: Stage) -> Iterator[Contest]:
     """Contests at 720 and 1080 lines, and growth of decoding and of both paths."""
     # Long enough for the two decoders to part the work evenly.
     for film in stage.films((720, 90), (1080, 72)):
-        yield from (_inside(film), _learned(film), _outside(film))
-    works: list[tuple[str, Any, dict[str, Any]]] = [
-        (DECODING, decoding, {"threads": THREADS[0]}),
-        ("shots, exact", ours, {"path": "exact"}),
-        ("shots, fast", ours, {"path": "fast"}),
-    ]
-    for name, work, more in works:
-        yield from stage.growth(
-            "shots", name, work, lambda film, more=more: {"film": str(film.path), **more}, turns=3
-        )
+        yield from _of_film(film)
+    yield from stage.growth("shots", DECODING, decoding, turns=3, threads=THREADS[0])
+    for path in ("exact", "fast"):
+        yield from stage.growth("shots", f"shots, {path}", ours, turns=3, path=path)
 
 
-def _inside(film: FilmAt) -> Contest:
-    """The pass alone, in a process in which all is loaded."""
-    path = str(film.path)
-    entrants = [
-        Entrant("exact", "ours", ours, {"film": path, "path": "exact"}),
-        Entrant("fast", "ours", ours, {"film": path, "path": "fast"}),
-        Entrant(DECODING, "limit", decoding, {"film": path, "threads": best_threads(film.path)}),
-        Entrant("PySceneDetect, library", "rival", library, {"film": path}),
-    ]
+def _of_film(film: FilmAt) -> Iterator[Contest]:
+    """The pass alone, in a process in which all is loaded; the default, which finds other cuts; and commands,
+    with the start of Python and what is written."""
+    given = {"film": film.path}
+
+    def own(path: str) -> Entrant:
+        return Entrant(path, "ours", ours, {**given, "path": path})
+
+    def limit() -> Entrant:
+        return Entrant(DECODING, "limit", decoding, {**given, "threads": best_threads(film.path)})
+
+    other = Entrant("PySceneDetect, library", "rival", library, given)
     most = MOST.get(film.height)
     targets = tuple(Target(name, DECODING, "wall", most) for name in ("exact", "fast") if most)
-    return Contest("shots", film.label, entrants, film.seconds, SAME, targets)
-
-
-def _learned(film: FilmAt) -> Contest:
-    """The default, which finds other cuts."""
-    path = str(film.path)
+    entrants = [own("exact"), own("fast"), limit(), other]
+    yield Contest("shots", film.label, entrants, film.seconds, SAME, targets)
+    entrants = [own("learned"), limit()]
+    yield Contest("shots", f"{film.label}, by default", entrants, film.seconds, SAME[:1], turns=3)
     entrants = [
-        Entrant("learned", "ours", ours, {"film": path, "path": "learned"}),
-        Entrant(DECODING, "limit", decoding, {"film": path, "threads": best_threads(film.path)}),
+        Entrant("shotad shots", "ours", command, {**given, "words": OURS}),
+        Entrant("PySceneDetect's command", "rival", command, {**given, "words": PROGRAM}),
     ]
-    return Contest("shots", f"{film.label}, by default", entrants, film.seconds, SAME[:1], turns=3)
-
-
-def _outside(film: FilmAt) -> Contest:
-    """As commands, with the start of Python and what is written."""
-    path = str(film.path)
-    adaptive = shotad("shots", path, "--set", "shots.detector=adaptive", "--out", "{out}", "--quiet")
-    program = [sys.executable, "-m", "scenedetect", "-q", "-i", path, "detect-adaptive", "list-scenes", "-q"]
-    entrants = [
-        Entrant("shotad shots", "ours", command, adaptive),
-        Entrant("PySceneDetect's command", "rival", command, {"words": program}),
-    ]
-    return Contest("shots", f"{film.label}, whole commands", entrants, film.seconds, turns=3)
+    yield Contest("shots", f"{film.label}, whole commands", entrants, film.seconds, turns=3)
 
 
 def best_threads(path: Path) -> tuple[str, int]:
     """The setting that decodes the film's first frames soonest, the least of two tries in turns."""
-    spent: dict[tuple[str, int], float] = dict.fromkeys(THREADS, float("inf"))
-    for _ in range(2):
-        for kind in THREADS:
-            began = time.perf_counter()
-            decode(path, kind, most=200)
-            spent[kind] = min(spent[kind], time.perf_counter() - began)
-    return min(spent, key=lambda kind: spent[kind])
+    spent = []
+    for threads in THREADS * 2:
+        began = time.perf_counter()
+        decode(path, threads, most=200)
+        spent.append((time.perf_counter() - began, threads))
+    return min(spent)[1]
 
 
-def decode(path: Path, threads: tuple[str, int], most: int | None = None) -> int:
+def decode(path: str | Path, threads: Sequence[str | int], most: int | None = None) -> int:
     """Decode the picture and nothing else; the number of frames."""
+    from itertools import islice
+
     import av
 
-    count = 0
     with av.open(str(path)) as container:
         stream = container.streams.video[0]
-        stream.thread_type = threads[0]
-        if threads[1]:
-            stream.codec_context.thread_count = threads[1]
-        for _ in container.decode(stream):
-            count += 1
-            if most is not None and count >= most:
-                break
-    return count
+        stream.thread_type, number = threads
+        if number:
+            stream.codec_context.thread_count = number
+        return sum(1 for _ in islice(container.decode(stream), most))
 
 
 # Works
 
 
-def decoding(given: Mapping[str, Any], scratch: Path) -> Ready:
+def decoding(scratch: Path, film: str, threads: Sequence[str | int]) -> Steps:
     """The picture alone, by PyAV."""
     import av  # noqa: F401
 
-    kind, number = given["threads"]
-    return lambda: Done({"frames": decode(Path(given["film"]), (kind, number))})
+    yield None
+    yield Done({"frames": decode(film, threads)})
 
 
-def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
+def ours(scratch: Path, film: str, path: str) -> Steps:
     """The one pass of `shotad describe`, without frames kept."""
     import cv2  # noqa: F401
 
     from shotad.core import ShotSettings
     from shotad.film import open_film, survey
 
-    film = open_film(Path(given["film"]))
-    settings = ShotSettings()
-    if given["path"] != "learned":
-        settings = ShotSettings.model_validate({"detector": "adaptive", "path": given["path"]})
-
-    def run() -> Done:
-        found = survey(film, settings)
-        return _told(found.frame_count, found.cuts)
-
-    return run
+    opened, settings = open_film(Path(film)), ShotSettings()
+    if path != "learned":
+        settings = ShotSettings.model_validate({"detector": "adaptive", "path": path})
+    yield None
+    found = survey(opened, settings)
+    yield _told(found.frame_count, found.cuts)
 
 
 def _told(frames: int, cuts: Sequence[int]) -> Done:
     return Done({"frames": frames, "cuts": len(cuts), SAME[-1]: sum(cuts)})
 
 
-def library(given: Mapping[str, Any], scratch: Path) -> Ready:
+def library(scratch: Path, film: str) -> Steps:
     """PySceneDetect's AdaptiveDetector as its documentation calls it."""
     from scenedetect import AdaptiveDetector, SceneManager, open_video
 
-    video = open_video(given["film"])
+    video = open_video(film)
     manager = SceneManager()
     manager.add_detector(AdaptiveDetector())
-
-    def run() -> Done:
-        frames = manager.detect_scenes(video)
-        return _told(frames, [start.frame_num for start, _ in manager.get_scene_list()[1:]])
-
-    return run
+    yield None
+    frames = manager.detect_scenes(video)
+    yield _told(frames, [start.frame_num for start, _ in manager.get_scene_list()[1:]])

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import get_args
 
 import numpy as np
 from scipy.optimize import nnls
 from scipy.special import fdtri
-
 from table_parts.contests import LENGTHS, Clock, Contest, Entrant, Report
 
 LINEAR = 1.1
@@ -27,34 +28,31 @@ Row = tuple[str, ...]
 
 
 def markdown(report: Report) -> str:
-    """What the page shows: a table for each part and one of growth, the machine and what is meant, and what
+    """What the page shows: the machine and what is meant, a table for each part and one of growth, and what
     is missing."""
+    machine = report.machine
+    versions = ", ".join(f"{name} {one}" for name, one in report.versions.items() if one != "not installed")
+    about = (
+        f"Measured {report.made} on {machine['words']}, load {machine['load_before']} before and "
+        f"{machine['load_after']} after; {versions}. {_ABOUT}"
+    )
+    if machine["load_before"] > machine["cores"] / 2:
+        about += " Others were at work on the machine: the wall times say little, the CPU times more."
     growths = [contest for contest in report.contests if contest.unit]
     tables = map(_pipes, (*_ratios(report), [_GROWTH, *map(_growth_row, growths)]))
-    parts = [_about(report), *tables, *([_ON_GROWTH] if growths else [])]
     told = [f"- {name}: {reason}." for name, reason in report.left_out]
     told += [f"- {line}." for contest in report.contests for line in disagreements(contest)]
-    parts += ["Not measured, or to be known:\n\n" + "\n".join(told)] if told else []
+    missing = ["Not measured, or to be known:", "\n".join(told)] if told else []
+    parts = [about, *tables, *([_ON_GROWTH] if growths else []), *missing]
     return "\n\n".join(part for part in parts if part)
 
 
-def _about(report: Report) -> str:
-    """Where and when, and how to read the figures."""
-    machine = report.machine
-    # Where others were at work on the machine when the run began
-    busy = machine["load_before"] > machine["cores"] / 2
-    warning = " Others were at work on the machine: the wall times say little, the CPU times more."
-    versions = ", ".join(
-        f"{name} {number}" for name, number in report.versions.items() if number != "not installed"
-    )
-    return (
-        f"Measured {report.made} on {machine['words']}, load {machine['load_before']} before and "
-        f"{machine['load_after']} after; {versions}. Each measurement is a "
-        "process of its own, all in turns. Time is ours over the other's, by the clock and of the "
-        "processors (all threads): below 1 ours is quicker. It is the median of the ratios within a turn, in "
-        "brackets the least and the greatest, and of how many turns. Memory is the most at once, ours and "
-        f"the other's. A limit is work that cannot be spared.{warning if busy else ''}"
-    )
+_ABOUT = (
+    "Each measurement is a process of its own, all in turns. Time is ours over the other's, by the clock and "
+    "of the processors (all threads): below 1 ours is quicker. It is the median of the ratios within a turn, "
+    "in brackets the least and the greatest, and of how many turns. Memory is the most at once, ours and the "
+    "other's. A limit is work that cannot be spared."
+)
 
 
 # Ours against others
@@ -64,34 +62,43 @@ def _ratios(report: Report) -> Iterator[list[Row]]:
     """A table for each part, with a row for each of ours against each other."""
     contests = [contest for contest in report.contests if not contest.unit]
     for part in dict.fromkeys(contest.part for contest in contests):
-        yield [
-            (part, "ours against", "time by the clock", "of the processors", "ours takes", "MB"),
-            *(
-                _row(contest, ours, other)
-                for contest in contests
-                for ours in contest.entrants
-                for other in contest.entrants
-                if contest.part == part and ours.role == "ours" and other.role != "ours"
-            ),
-        ]
+        rows = [(part, "ours against", "time by the clock", "of the processors", "ours takes", "MB")]
+        for contest in contests:
+            pairs = product(contest.entrants, contest.entrants) if contest.part == part else ()
+            rows += [
+                _row(contest, *pair) for pair in pairs if [p.role == "ours" for p in pair] == [True, False]
+            ]
+        yield rows
 
 
 def _row(contest: Contest, ours: Entrant, other: Entrant) -> Row:
     limit = " (limit)" if other.role == "limit" else ""
     named = (contest.name, f"{ours.name} against {other.name}{limit}")
-    wall, cpu = ratios(ours, other, "wall"), ratios(ours, other, "cpu")
-    if not wall or not cpu:
+    told = [_told(contest, ours, other, clock) for clock in get_args(Clock)]
+    if not all(told):
         return (*named, ours.missing or other.missing or "not measured", *[_DASH] * 3)
     seconds = statistics.median(run.wall for run in ours.runs)
     speed = f"{shown(seconds)} s"
     if contest.seconds:
         speed += f", {shown(seconds / contest.seconds)} of the film"
-    for unit in ("images", "ADs"):
-        if count := ours.runs[0].counts.get(unit) if not contest.seconds else None:
-            speed += f", {shown(count / seconds)} {unit}/s"
-    told = [_spread(wall) + _target(contest, ours, other, "wall")]
-    told += [_spread(cpu) + _target(contest, ours, other, "cpu")]
+    elif count := ours.runs[0].counts.get("ADs"):
+        speed += f", {shown(count / seconds)} ADs/s"
     return (*named, *told, speed, f"{_peak(ours):.0f} / {_peak(other):.0f}")
+
+
+def _told(contest: Contest, ours: Entrant, other: Entrant, clock: Clock) -> str:
+    """The ratios by a clock, and whether what the project asked of them is so; empty where there are none."""
+    values = ratios(ours, other, clock)
+    if not values:
+        return ""
+    middle = statistics.median(values)
+    told = f"{shown(middle)} (1 turn)"
+    if len(values) > 1:
+        told = f"{shown(middle)} ({shown(min(values))} to {shown(max(values))}, {len(values)} turns)"
+    for target in contest.targets:
+        if (target.ours, target.against, target.clock) == (ours.name, other.name, clock):
+            told += f", target {target.most:g} {'met' if middle <= target.most else 'MISSED'}"
+    return told
 
 
 def ratios(ours: Entrant, other: Entrant, clock: Clock) -> list[float]:
@@ -103,24 +110,8 @@ def ratios(ours: Entrant, other: Entrant, clock: Clock) -> list[float]:
     return [getattr(run, clock) / theirs[run.turn] for run in ours.runs if theirs.get(run.turn, 0) > 0]
 
 
-def _spread(values: Sequence[float]) -> str:
-    if len(values) == 1:
-        return f"{shown(values[0])} (1 turn)"
-    middle = shown(statistics.median(values))
-    return f"{middle} ({shown(min(values))} to {shown(max(values))}, {len(values)} turns)"
-
-
 def _peak(entrant: Entrant) -> float:
     return statistics.median(run.peak for run in entrant.runs)
-
-
-def _target(contest: Contest, ours: Entrant, other: Entrant, clock: Clock) -> str:
-    """What the project asked of this ratio, and whether it is so; nothing where nothing was asked."""
-    for target in contest.targets:
-        if (target.ours, target.against, target.clock) == (ours.name, other.name, clock):
-            met = statistics.median(ratios(ours, other, clock)) <= target.most
-            return f", target {target.most:g} {'met' if met else 'MISSED'}"
-    return ""
 
 
 def disagreements(contest: Contest) -> list[str]:
@@ -133,10 +124,8 @@ def disagreements(contest: Contest) -> list[str]:
             if (values := sorted({run.counts[count] for run in one.runs if count in run.counts}))
         }
         if not _alike([value for values in told.values() for value in values]):
-            said = "; ".join(
-                f"{name}: {', '.join(f'{v:g}' for v in values)}" for name, values in told.items()
-            )
-            found.append(f"{contest.part}, {contest.name}: {count} differ ({said})")
+            said = (f"{name}: {', '.join(f'{v:g}' for v in values)}" for name, values in told.items())
+            found.append(f"{contest.part}, {contest.name}: {count} differ ({'; '.join(said)})")
     return found
 
 
@@ -162,7 +151,6 @@ _ON_GROWTH = (
 
 
 def _growth_row(growth: Contest) -> Row:
-    """A row for a work that was measured at several lengths."""
     named = (f"{growth.part}: {growth.name}", f"{growth.base:g} {growth.unit}")
     if not all(entrant.runs for entrant in growth.entrants):
         why = next((entrant.missing for entrant in growth.entrants if entrant.missing), "not measured")
@@ -230,8 +218,6 @@ def _pipes(rows: Sequence[Row]) -> str:
     """A table of a head and rows, all of the same number of cells; nothing where there are no rows."""
     if len(rows) < 2:
         return ""
-    cells: Iterable[list[str]] = (
-        [cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows
-    )
+    cells = ([cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)
     head, *lines = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join([head, "|" + "---|" * len(rows[0]), *lines])

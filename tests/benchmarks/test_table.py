@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import page_blocks
 import pytest
+from common import blocks
 from table import read_report
 from table_parts import contests, endtoend, show
 from table_parts.contests import Contest, Entrant, Run
@@ -40,7 +41,7 @@ def test_ratios_turns_and_the_page() -> None:
     assert [name for _, name, _ in seen] == ["three"] * 3 + ["once"] * 2 + ["three"] * 6
     # The page of benchmarks shows what was measured.
     page = ROOT / "docs" / "benchmarks.md"
-    told = page_blocks.blocks(page.read_text(encoding="utf-8"), "benchmarks")
+    told = blocks(page.read_text(encoding="utf-8"), "benchmarks")
     assert told == {source: show.markdown(read_report(page.parent / source)) for source in told} != {}
 
 
@@ -58,15 +59,14 @@ WORK = """
 from pathlib import Path
 from table_parts.contests import Done
 
-def work(given, scratch: Path):
-    block = bytearray(given["bytes"])
+def work(scratch: Path, size: int, fail: bool = False):
+    block = bytearray(size)
     assert not list(scratch.iterdir())
-    def run():
-        if given.get("fail"):
-            raise ValueError("it broke")
-        more = bytearray(given["bytes"])
-        return Done({"bytes": len(block) + len(more)}, less_cpu=99.0)
-    return run
+    yield None
+    if fail:
+        raise ValueError("it broke")
+    more = bytearray(size)
+    yield Done({"bytes": len(block) + len(more)}, less_cpu=99.0)
 """
 
 
@@ -75,24 +75,30 @@ def test_a_measurement_is_a_process_of_its_own(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
     work = importlib.import_module("made_work").work
-    few = contests.run_one(Entrant("a", "ours", work, {"bytes": 1000}), 2, tmp_path)
-    many = contests.run_one(Entrant("a", "ours", work, {"bytes": 60_000_000}), 2, tmp_path)
+    few = contests.run_one(Entrant("a", "ours", work, {"size": 1000}), 2, tmp_path)
+    many = contests.run_one(Entrant("a", "ours", work, {"size": 60_000_000}), 2, tmp_path)
     assert isinstance(few, Run)
     assert isinstance(many, Run)
     assert (few.turn, few.counts, few.cpu) == (2, {"bytes": 2000}, 0.0)
     assert many.peak - few.peak == pytest.approx(120, abs=20)
-    broken = contests.run_one(Entrant("a", "ours", work, {"bytes": 1, "fail": True}), 0, tmp_path)
+    broken = contests.run_one(Entrant("a", "ours", work, {"size": 1, "fail": True}), 0, tmp_path)
     assert broken == "failed: ValueError: it broke"
+
+
+def counted(steps: contests.Steps) -> Mapping[str, float]:
+    *_, done = steps
+    assert done
+    return done.counts
 
 
 @pytest.mark.slow
 def test_reading_is_what_describe_reads(tmp_path: Path) -> None:
     """The work that the table measures as reading gives the slots that `shotad slots` plans."""
     sample = ROOT / "tests" / "sample" / "sample.mp4"
-    found = endtoend.reading({"film": str(sample)}, tmp_path)().counts
+    found = counted(endtoend.reading(tmp_path, str(sample)))
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(sample) as film, WorkFolder(tmp_path / "other") as folder:
         slots = len(prepare(RunContext.of(film, folder, config, Given(), NoProgress())).slots)
     assert found == {"slots": slots, "frames of clips": slots * 32}
     assert slots > 1
-    assert endtoend.decoding({"film": str(sample)}, tmp_path)().counts["frames"] > 24 * 40
+    assert counted(endtoend.decoding(tmp_path, str(sample)))["frames"] > 24 * 40
