@@ -1,4 +1,4 @@
-"""Films for the benchmarks, made from the sample film: larger, with grain, at a film's bit rate.
+"""Films for the benchmarks, made from the sample film or another: larger, with grain, at a film's bit rate.
 
 The sample is 640x360. Here it is enlarged, panned, given fine grain and encoded anew at the bit rate
 of real film, so that decoding costs what it costs there; then its packets are repeated. It has cuts,
@@ -22,29 +22,35 @@ RATE, HERTZ = 24, 48000
 GRAINS = 5
 
 
-def bench_film(folder: Path, height: int, seconds: float, loop: float | None = None) -> Path:
-    """An H.264 and AAC film of ``height`` lines and at least ``seconds``; made once per folder.
+def bench_film(
+    folder: Path, height: int, seconds: float, loop: float | None = None, source: Path = SAMPLE
+) -> Path:
+    """An H.264 and AAC film of at least ``seconds``, as large as fits into 16:9 of ``height`` lines.
 
-    ``loop`` takes only so many seconds of the sample's beginning, which are then repeated.
+    Made once per folder. ``loop`` takes only so many seconds of the beginning of ``source``, to be repeated.
     """
     name = f"{height}" if loop is None else f"{height}-{loop:g}"
+    name = name if source == SAMPLE else f"{source.stem}-{name}"
     reel = folder / f"reel-{name}.mp4"
     if not reel.exists():
-        _encode(reel, height, loop or 1e9)
+        _encode(source, reel, height, loop or 1e9)
     return repeated(reel, folder / f"film-{name}-{seconds:g}s.mp4", seconds)
 
 
-def _encode(path: Path, height: int, end: float) -> None:
-    width = round(height * 16 / 9 / 2) * 2
+def _encode(film: Path, path: Path, lines: int, end: float) -> None:
+    width = round(lines * 16 / 9 / 2) * 2
+    with av.open(str(film)) as source:
+        shape = source.streams.video[0]
+        height = min(lines, round(width * shape.height / shape.width / 2) * 2)
     rng = np.random.default_rng(1)
     grain = [rng.normal(0, 3, (height, width, 1)).round().astype(np.int16) for _ in range(GRAINS)]
     grain = [np.repeat(one, 3, axis=2) for one in grain]
     unfinished = path.with_suffix(".part.mp4")
-    with av.open(str(SAMPLE)) as source, av.open(str(unfinished), "w") as sink:
+    with av.open(str(film)) as source, av.open(str(unfinished), "w") as sink:
         video: Any = sink.add_stream("libx264", rate=RATE)
         video.width, video.height, video.pix_fmt = width, height, "yuv420p"
         video.codec_context.time_base = Fraction(1, RATE)
-        video.bit_rate = BIT_RATES.get(height, 3_000_000)
+        video.bit_rate = BIT_RATES.get(lines, 3_000_000)
         video.options = {"preset": "faster", "threads": "2"}
         audio: Any = sink.add_stream("aac", rate=HERTZ, layout="stereo")
         audio.bit_rate = 160_000

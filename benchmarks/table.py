@@ -1,13 +1,13 @@
 """The whole table: what each part costs beside a rival or a limit, and how that grows with length.
 
-    python benchmarks/table.py --json benchmarks/results/table.json      # about 20 minutes on two quiet cores
+    python benchmarks/table.py --json benchmarks/results/table.json      # about 45 minutes on two quiet cores
     python benchmarks/table.py --only shots frames --runs 9 --film FILM --film OTHER
     python benchmarks/table.py --show FILE.json [--into docs/benchmarks.md]
 
 Each measurement is made in a process of its own; those that are compared take turns, so that a noisy machine
-hits all alike. The films are made from the sample film, unless --film names others; growth is then measured
-on 1, 2, 4 and 8 times the first of them: leave that out (--no-growth) where it is long. The exit code is 1
-where something of ours could not be measured, or rivals did not do the same.
+hits all alike. The films are made from the sample film, and for whole runs from real film, unless --film
+names others; growth is then measured on 1, 2, 4 and 8 times the first: leave that out (--no-growth) where it
+is long. The exit code is 1 where something of ours could not be measured, or rivals did not do the same.
 """
 
 from __future__ import annotations

@@ -251,6 +251,20 @@ class Stage:
             for height, seconds in wanted
         ]
 
+    def real(self) -> Sequence[FilmAt]:
+        """The user's films, or 70 s of a real battle, at two sizes."""
+        from bench_film import bench_film
+        from common import FILMS
+
+        battle, name = FILMS / "tears-of-steel-battle.webm", "Tears of Steel, 70 s"
+        if not self.own and not battle.is_file():
+            self.left_out.append((f"describe, {name}", f"there is no {battle}"))
+            return ()
+        return self.own or [
+            look(bench_film(self.folder, height, 60, source=battle), f"{name}, {height}p")
+            for height in (1080, 480)
+        ]
+
     def longer(self, times: int, base: float) -> FilmAt:
         """A film so many times as long as about ``base`` seconds: loops of the user's first film, else of the
         sample or, where that is too long, of its beginning."""
