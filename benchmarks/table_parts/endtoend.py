@@ -92,7 +92,7 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
     import onnxruntime  # noqa: F401
 
     from shotad.description import RunContext, prepare
-    from shotad.film import ClipPlan, clips, context_shots, open_film, plan_frames
+    from shotad.film import clips, context_shots, open_film, plan_frames
 
     film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
     folder.__enter__()
@@ -105,7 +105,7 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
         found = prepare(bench)
         stamps = bench.frames.stamps(found.end)
         plans = [
-            ClipPlan(
+            (
                 slot.id,
                 plan_frames(
                     slot.interval,
@@ -117,7 +117,7 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
             )
             for slot in found.slots
         ]
-        bench.frames.expect("frames", [float(s) for p in plans for f in p.frames for s in f.seconds])
+        bench.frames.expect("frames", [float(s) for _, frames in plans for f in frames for s in f.seconds])
         shown = sum(len(clip) for _, clip in clips(plans, bench.frames.pictures))
         return Done({"slots": len(found.slots), "frames of clips": shown})
 

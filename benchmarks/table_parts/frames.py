@@ -93,11 +93,11 @@ def one_pass(given: Mapping[str, Any], scratch: Path) -> Ready:
     import numpy as np
 
     from shotad.core import FramePlan, Role
-    from shotad.film import ClipPlan, clips, open_film
+    from shotad.film import clips, open_film
 
     film = open_film(Path(given["film"]))
     plans = [
-        ClipPlan(
+        (
             f"s{i:08d}",
             tuple(FramePlan(number, Role.CURRENT, np.array(moments)) for number, moments in row),
         )

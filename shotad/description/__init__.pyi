@@ -8,7 +8,6 @@ from .cast_recognition import (
 )
 from .cast_removal import (
     Cleared as Cleared,
-    Photos as Photos,
     clear_all as clear_all,
     clear_person as clear_person,
     delete_photos as delete_photos,

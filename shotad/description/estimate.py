@@ -273,8 +273,8 @@ def foresee(
     changes: dict[str, Any] = {}
     left_out, part = [], given
     # Speech is looked for in the sound where that is asked for, or nothing else shows it.
-    path, texts = film.info.path, any(track.is_text for track in film.info.subtitles)
-    told = given.subtitles is not None or (path and texts and embedded_track(path))
+    path = film.info.path
+    told = given.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not told)
     if listens and not at_hand("silero-vad"):
         changes["speech"] = {"source": "none"}

@@ -56,7 +56,6 @@ from .pyav_reader import open_film as open_film
 from .reader import TOLERANCE as TOLERANCE, Film as Film, Frame as Frame, Picture as Picture, Size as Size
 from .sampling import (
     CONTEXT_REACH as CONTEXT_REACH,
-    ClipPlan as ClipPlan,
     Moment as Moment,
     Pictures as Pictures,
     ShotMoments as ShotMoments,
@@ -69,7 +68,6 @@ from .sampling import (
 from .shots import survey as survey
 from .slot_records import (
     HandSlots as HandSlots,
-    Kept as Kept,
     Prepared as Prepared,
     SlotChange as SlotChange,
     change_slots as change_slots,

@@ -26,7 +26,6 @@ from shotad.core import (
 from shotad.film import Film, Prepared, recorded
 from shotad.script import (
     TRACK,
-    Brought,
     Cue,
     Shorten,
     Track,
@@ -96,7 +95,7 @@ class Materials:
         with track_lock(self.folder.path):
             if not self.is_current:
                 # The track as it now is on the disk, with how each line was spoken that is still the same.
-                newest = _read(self.film, self.folder, self.file)[0].track
+                newest = _read(self.film, self.folder, self.file)[0]
                 before, cues = {cue.id: cue for cue in track.cues}, []
                 for cue in newest.cues:
                     said = before.get(cue.id, cue)
@@ -119,16 +118,17 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     where people changed the same line in two places.
     """
     file = file or folder.path / TRACK
-    done, read = _read(film, folder, file)
+    track, brought, read = _read(film, folder, file)
     prepared = recorded(folder, film.info, config, described=(folder.path / SETTINGS).is_file())
     # Sung words too, unless lines may be spoken over them.
     over = config.speech.over_lyrics
     speech = tuple(u.interval for u in prepared.speech if not (over and u.kind is SpeechKind.LYRICS))
-    return Materials(film, folder, config, done.track, file, prepared, speech, done.changed, read)
+    return Materials(film, folder, config, track, file, prepared, speech, brought, read)
 
 
-def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Path, str]]:
-    """The track in ``file`` with what people changed in its scripts, and names of what was read."""
+def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Track, dict[str, int], dict[Path, str]]:
+    """The track in ``file`` with what people changed in its scripts, how many lines in each, and what names
+    the content that was read."""
     read = _contents([file])
     track = load_track(file)
     info, own = film.info, track.film
@@ -144,7 +144,7 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Pat
             "Name its film with --film, or another work folder.",
         )
     read |= _contents(path for _, path in scripts_of(track, folder.path, file.name))
-    return with_edited_scripts(track, folder, file=file.name), read
+    return *with_edited_scripts(track, folder, file=file.name), read
 
 
 def _contents(files: Iterable[Path]) -> dict[Path, str]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from shotad.core import FramePlan, Role
-from shotad.film import ClipPlan, Film, FrameStore, Grid, Picture, clips, framestore as pack, open_film
+from shotad.film import Film, FrameStore, Grid, Picture, clips, framestore as pack, open_film
 from shotad.film.framestore import Keeper, Kept, LosslessKeeper, Pack
 from shotad.film.framing import OnePass
 from tests.decodes import counted_decodes, grid_pictures
@@ -175,8 +175,8 @@ def test_readers_in_threads_see_what_each_would_see_alone(film: Film, tmp_path: 
 
 
 # Clips: one sorted pass serves all slots, each clip is handed out once and in order
-def plan(slot_id: str, *shots: Sequence[float]) -> ClipPlan:
-    return ClipPlan(slot_id, tuple(FramePlan(i, Role.CURRENT, np.array(s)) for i, s in enumerate(shots)))
+def plan(slot_id: str, *shots: Sequence[float]) -> tuple[str, tuple[FramePlan, ...]]:
+    return slot_id, tuple(FramePlan(i, Role.CURRENT, np.array(s)) for i, s in enumerate(shots))
 
 
 def test_pictures_are_read_once_and_never_changed_for_another_clip() -> None:
@@ -203,7 +203,7 @@ def test_pictures_are_read_once_and_never_changed_for_another_clip() -> None:
     assert list(found) == ["a"]
     assert found["a"].seconds.tolist() == pytest.approx([0.99, 1.99])
     with pytest.raises(ValueError, match="at least one frame"):
-        ClipPlan("a", ())
+        next(clips([plan("a")], partial(until, 5)))
 
 
 # What is put on the disk is found, what is lost or damaged is not, whoever else writes
