@@ -88,10 +88,10 @@ def command(console: Console, **options: Any) -> None:
         check_voice(config, options["makes"])
     with opened(options, config) as (film, folder, given), profiled(options["timed"]) as recorded:
         if options["estimate"]:
-            from shotad.description import foresee
+            from shotad.description import estimate_json, estimate_lines, foresee
 
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
-            lines, found = foreseen.lines(), foreseen.as_json()
+            lines, found = estimate_lines(foreseen), estimate_json(foreseen)
             if recorded is not None:
                 found["profile"] = recorded.as_json()
                 lines += time_lines(recorded)

@@ -145,11 +145,10 @@ def speech_step(context: RunContext) -> dict[str, Any]:
         if subtitles is None and settings.source != "none" and info.audio:
             weights_file("silero-vad", context.progress)
             blocks = sound_blocks(context.film, config.film.audio_track)
-        found = find_speech(
+        utterances, source, how = find_speech(
             blocks, settings, subtitles=subtitles, duration=info.duration, progress=context.progress
         )
-        rows = utterance_rows(found.utterances)
-        return {"source": found.source, "detail": detail or found.detail, "speech": rows}
+        return {"source": source, "detail": detail or how, "speech": utterance_rows(utterances)}
 
     return context.folder.step("speech", key, make)
 

@@ -27,7 +27,12 @@ from .container import (
     probe as probe,
 )
 from .decoder import Decoder as Decoder
-from .framestore import FrameStore as FrameStore, Grid as Grid
+from .framestore import (
+    TICKS as TICKS,
+    FrameStore as FrameStore,
+    second_of as second_of,
+    tick_of as tick_of,
+)
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .overlays import (
     COLOURS as COLOURS,
@@ -92,5 +97,5 @@ from .slots import (
     why_few as why_few,
     word_budget as word_budget,
 )
-from .speech import Speech as Speech, find_speech as find_speech
+from .speech import find_speech as find_speech
 from .subtitles import embedded_track as embedded_track, read_subtitles as read_subtitles

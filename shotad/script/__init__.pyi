@@ -58,7 +58,6 @@ from .cue import (
     unaccept as unaccept,
 )
 from .dapt import (
-    Recording as Recording,
     write_dapt as write_dapt,
 )
 from .edits import (
@@ -206,8 +205,8 @@ from .names import (
 )
 from .pace import (
     BREATH as BREATH,
-    Budget as Budget,
     budget_in as budget_in,
+    budget_text as budget_text,
     has_blanks as has_blanks,
     spoken_words as spoken_words,
     usual_words as usual_words,

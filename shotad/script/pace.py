@@ -21,8 +21,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from shotad.core import is_english
 from shotad.script.cue import count_words
@@ -64,17 +62,6 @@ _LETTERS_OF_A_DIGIT = 4
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How long a line may be, as a model or a person is told it."""
-
-    number: int
-    unit: Literal["word", "character"]
-
-    def __str__(self) -> str:
-        return f"{self.number} {self.unit}{'' if self.number == 1 else 's'}"
-
-
 def spoken_words(text: str, language: str = "en") -> int:
     """How many English words take as long to say as this text in ``language`` (a tag). 0: nothing is said.
 
@@ -96,18 +83,21 @@ def spoken_words(text: str, language: str = "en") -> int:
     return max(1, int(said * ENGLISH[0] / letters + 0.5)) if said else 0
 
 
-def budget_in(language: str, words: int) -> Budget:
-    """What may be said in the time of so many English words, in the unit by which ``language`` is counted.
+def budget_in(language: str, words: int) -> int:
+    """What may be said in the time of so many English words, in the unit by which ``language`` is counted:
+    words, or characters where none are parted (`has_blanks`).
 
-    >>> str(budget_in("de", 16)), str(budget_in("zh-Hans", 16))
-    ('12 words', '17 characters')
+    >>> budget_in("de", 16), budget_in("zh-Hans", 16)
+    (12, 17)
     """
-    if is_english(language):
-        return Budget(words, "word")
     rate, letters = _rate_of(language)
-    if rate:
-        return Budget(max(1, words * rate // ENGLISH[0]), "word")
-    return Budget(max(1, words * letters // ENGLISH[0]), "character")
+    return words if is_english(language) else max(1, words * (rate or letters) // ENGLISH[0])
+
+
+def budget_text(language: str, words: int) -> str:
+    """The same as a model or a person is told it: ``12 words``."""
+    number, unit = budget_in(language, words), "word" if has_blanks(language) else "character"
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def has_blanks(language: str) -> bool:
