@@ -172,7 +172,7 @@ def overlapped(given: Mapping[str, Any], scratch: Path) -> Ready:
         ):
             config, subtitles = load_config(None, settings), Given(subtitles=spoken)
             describe(film, work, config, subtitles, engines=Engines(looks, writes), sheet=False)
-        wall, longest = time.perf_counter() - began, max(row.lasted for row in found.table().rows)
+        wall, longest = time.perf_counter() - began, max(row.lasted for row in found.rows())
         return Done(less_wall=wall - longest if given.get("bound") else 0.0)
 
     return run
