@@ -138,7 +138,7 @@ def _by_server(path: Path, out: Path) -> dict[str, Any]:
     # What ``shotad describe --estimate`` says of the same run
     config = load_config(None, (*WAYS["server"], "openai.base_url=http://127.0.0.1:9/v1"))
     with open_film(path) as film, WorkFolder(out.with_name(f"{out.name}-estimate")) as folder:
-        counts = {part.stage: part.likely for part in foresee(film, folder, config).stages}
+        counts = {part.stage: part.likely for part in foresee(film, folder, config)}
     one, two = counts.get("stage1", Count()), counts.get("stage2", Count())
     row["foreseen"] = {
         "calls1": one.calls,

@@ -94,7 +94,7 @@ def humans(folder: Path, context: MetricContext) -> None:
     """Print in how many of 100 cases each metric knows the other describer's line of the same moment."""
     one, other = from_scripts(folder / "descriptions.en.vtt", folder / "descriptions-jjhunt.en.vtt")
     met = pairs(one, other, 0.3)
-    print(f"{len(met)} pairs of {len(one.lines)} and {len(other.lines)} lines")
+    print(f"{len(met)} pairs of {len(one.items)} and {len(other.items)} lines")
     for name in METRICS[:2]:
         won, count = 0.0, 0
         for ours, theirs in ((0, 1), (1, 0)):

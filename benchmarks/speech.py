@@ -55,8 +55,8 @@ def plain(sound: Signal) -> tuple[Interval, ...]:
 def ours(sound: Signal) -> tuple[Interval, ...]:
     """What `shotad describe` hears."""
     blocks = (SoundBlock(at / RATE, sound[at : at + RATE]) for at in range(0, len(sound), RATE))
-    found = find_speech(blocks, SpeechSettings(), subtitles=None, duration=len(sound) / RATE)
-    return tuple(u.interval for u in found.utterances)
+    utterances, _, _ = find_speech(blocks, SpeechSettings(), subtitles=None, duration=len(sound) / RATE)
+    return tuple(u.interval for u in utterances)
 
 
 DETECTORS: dict[str, Detector] = {"plain Silero 0.5": plain, "ours": ours}

@@ -373,12 +373,12 @@ def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
     settings = ("stage2.candidates=3", "stage2.draw=independent", "verify.on=true")
     before, outcome, after = foreseen(tmp_path / "w", engines, *settings)
     slots = len(lines(outcome))
-    looks, writes = before.stages
+    looks, writes = before
     assert looks.likely.calls == 2 * slots == len(engines.looks.asked)
     assert writes.likely.calls == 3 * slots
     assert len(engines.writes.asked) <= writes.most.calls
     assert looks.likely.frames == sum(len(r.clip) for r in engines.looks.asked if r.clip is not None)
-    assert after.stages == ()
+    assert after == []
 
 
 def test_an_estimate_knows_what_was_measured_and_the_answers_of_engines_that_know_themselves_late(
@@ -393,22 +393,22 @@ def test_an_estimate_knows_what_was_measured_and_the_answers_of_engines_that_kno
 
     measures = Measures("measures", wants_overlay=False, converses=False)
     engines = Engines(Late("looks"), Late("writes"), measures)
-    assert foreseen(tmp_path / "w", engines, "verify.on=true")[2].stages == ()
+    assert foreseen(tmp_path / "w", engines, "verify.on=true")[2] == []
     assert measures.asked
     for engine in (engines.looks, engines.writes):
         engine.identity = replace(engine.identity, revision="1")
     config = load_config(None, (*QUIET, "verify.on=true"))
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
-        assert foresee(film, folder, config, engines=engines).stages == ()
+        assert foresee(film, folder, config, engines=engines) == []
 
 
 def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
     engines: Any = Engines(Talker("looks"), Talker("writes"))
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "plain") as folder:
-        plain = foresee(film, folder, load_config(None, QUIET), engines=engines).stages[1].likely
+        plain = foresee(film, folder, load_config(None, QUIET), engines=engines)[1].likely
     before, outcome, _ = foreseen(tmp_path / "w", engines, "story.on=true")
-    story = before.stages[1].likely
+    story = before[1].likely
     assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + len(lines(outcome)) // 2
     assert story.tokens_in > plain.tokens_in + 100 * plain.calls
 

@@ -46,7 +46,7 @@ def recording() -> Iterator[Recording]:
 
 
 def worked(found: Recording) -> dict[str, float]:
-    return {row.room: round(row.lasted, 6) for row in found.table().rows}
+    return {row.room: round(row.lasted, 6) for row in found.rows()}
 
 
 def test_a_table_reads_line_by_line(clock: Clock) -> None:
@@ -59,13 +59,13 @@ def test_a_table_reads_line_by_line(clock: Clock) -> None:
             clock.pass_(9)
         with span("cast"):
             pass
-    assert lines(found.table()) == [
+    assert lines(found) == [
         "Time: 24.0 s by the clock, 12.0 s of the processor.",
         "  Room    at work  of the run  processor  times", "  stage1   19.0 s         79%      9.5 s      1",
         "  decode    3.0 s         12%      1.5 s      1", "No room was at work for 2.0 s (8%).",
         "Memory: at most 12 MB.",
     ]  # fmt: skip
-    assert found.table().as_json() == {
+    assert found.as_json() == {
         "wall": 24.0, "cpu": 12.0, "idle": 2.0, "memory": 12_300_000,
         "rooms": [
             {"room": "stage1", "lasted": 19.0, "cpu": 9.5, "times": 1},
@@ -86,7 +86,7 @@ def test_an_error_ends_its_spans_and_the_recording_and_the_next_one_is_new(clock
         clock.pass_(1)
     assert worked(other) == {"mix": 3.0}
     assert worked(kept) == {"sheet": 1.0, "cast": 0.0}
-    assert kept.table().wall == pytest.approx(1.0)
+    assert kept.wall == pytest.approx(1.0)
 
 
 def test_threads_are_told_apart_and_their_overlap_is_counted_once(clock: Clock) -> None:
@@ -105,8 +105,7 @@ def test_threads_are_told_apart_and_their_overlap_is_counted_once(clock: Clock) 
             clock.pass_(seconds)
             events[name][1].set()
             threads[name].join()
-    table = found.table()
-    assert (table.rows[0].lasted, table.idle) == pytest.approx((3.0, 0.0))
+    assert (found.rows()[0].lasted, found.idle) == pytest.approx((3.0, 0.0))
 
 
 def test_nothing_is_kept_while_nothing_records_and_two_at_once_are_refused(clock: Clock) -> None:
@@ -126,7 +125,7 @@ def test_time_and_memory_are_those_of_the_machine() -> None:
     with recording() as found, span("mix"):
         held = b"x" * 30_000_000
         time.sleep(0.02)
-    table = found.table()
-    assert table.memory > len(held)
-    assert 0.015 <= table.rows[0].lasted <= table.wall
-    assert table.rows[0].cpu < table.rows[0].lasted
+    (mix,) = found.rows()
+    assert found.as_json()["memory"] > len(held)
+    assert 0.015 <= mix.lasted <= found.wall
+    assert mix.cpu < mix.lasted

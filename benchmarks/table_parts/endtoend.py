@@ -91,7 +91,7 @@ def reading(scratch: Path, film: str) -> Steps:
     import onnxruntime  # noqa: F401
 
     from shotad.description import RunContext, prepare
-    from shotad.film import ClipPlan, clips, context_shots, open_film, plan_frames
+    from shotad.film import clips, context_shots, open_film, plan_frames
 
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(Path(film)) as opened, WorkFolder(scratch / "work") as folder:
@@ -104,8 +104,8 @@ def reading(scratch: Path, film: str) -> Steps:
         for slot in found.slots:
             context = context_shots(slot.interval, found.shots, config.context)
             frames = plan_frames(slot.interval, context, config.frames, rate, stamps=stamps)
-            plans.append(ClipPlan(slot.id, frames))
-        bench.frames.expect("frames", [float(s) for p in plans for f in p.frames for s in f.seconds])
+            plans.append((slot.id, frames))
+        bench.frames.expect("frames", [float(s) for _, frames in plans for f in frames for s in f.seconds])
         shown = sum(len(clip) for _, clip in clips(plans, bench.frames.pictures))
         yield Done({"slots": len(found.slots), "frames of clips": shown})
 
@@ -161,5 +161,5 @@ def overlapped(scratch: Path, film: str, seconds: float, at_once: bool = False, 
         WorkFolder(scratch / "work") as work,
     ):
         describe(opened, work, config, given, engines=Engines(looks, writes), sheet=False)
-    wall, longest = time.perf_counter() - began, max(row.lasted for row in found.table().rows)
+    wall, longest = time.perf_counter() - began, max(row.lasted for row in found.rows())
     yield Done(less_wall=wall - longest if bound else 0.0)

@@ -79,12 +79,12 @@ def one_pass(scratch: Path, film: str, plans: str) -> Steps:
     import numpy as np
 
     from shotad.core import FramePlan, Role
-    from shotad.film import ClipPlan, clips, open_film
+    from shotad.film import clips, open_film
 
     opened, planned = open_film(Path(film)), []
     for i, row in enumerate(json.loads(Path(plans).read_text(encoding="utf-8"))):
         frames = (FramePlan(number, Role.CURRENT, np.array(moments)) for number, moments in row)
-        planned.append(ClipPlan(f"s{i:08d}", tuple(frames)))
+        planned.append((f"s{i:08d}", tuple(frames)))
     yield None
     shown = sum(len(c) for _, c in clips(planned, lambda moments: opened.pictures(moments, height=LINES)))
     yield Done({"frames of clips": shown, "ADs": len(planned)})

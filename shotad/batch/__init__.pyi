@@ -1,7 +1,7 @@
 from .batch import Batch as Batch, BatchProgress as BatchProgress
 from .fetching import read_text as read_text
 from .films import Watch as Watch
-from .jobs import done_before as done_before
+from .jobs import FilmJob as FilmJob, done_before as done_before
 from .limits import how_many as how_many, parse_size as parse_size
 from .places import is_local as is_local, local_path as local_path
 from .planning import (
@@ -9,7 +9,6 @@ from .planning import (
     Leaving as Leaving,
     Planned as Planned,
     Planner as Planner,
-    Wishes as Wishes,
     gather as gather,
     only as only,
     read_list as read_list,

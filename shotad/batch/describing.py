@@ -130,7 +130,7 @@ def _written(
             heard = run_render(
                 film, folder, config, wanted, progress, shorten=shorten, force=job.force, told=True
             )
-        spent = () if recorded is None else tuple(lines(recorded.table()))
+        spent = () if recorded is None else tuple(lines(recorded))
     return replace(finished(job, place.folder, outcome, heard), spent=spent)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shotad.batch.jobs import FilmJob
 from shotad.core import FilmInfo, NoRoom, UsageError, size_text
-from shotad.film import Grid
+from shotad.film import TICKS
 from shotad.sound import OutputFile
 
 MB = 1_000_000
@@ -42,7 +42,7 @@ def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[OutputF
     """What a run on a film needs at most, less what an earlier run has written already."""
     seconds = job.seconds_of(info.duration)
     width, lines = info.size_within(job.config.film.grid_height)
-    kept = info.duration * Grid().rate * (width * lines) * _JPEG
+    kept = info.duration * TICKS * (width * lines) * _JPEG
     disk = _RECORDS + _RECORDS_PER_SECOND * seconds + kept
     if wanted:
         size = info.path.stat().st_size if info.path is not None and info.path.is_file() else 0

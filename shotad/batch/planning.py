@@ -14,10 +14,9 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
-from typing import Any
 
 from shotad.batch.fetching import brought, read_text
 from shotad.batch.films import Beside, Neighbours, beside_of, films_in, names_elsewhere
@@ -42,20 +41,6 @@ STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes(FilmJob):
-    """What a batch asks of all its films: a job for none of them.
-
-    ``out`` is the folder of the work folders (None: beside the films); with ``alone`` nothing that lies
-    beside a film is used.
-    """
-
-    film: str = STDIN
-    folder: str = STDIN
-    out: str | None = None
-    alone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Planned:
     """A film of the batch: its job, its size in bytes, what lies beside it and is used, and what makes it
     impossible before it is begun."""
@@ -69,21 +54,23 @@ class Planned:
 class Planner:
     """Gives every film its job and a work folder of its own, also those that come later.
 
-    Raises StorageError where the folder for all work folders is no place to write to.
+    ``shared`` is what is asked of all of them: a job whose film and folder do not count. ``out`` is the
+    folder of the work folders (None: beside the films); with ``alone`` nothing that lies beside a film is
+    used. Raises StorageError where the folder for all work folders is no place to write to.
     """
 
-    def __init__(self, wishes: Wishes) -> None:
-        if wishes.out is not None:
-            check_target(wishes.out)
-        self._wishes = wishes
-        self._folders = Folders(wishes.out)
+    def __init__(self, shared: FilmJob, out: str | None = None, *, alone: bool = False) -> None:
+        if out is not None:
+            check_target(out)
+        self._shared, self._alone = shared, alone
+        self._folders = Folders(out)
         self._configs: dict[tuple[str, ...], Config] = {}
 
     def plan(self, films: Sequence[Entry]) -> list[Planned]:
         """The jobs of ``films``, in that order; those of lost ones come last, with their failures."""
         found = [film for film in films if not film.lost]
         near = Neighbours()
-        if not self._wishes.alone:
+        if not self._alone:
             near.read(parent_of(one.place) for one in found)
         folders = self._folders.of([one.place for one in found])
         planned = []
@@ -94,8 +81,8 @@ class Planner:
             try:
                 if not is_text(film.place):
                     raise unnamed(film.place)
-                if not self._wishes.alone:
-                    beside = beside_of(film.place, near, self._wishes.config.language)
+                if not self._alone:
+                    beside = beside_of(film.place, near, self._shared.config.language)
                     job, uses = self._with(job, beside), beside.names
             except ShotadError as error:
                 trouble = _failed(job, error)
@@ -112,7 +99,7 @@ class Planner:
             # The batch's settings come under those of the files, the nearest to the film last.
             with tempfile.TemporaryDirectory() as folder:
                 here = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
-                self._configs[files] = load_settings(Config, here, under=self._wishes.config)
+                self._configs[files] = load_settings(Config, here, under=self._shared.config)
         config = self._configs[files]
         if beside.note is not None and (note := read_text(beside.note).strip()):
             prompt = config.prompt.model_copy(update={"note": note})
@@ -122,15 +109,13 @@ class Planner:
         return replace(job, config=config, configs=(*job.configs, *files), subtitles=beside.subtitles)
 
     def _plain(self, film: Entry, folder: str) -> FilmJob:
-        shared: dict[str, Any] = {one.name: getattr(self._wishes, one.name) for one in fields(FilmJob)}
         # Of a bank of many films' casts: that of this film is called as the film.
-        is_bank = (self._wishes.cast or "").lower().endswith(".json")
+        is_bank = (self._shared.cast or "").lower().endswith(".json")
         key = stem_of(name_of(film.place)) if is_bank else ""
         # What tells a version of a film elsewhere; one of this machine is looked at itself.
         told = f"{film.size} {film.changed.isoformat() if film.changed else ''}"
         stamp = "" if is_local(film.place) else told
-        own = {"film": film.place, "folder": folder, "cast_key": key, "stamp": stamp}
-        return FilmJob(**shared | own)
+        return replace(self._shared, film=film.place, folder=folder, cast_key=key, stamp=stamp)
 
 
 def _failed(job: FilmJob, error: ShotadError) -> FilmResult:

@@ -37,23 +37,25 @@ if TYPE_CHECKING:
     from shotad.batch import (
         BatchProgress,
         Entry,
+        FilmJob,
         FilmRow,
         Leaving,
         Planned,
         Planner,
         Report,
         Watch,
-        Wishes,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """What was asked for. ``gathered`` are the films that are there now; ``look`` looks for them again;
-    ``before`` are the rows of the last report, where only films that failed are wanted."""
+    """What was asked for. ``planner`` gives each film its job, by ``config``. ``gathered`` are the films that
+    are there now; ``look`` looks for them again; ``before`` are the rows of the last report, where only films
+    that failed are wanted."""
 
     options: Mapping[str, Any]
-    wishes: Wishes
+    config: Config
+    planner: Planner
     report: Path
     before: Sequence[Mapping[str, Any]]
     look: Callable[[], tuple[Entry, ...]]
@@ -70,6 +72,7 @@ class BatchRequest:
         from shotad.batch import (
             NAME,
             STDIN,
+            Planner,
             failed_in,
             gather,
             is_local,
@@ -80,7 +83,7 @@ class BatchRequest:
             read_text,
         )
 
-        wishes = wishes_of(options)
+        shared = shared_job(options)
         if options["report_file"] is not None:
             report = Path(options["report_file"])
         else:
@@ -105,23 +108,25 @@ class BatchRequest:
             found = gather(films, listed, options["frame_rate"])
             return only(found, failed) if options["only_failed"] else found
 
-        return BatchRequest(options, wishes, report, before, look, look())
+        found, planner = look(), Planner(shared, options["out"], alone=options["no_beside"])
+        return BatchRequest(options, shared.config, planner, report, before, look, found)
 
 
-def wishes_of(options: Mapping[str, Any]) -> Wishes:
+def shared_job(options: Mapping[str, Any]) -> FilmJob:
     """What the command line asks of all films. Raises UsageError."""
-    from shotad.batch import Wishes
+    from shotad.batch import STDIN, FilmJob
 
     start = asked_time(options["start"]) if options["start"] else 0.0
     end = asked_time(options["end"]) if options["end"] else None
     for name in ("cast", "cast_photos"):
         if options[name] is not None and not options[name].exists():
             raise CastError(f"There is no {options[name]} (--{name.replace('_', '-')}).", "Check the path.")
-    return Wishes(
+    return FilmJob(
+        STDIN,
+        STDIN,
         config=settings(options, **describing.flags_of(options)),
         configs=options["config"],
         assignments=options["assignments"],
-        out=options["out"],
         cast=None if options["cast"] is None else str(options["cast"].absolute()),
         cast_photos=None if options["cast_photos"] is None else str(options["cast_photos"].absolute()),
         start=start,
@@ -133,7 +138,6 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
         discard_edits=options["discard_edits"],
         timed=options["timed"],
         scratch=options["scratch"],
-        alone=options["no_beside"],
     )
 
 
@@ -180,7 +184,7 @@ def open_with(console: Console, asked: BatchRequest) -> None:
     from shotad.batch import is_local, local_path
     from shotad.description import Engines, remarks
 
-    options, config = asked.options, asked.wishes.config
+    options, config = asked.options, asked.config
     limits_of(options)
     if (out := options["out"]) is not None and is_local(out):
         # Refuse a place for the work folders in which there can be none
@@ -203,9 +207,9 @@ def open_with(console: Console, asked: BatchRequest) -> None:
 
 def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     """Say what a run would do."""
-    from shotad.batch import Planner, done_before, foreseen_json, foreseen_lines, labels
+    from shotad.batch import done_before, foreseen_json, foreseen_lines, labels
 
-    planned = Planner(asked.wishes).plan(asked.gathered)
+    planned = asked.planner.plan(asked.gathered)
     for line in leaving.of(planned):
         console.note(line)
     results = [film.trouble or done_before(film.job) for film in planned]
@@ -322,7 +326,6 @@ def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     from shotad.batch import (
         BatchProgress,
         FilmRow,
-        Planner,
         Report,
         describe_on_ray,
         done_before,
@@ -332,7 +335,7 @@ def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     )
 
     settings = load_ray_settings(asked.options["ray_files"])
-    planned = Planner(asked.wishes).plan(asked.gathered)
+    planned = asked.planner.plan(asked.gathered)
     for line in leaving.of(sent_to(planned, settings)):
         console.note(line)
     known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
@@ -363,9 +366,9 @@ def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
 
 def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     """Describe the films in processes of their own."""
-    from shotad.batch import Batch, BatchProgress, Planner, Report, Watch
+    from shotad.batch import Batch, BatchProgress, Report, Watch
 
-    planner, board = Planner(asked.wishes), BatchProgress(console, console.mode == "bars")
+    planner, board = asked.planner, BatchProgress(console, console.mode == "bars")
     settle = asked.options["settle"]
     watch = Watch(asked.look, settle, time.monotonic) if asked.options["watch"] else None
     if watch is None:
@@ -385,7 +388,7 @@ def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> 
     report = Report(asked.report, asked.before, told=board.note)
     count, keep, memory = limits_of(asked.options)
     if count is None:
-        count = as_many_as_go(asked.wishes.config, len(planned) if watch is None else None)
+        count = as_many_as_go(asked.config, len(planned) if watch is None else None)
     more = None if watch is None else _later(watch, planner, board, leaving)
     batch = Batch(board, more, count, asked.options["retries"], keep, memory)
     batch.on_change = lambda: report.write(lambda: batch.rows, batch.seconds)

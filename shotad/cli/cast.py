@@ -28,7 +28,7 @@ from shotad.script import timecode
 
 if TYPE_CHECKING:
     from shotad.core import Member, Reveal
-    from shotad.description import Cleared, Discovery, Photos
+    from shotad.description import Cleared, Discovery
     from shotad.sight import CastFile
 
 _COMMANDS = {
@@ -373,7 +373,7 @@ def forget_command(
     yourself. It never changes a character bank.
     """
     from shotad.description import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
-    from shotad.sight import FACTS, PAGE, UNDO, chosen, forget_use, held, renew_overview
+    from shotad.sight import FACTS, PAGE, UNDO, chosen, forget_use, held, photo_key, renew_overview
 
     def ask(plan: str) -> None:
         if not yes:
@@ -396,16 +396,16 @@ def forget_command(
     file = cast_file(path)
     members = file.members
     gone = list(members) if everybody else [chosen(members, person or "")]
-    photos = photos_to_forget(gone, [m for m in members if m not in gone], file.folder)
+    going, staying = photos_to_forget(gone, [m for m in members if m not in gone], file.folder)
     who = f"everybody ({len(gone)})" if everybody else _called(gone[0])
     also = f", and the face data in {', '.join(map(str, folders))}" if folders else ""
-    ask(f"To forget {who}: {_count(photos.going, 'photo')} and the entry will be deleted{also}.")
+    ask(f"To forget {who}: {_count(going, 'photo')} and the entry will be deleted{also}.")
+    keys = {photo_key(photo) for member in gone for photo in member.photos}
     with held(file.folder):
         cleared = [
-            clear_all(folder) if everybody else clear_person(folder, gone[0], photos.keys)
-            for folder in folders
+            clear_all(folder) if everybody else clear_person(folder, gone[0], keys) for folder in folders
         ]
-        delete_photos(photos.going, file.folder)
+        delete_photos(going, file.folder)
         if file.exists:  # a folder of photos alone has no entries
             for member in reversed(gone):
                 file.remove(member.id)
@@ -417,20 +417,20 @@ def forget_command(
             renew_overview(file.folder)
         forget_use(file.folder, folders if everybody else ())
     head = [f"Forgotten: {', '.join(map(_called, gone)) or 'nobody'}."]
-    head.append(f"{_count(photos.going, 'photo')} deleted.")
-    notes = _notes(file, gone, photos, folders, everybody)
-    _tell(console, cleared, notes, head, gone, photos)
+    head.append(f"{_count(going, 'photo')} deleted.")
+    notes = _notes(file, gone, staying, folders, everybody)
+    _tell(console, cleared, notes, head, gone, going, staying)
 
 
 def _notes(
-    file: CastFile, gone: Sequence[Member], photos: Photos, folders: Sequence[Path], everybody: bool
+    file: CastFile, gone: Sequence[Member], staying: Sequence[Path], folders: Sequence[Path], everybody: bool
 ) -> list[str]:
     """What stays, plainly."""
     from shotad.description import folders_with_faces, still_named
     from shotad.sight import HEAD
 
     notes = [f"Not deleted (outside the cast folder, or another person's too): {photo}"
-             for photo in photos.staying]  # fmt: skip
+             for photo in staying]  # fmt: skip
     # Names that are still in the file, in comments or others' entries
     lines = list(enumerate(file.text.splitlines(), 1)) if file.exists else []
     for name in sorted({member.name for member in gone if member.name}):
@@ -463,13 +463,14 @@ def _tell(
     notes: Sequence[str],
     head: Sequence[str] = (),
     gone: Sequence[Member] = (),
-    photos: Photos | None = None,
+    going: Sequence[Path] = (),
+    staying: Sequence[Path] = (),
 ) -> None:
     """Say what was forgotten, in lines and for programs."""
     value = {
         "forgotten": [{"id": member.id, "name": member.name} for member in gone],
-        "deleted": [] if photos is None else [str(photo) for photo in photos.going],
-        "kept": [] if photos is None else [str(photo) for photo in photos.staying],
+        "deleted": [str(photo) for photo in going],
+        "kept": [str(photo) for photo in staying],
         "folders": [{**asdict(one), "folder": str(one.folder)} for one in cleared],
         "notes": list(notes),
     }

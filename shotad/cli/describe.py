@@ -26,7 +26,7 @@ from shotad.cli.options import (
     tell_failures,
 )
 from shotad.cli.render import sound_flags, sound_options
-from shotad.core import Config, Recording, duration, lines as time_lines, profiled, span
+from shotad.core import Config, duration, lines as time_lines, profiled, span
 from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
@@ -88,11 +88,13 @@ def command(console: Console, **options: Any) -> None:
         check_voice(config, options["makes"])
     with opened(options, config) as (film, folder, given), profiled(options["timed"]) as recorded:
         if options["estimate"]:
-            from shotad.description import foresee
+            from shotad.description import estimate_json, estimate_lines, foresee
 
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
-            lines, found = foreseen.lines(), foreseen.as_json()
-            lines += _time_spent(recorded, found)
+            lines, found = estimate_lines(foreseen), estimate_json(foreseen)
+            if recorded is not None:
+                found["profile"] = recorded.as_json()
+                lines += time_lines(recorded)
             console.result("\n".join(lines), found)
             return
         if spoken:
@@ -129,21 +131,14 @@ def command(console: Console, **options: Any) -> None:
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
         found = report(outcome, checked, heard)
         lines = [told, f"Guideline check: {summary_line(checked).rstrip('.')} (details: shotad lint)."]
-        lines += _time_spent(recorded, found)
+        if recorded is not None:
+            found["profile"] = recorded.as_json()
+            lines += time_lines(recorded)
     console.result("\n".join(lines), found)
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
     slots = len(outcome.cues) + len(outcome.failed_slots)
     tell_failures(outcome.failures, slots, "slots", all_failed=outcome.all_failed, strict=options["strict"])
-
-
-def _time_spent(recorded: Recording | None, found: dict[str, Any]) -> list[str]:
-    """Where the time went: in lines, and as ``profile`` of ``found``; nothing where it was not recorded."""
-    if recorded is None:
-        return []
-    table = recorded.table()
-    found["profile"] = table.as_json()
-    return time_lines(table)
 
 
 def check_voice(config: Config, makes: Sequence[str]) -> None:

@@ -172,10 +172,10 @@ def ad_command(console: Console, **options: Any) -> None:
     report = evaluation.read_report(files[0].parent)
     text, value = evaluation.terminal_text(run), dict(report.head)
     if earlier is not None:
-        comparison = evaluation.compare(earlier, report, run.config.measures.report)
-        files += evaluation.write_comparison(files[0].parent, comparison)
-        text = f"{text}\n\n{evaluation.comparison_text(comparison)}"
-        value["comparison"] = comparison.record
+        comparison, told = evaluation.compare(earlier, report, run.config.measures.report)
+        files += evaluation.write_comparison(files[0].parent, comparison, told)
+        text = f"{text}\n\n{evaluation.comparison_text(told)}"
+        value["comparison"] = comparison
     shown = [str(path) for path in files if path.suffix != ".png"]
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
 
@@ -240,13 +240,13 @@ def compare_command(console: Console, a: Path, b: Path, out: Path | None, **opti
     It scores nothing again. It matches ADs by id, lists those that only one report has, and compares film by
     film. With --out it also writes the lines that gained and lost most.
     """
-    comparison = evaluation.compare(
+    comparison, told = evaluation.compare(
         evaluation.read_report(a), evaluation.read_report(b), _settings(options).measures.report
     )
     if out is not None:
-        for path in evaluation.write_comparison(out, comparison):
+        for path in evaluation.write_comparison(out, comparison, told):
             console.note(f"Written: {path}")
-    console.result(evaluation.comparison_text(comparison), comparison.record)
+    console.result(evaluation.comparison_text(told), comparison)
 
 
 @click.command(name="merge")

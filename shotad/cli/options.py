@@ -10,7 +10,6 @@ import functools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -262,7 +261,6 @@ def write_files(console: Console, folder: Path | None, files: Mapping[str, str])
         console.note(f"Written: {', '.join(str(folder / name) for name in files)}")
 
 
-@dataclass(frozen=True, slots=True)
 class Console(Display):
     """A front end for progress and results."""
 

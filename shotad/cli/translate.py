@@ -54,6 +54,8 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     from shotad.core import RecordLog, WorkFolder
     from shotad.description import (
         between,
+        estimate_json,
+        estimate_lines,
         foresee_translation,
         make_ready,
         read_source,
@@ -73,7 +75,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         ready_if_here(engine)
         log = RecordLog(place / f"{log_name(tag)}.jsonl")
         foreseen = foresee_translation(source, tag, engine, config, log)
-        console.result("\n".join(foreseen.lines()), foreseen.as_json())
+        console.result("\n".join(estimate_lines(foreseen)), estimate_json(foreseen))
         return
     with WorkFolder(place, force=options["force"]) as folder:
         for line in _notice(engine):

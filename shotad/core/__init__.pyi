@@ -249,7 +249,6 @@ from .types import (
     Sighting as Sighting,
     Slot as Slot,
     SpeechKind as SpeechKind,
-    SubtitleTrack as SubtitleTrack,
     Utterance as Utterance,
     file_fingerprint as file_fingerprint,
     frame_rate_of as frame_rate_of,

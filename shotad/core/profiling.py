@@ -89,44 +89,27 @@ class RoomTime:
     times: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TimeTable:
-    """A run's time, ``wall`` seconds by the clock and ``cpu`` of the processor (all threads, libraries' too).
-
-    ``rows`` begin with the room that lasted longest. ``idle``: seconds in which no thread said that it works.
-    ``memory``: the most bytes at once.
-    """
-
-    wall: float
-    cpu: float
-    rows: tuple[RoomTime, ...]
-    idle: float = 0.0
-    memory: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        """The same for programs; seconds to the millisecond."""
-        own = {"wall": self.wall, "cpu": self.cpu, "idle": self.idle}
-        rooms = [_rounded(asdict(row)) for row in self.rows]
-        return {**_rounded(own), "rooms": rooms, "memory": self.memory}
-
-
 def _rounded(values: dict[str, Any]) -> dict[str, Any]:
     return {key: round(value, 3) if isinstance(value, float) else value for key, value in values.items()}
 
 
 class Recording:
-    """What was said, by room; of use while it goes on and after it has ended."""
+    """What was said, by room; of use while it goes on and after it has ended.
+
+    ``cpu``: seconds of the processor (all threads, libraries' too). ``idle``: seconds in which no thread said
+    that it works. Both are those of the moment at which `rows` was asked last.
+    """
 
     def __init__(self) -> None:
         self._start = self._last = perf_counter()
-        self._cpu_start, self._cpu = process_time(), 0.0
+        self._cpu_start, self.cpu = process_time(), 0.0
         self._ended = False
         self._mine = threading.local()
         self._lock = threading.Lock()
         self._rooms: dict[str, RoomTime] = {}
         self._threads: Counter[str] = Counter()
         """How many are at work for each room now."""
-        self._idle = 0.0
+        self.idle = 0.0
 
     @contextmanager
     def mark(self, room: str) -> Iterator[None]:
@@ -158,13 +141,22 @@ class Recording:
             self._pass()
             self._ended = True
 
-    def table(self) -> TimeTable:
-        """Time per room."""
+    @property
+    def wall(self) -> float:
+        """Seconds by the clock."""
+        return self._last - self._start
+
+    def rows(self) -> list[RoomTime]:
+        """Time per room, that which lasted longest first."""
         with self._lock:
             self._pass()
-            rows = sorted(map(replace, self._rooms.values()), key=lambda row: (-row.lasted, row.room))
-            wall = self._last - self._start
-            return TimeTable(wall, self._cpu, tuple(rows), self._idle, peak_memory())
+            return sorted(map(replace, self._rooms.values()), key=lambda row: (-row.lasted, row.room))
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs; seconds to the millisecond, ``memory`` the most bytes at once."""
+        rooms = [_rounded(asdict(row)) for row in self.rows()]
+        own = {"wall": self.wall, "cpu": self.cpu, "idle": self.idle}
+        return {**_rounded(own), "rooms": rooms, "memory": peak_memory()}
 
     def _pass(self) -> None:
         """Add the time since the last turn to all that was under way."""
@@ -172,33 +164,34 @@ class Recording:
             return
         now = perf_counter()
         step, self._last = now - self._last, now
-        self._cpu = process_time() - self._cpu_start
+        self.cpu = process_time() - self._cpu_start
         under_way = [self._rooms[room] for room, threads in self._threads.items() if threads]
         for one in under_way:
             one.lasted += step
         if not under_way:
-            self._idle += step
+            self.idle += step
 
 
 _LEAST = 0.0005
 """Seconds that a room must have had to stand in the table: less is shown as 0.000."""
 
 
-def lines(table: TimeTable) -> list[str]:
-    """The table for people: a row for each room, the one that lasted longest first."""
+def lines(found: Recording) -> list[str]:
+    """Time for people: a row for each room, the one that lasted longest first."""
+    told = found.rows()
     rows = [
-        (row.room, _seconds(row.lasted), _share(row.lasted, table.wall), _seconds(row.cpu), f"{row.times:,}")
-        for row in table.rows
+        (row.room, _seconds(row.lasted), _share(row.lasted, found.wall), _seconds(row.cpu), f"{row.times:,}")
+        for row in told
         if row.lasted >= _LEAST
     ]
     return [
-        f"Time: {_seconds(table.wall)} by the clock, {_seconds(table.cpu)} of the processor.",
+        f"Time: {_seconds(found.wall)} by the clock, {_seconds(found.cpu)} of the processor.",
         *(
             f"  {line}"
             for line in aligned(("Room", "at work", "of the run", "processor", "times"), rows, range(1, 5))
         ),
-        f"No room was at work for {_seconds(table.idle)} ({_share(table.idle, table.wall)}).",
-        f"Memory: at most {table.memory / 1e6:.0f} MB.",
+        f"No room was at work for {_seconds(found.idle)} ({_share(found.idle, found.wall)}).",
+        f"Memory: at most {peak_memory() / 1e6:.0f} MB.",
     ]
 
 

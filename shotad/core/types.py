@@ -362,23 +362,6 @@ class AudioTrack:
 
 
 @dataclass(frozen=True, slots=True)
-class SubtitleTrack:
-    """One track of subtitles; ``number`` counts subtitle tracks from 0.
-
-    ``is_text`` is False for pictures of text (DVD, Blu-ray, DVB). ``captions``: made for deaf people.
-    """
-
-    number: int
-    language: str | None
-    title: str | None
-    codec: str
-    is_text: bool
-    default: bool = False
-    forced: bool = False
-    captions: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class FilmInfo:
     """A film, described.
 
@@ -404,7 +387,6 @@ class FilmInfo:
     hdr: bool = False
     interlaced: bool = False
     audio: tuple[AudioTrack, ...] = ()
-    subtitles: tuple[SubtitleTrack, ...] = ()
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:

@@ -8,7 +8,6 @@ from .cast_recognition import (
 )
 from .cast_removal import (
     Cleared as Cleared,
-    Photos as Photos,
     clear_all as clear_all,
     clear_person as clear_person,
     delete_photos as delete_photos,
@@ -51,7 +50,11 @@ from .engine_pair import (
     remarks as remarks,
     used as used,
 )
-from .estimate import foresee as foresee
+from .estimate import (
+    estimate_json as estimate_json,
+    estimate_lines as estimate_lines,
+    foresee as foresee,
+)
 from .lint_check import (
     Again as Again,
     Checker as Checker,

@@ -18,21 +18,11 @@ import numpy.typing as npt
 
 from shotad.core import CastError, Member, RecordLog, UsageError, WorkFolder, work_folder_of
 from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
-from shotad.sight import from_row, names_of, photo_key, photos_in, unread_in, used_in
+from shotad.sight import from_row, names_of, photos_in, unread_in, used_in
 
 LITTLE_ALIKE = 0.2
 """Cosine to a person's photos from which a face goes with them: half of that from which SFace names
 somebody, so that looks that were not recognised go too. Most strangers stay below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Photos:
-    """Photos to delete (``going``), and those outside of the cast folder or of somebody else too."""
-
-    going: tuple[Path, ...]
-    staying: tuple[Path, ...]
-    keys: frozenset[str]
-    """By which work folders know them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +35,11 @@ class Cleared:
     records: int = 0
 
 
-def photos_to_forget(gone: Sequence[Member], others: Sequence[Member], folder: Path) -> Photos:
-    """The photos of the people who go; ``others`` stay. ``folder`` is the cast's."""
+def photos_to_forget(
+    gone: Sequence[Member], others: Sequence[Member], folder: Path
+) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Photos to delete with the people who go; and theirs that stay: outside of the cast's ``folder``, or of
+    ``others`` too."""
     base = folder.resolve()
     theirs = {_placed(photo) for member in others for photo in member.photos}
     going: list[Path] = []
@@ -55,7 +48,6 @@ def photos_to_forget(gone: Sequence[Member], others: Sequence[Member], folder: P
         place = _placed(photo)
         inside = place.is_relative_to(base) and place not in theirs
         (going if inside else staying).append(photo)
-    keys = {photo_key(photo) for photo in (*going, *staying)}
     # Pictures in formats that are not read go too, in folders of which all other pictures go.
     unread: dict[Path, None] = {}
     leaving = {_placed(photo) for photo in going}
@@ -64,7 +56,7 @@ def photos_to_forget(gone: Sequence[Member], others: Sequence[Member], folder: P
         alone = all(_placed(photo) in leaving for photo in photos_in(parent))
         if alone and where != base and not any(photo.is_relative_to(where) for photo in theirs):
             unread |= dict.fromkeys(unread_in(parent))
-    return Photos((*going, *unread), tuple(staying), frozenset(keys))
+    return (*going, *unread), tuple(staying)
 
 
 def delete_photos(photos: Sequence[Path], folder: Path) -> None:
@@ -108,7 +100,7 @@ def clear_all(path: Path) -> Cleared:
 
 
 def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
-    """Remove what a work folder knows of somebody's face; ``keys`` are those of their photos.
+    """Remove what a work folder knows of somebody's face; ``keys`` are those of their photos (`photo_key`).
 
     Where it is not known what they look like, the records of discovery go as a whole, and so do those of the
     faces if nothing says whose they are. Raises WorkFolderError while the folder is in use.

@@ -22,7 +22,7 @@ from shotad.script import (
     TALK,
     Finding,
     Limits,
-    budget_in,
+    budget_text,
     cast_mentions,
     check_line,
     count_words,
@@ -59,7 +59,9 @@ def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[C
     if (number := spoken_words(line, language)) > budget:
         has = f"It has {number} words; at most {budget} may be used."
         if not is_english(language):
-            has = f"It takes too long to say. At most {budget_in(language, budget)} may be used, short ones."
+            has = (
+                f"It takes too long to say. At most {budget_text(language, budget)} may be used, short ones."
+            )
         wrong.append(Complaint("budget", f"{has} Keep who does what, and leave out the rest."))
     for rule, those in found.items():
         cited = [line[slice(*finding.span)].strip(" ,.;:") for finding in those if finding.span]

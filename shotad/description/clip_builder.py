@@ -139,7 +139,7 @@ class ClipBuilder:
             clips = [self._clip(sketch) for sketch in sketches]
             lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
             every = moments_read(clips, self._readers, self._context.config.threads)
-            looked = (plan for sketch in sketches for plan in sketch.clip(self._able).frames)
+            looked = (plan for sketch in sketches for plan in sketch.clip(self._able)[1])
             shown = {float(s) for sketch in sketches for plan in sketch.frames for s in plan.seconds}
             frames.expect("grammar", every, read=lacking)
             frames.expect("clips", {float(s) for plan in looked for s in plan.seconds})

@@ -122,80 +122,75 @@ class StageEstimate:
     assumed: int = 0
     """Questions whose prompt is not known yet, for it will hold an answer of Stage I."""
 
-    @property
-    def cost(self) -> tuple[float, float] | None:
-        """Likely and most; None where prices are missing."""
-        return Estimate((self,)).cost
+
+Estimate = Sequence[StageEstimate]
+"""Both stages, or those of them that have open questions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Both stages, or those of them that have open questions."""
-
-    stages: tuple[StageEstimate, ...] = ()
-
-    @property
-    def cost(self) -> tuple[float, float] | None:
-        """Likely and most, of all stages; None where a price is missing."""
-        likely = total(one.terms.cost(one.likely.tokens_in, one.likely.tokens_out) for one in self.stages)
-        most = total(one.terms.cost(one.most.tokens_in, one.most.tokens_out) for one in self.stages)
-        return None if likely is None or most is None else (likely, most)
-
-    def lines(self) -> list[str]:
-        """Plain lines for a terminal."""
-        if not self.stages:
-            return ["Nothing is left to be asked."]
-        lines = []
-        for part in self.stages:
-            likely, most = part.likely, part.most
-            lines.append(f"{STAGE_NAMES[part.stage]}, {part.terms.engine}:")
-            lines.append(f"  {_range('calls', likely.calls, most.calls)}")
-            if likely.frames:
-                lines.append(f"  {_range('frames', likely.frames, most.frames)}")
-            if part.terms.reads:
-                frames = " without the frames (this engine does not say how many tokens they take)"
-                if likely.frame_tokens is not None:
-                    frames = f" ({likely.frame_tokens:,} of them for the frames)" if likely.frames else ""
-                lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in, frames)}")
-                lines.append(f"  {_range('tokens out', likely.tokens_out, most.tokens_out)}")
-        read = [stage for stage in self.stages if stage.terms.reads]
-        if any(stage.assumed for stage in read):
-            lines.append(
-                "Stage II's prompts are not known before Stage I has answered: "
-                f"{DESCRIPTION_WORDS} words are assumed for a description."
-            )
-        if read:
-            lines.append("Tokens of words are estimated from their letters.")
-        if all(stage.terms.free for stage in self.stages):
-            return lines
-        if self.cost is None:
-            return [*lines, "Cost: unknown; give openai.price_in and openai.price_out, of a million tokens."]
-        without = any(s.likely.frame_tokens is None and not s.terms.free for s in self.stages)
-        usual, greatest = map(money, self.cost)
-        return [
-            *lines,
-            f"Cost: about {usual}, at most {greatest}{', without the frames' if without else ''}.",
-        ]
-
-    def as_json(self) -> dict[str, Any]:
-        """The same for programs."""
-        return {
-            "stages": [
-                {
-                    "stage": part.stage,
-                    "engine": part.terms.engine,
-                    "likely": _row(part.likely),
-                    "most": _row(part.most),
-                    "prompts_assumed": part.assumed,
-                    **_money(part.cost),
-                }
-                for part in self.stages
-            ],
-            **_money(self.cost),
-        }
+def cost_of(stages: Estimate) -> tuple[float, float] | None:
+    """Likely and most, of all stages; None where a price is missing."""
+    likely = total(one.terms.cost(one.likely.tokens_in, one.likely.tokens_out) for one in stages)
+    most = total(one.terms.cost(one.most.tokens_in, one.most.tokens_out) for one in stages)
+    return None if likely is None or most is None else (likely, most)
 
 
-def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) -> Estimate:
+def estimate_lines(stages: Estimate) -> list[str]:
+    """Plain lines for a terminal."""
+    if not stages:
+        return ["Nothing is left to be asked."]
+    lines = []
+    for part in stages:
+        likely, most = part.likely, part.most
+        lines.append(f"{STAGE_NAMES[part.stage]}, {part.terms.engine}:")
+        lines.append(f"  {_range('calls', likely.calls, most.calls)}")
+        if likely.frames:
+            lines.append(f"  {_range('frames', likely.frames, most.frames)}")
+        if part.terms.reads:
+            frames = " without the frames (this engine does not say how many tokens they take)"
+            if likely.frame_tokens is not None:
+                frames = f" ({likely.frame_tokens:,} of them for the frames)" if likely.frames else ""
+            lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in, frames)}")
+            lines.append(f"  {_range('tokens out', likely.tokens_out, most.tokens_out)}")
+    read = [stage for stage in stages if stage.terms.reads]
+    if any(stage.assumed for stage in read):
+        lines.append(
+            "Stage II's prompts are not known before Stage I has answered: "
+            f"{DESCRIPTION_WORDS} words are assumed for a description."
+        )
+    if read:
+        lines.append("Tokens of words are estimated from their letters.")
+    if all(stage.terms.free for stage in stages):
+        return lines
+    cost = cost_of(stages)
+    if cost is None:
+        return [*lines, "Cost: unknown; give openai.price_in and openai.price_out, of a million tokens."]
+    without = any(s.likely.frame_tokens is None and not s.terms.free for s in stages)
+    usual, greatest = map(money, cost)
+    return [
+        *lines,
+        f"Cost: about {usual}, at most {greatest}{', without the frames' if without else ''}.",
+    ]
+
+
+def estimate_json(stages: Estimate) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "stages": [
+            {
+                "stage": part.stage,
+                "engine": part.terms.engine,
+                "likely": _row(part.likely),
+                "most": _row(part.most),
+                "prompts_assumed": part.assumed,
+                **_money(cost_of([part])),
+            }
+            for part in stages
+        ],
+        **_money(cost_of(stages)),
+    }
+
+
+def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) -> list[StageEstimate]:
     """What these questions take, stage by stage. Nothing is sent."""
     stages: tuple[Stage, ...] = ("stage1", "stage2")
     found = []
@@ -205,7 +200,7 @@ def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) ->
             most = sum((_count(question, terms[stage], most=True) for question in mine), Count())
             assumed = sum(question.awaited_tokens > 0 for question in mine)
             found.append(StageEstimate(stage, terms[stage], likely, most, assumed))
-    return Estimate(tuple(found))
+    return found
 
 
 def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count:
@@ -273,8 +268,8 @@ def foresee(
     changes: dict[str, Any] = {}
     left_out, part = [], given
     # Speech is looked for in the sound where that is asked for, or nothing else shows it.
-    path, texts = film.info.path, any(track.is_text for track in film.info.subtitles)
-    told = given.subtitles is not None or (path and texts and embedded_track(path))
+    path = film.info.path
+    told = given.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not told)
     if listens and not at_hand("silero-vad"):
         changes["speech"] = {"source": "none"}

@@ -42,13 +42,14 @@ from shotad.script import (
     Level,
     Limits,
     Material,
-    Reader,
     Report,
+    SentenceReader,
     Track,
     TrackLine,
     UserWords,
     WordList,
     accept_findings,
+    accepts,
     check_dialogue,
     check_line,
     check_names,
@@ -62,7 +63,6 @@ from shotad.script import (
     in_order,
     lists_for,
     load_track,
-    parse_wish,
     people_named,
     read_accepted,
     read_from,
@@ -87,7 +87,7 @@ class Checker:
     fit: FitSettings
     limits: Limits
     words: tuple[UserWords, ...]
-    reader: Reader | None
+    reader: SentenceReader | None
     notes: tuple[str, ...] = ()
 
     @staticmethod
@@ -95,7 +95,7 @@ class Checker:
         """A checker by these settings. Raises ConfigError for bad words, ShotadError without the parser."""
         reader, note = reader_for(settings)
         for wish in settings.ignore:
-            parse_wish(wish)
+            accepts(wish)
         limits = Limits(
             rate_error=settings.rate_error or math.inf,
             rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
@@ -136,8 +136,8 @@ def lint(
     ordered = in_order(levelled, material.lines)
     texts = stamps(material.lines)
     known = read_accepted(folder) if folder is not None else frozenset()
-    wishes = [parse_wish(wish) for wish in checker.settings.ignore]
-    told = [finding for finding in ordered if not any(wish.covers(finding) for wish in wishes)]
+    ignored = [accepts(wish) for wish in checker.settings.ignore]
+    told = [finding for finding in ordered if not any(means(finding) for means in ignored)]
     return Report(
         material.name,
         material.lines,
@@ -161,12 +161,12 @@ def each_line(
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
     english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
     wanted = [line for line in material.lines if only is None or line.id in only]
-    parsed = checker.reader.read(wanted, frozenset(english)) if checker.reader else {}
-    said = IntervalIndex.of(material.speech or (), lambda utterance: utterance.interval)
+    parsed = checker.reader(wanted, frozenset(english)) if checker.reader else {}
+    said = IntervalIndex(material.speech or (), lambda utterance: utterance.interval)
     talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
-    spoken = IntervalIndex.of(talk, lambda interval: interval)
+    spoken = IntervalIndex(talk, lambda interval: interval)
     film = Interval(0.0, material.duration) if said.items and material.duration > 0 else None
-    free = IntervalIndex.of(subtract(film, (u.interval for u in said.items)) if film else (), lambda gap: gap)
+    free = IntervalIndex(subtract(film, (u.interval for u in said.items)) if film else (), lambda gap: gap)
     for number, line in enumerate(material.lines):
         if only is not None and line.id not in only:
             continue
@@ -308,16 +308,17 @@ def checked_paths(
             raise UsageError(
                 f"There is no rule {name!r}.", f"There are {', '.join(RULES)}; T, L and A mean all of theirs."
             )
-    wishes = [parse_wish(wish) for wish in asked.accept]
+    accepted = [accepts(wish) for wish in asked.accept]
     checkers: list[Checker] = []
     for path in paths:
         try:
             file, folder = _found(path)
             report = _checked(file, folder, settings, checkers, asked, progress or NoProgress())
-            if wishes:
-                chosen = [one for one in report.findings if any(wish.covers(one) for wish in wishes)]
+            if accepted:
+                chosen = [one for one in report.findings if any(means(one) for means in accepted)]
                 if not chosen:
-                    what = f"Nothing is found that {', '.join(wish.rule for wish in wishes)} could mean."
+                    rules = ", ".join(wish.strip().partition(":")[0] for wish in asked.accept)
+                    what = f"Nothing is found that {rules} could mean."
                     raise UsageError(what, "Name rule and line as lint prints them: L4:s00083120.")
                 accept_findings(folder or file.parent, chosen, report.lines)
                 left = tuple(finding for finding in report.findings if finding not in chosen)

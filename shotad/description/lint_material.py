@@ -228,7 +228,7 @@ def beside_film(material: Material, film: Path) -> Material:
         info = opened.info
     material, _ = _filled(material, work_folder_of(film), info.fingerprint)
     track = embedded_track(info.path) if material.speech is None and info.path is not None else None
-    speech = track.utterances if track is not None else material.speech
+    speech = track[0] if track is not None else material.speech
     return replace(material, name=film.name, end=info.duration or None, speech=speech)
 
 

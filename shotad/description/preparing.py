@@ -140,18 +140,15 @@ def speech_step(context: RunContext) -> dict[str, Any]:
         if given is not None:
             subtitles, detail = read_subtitles(given), f"subtitles {given.name}"
         elif settings.source in ("auto", "subtitles") and info.path is not None:
-            track = embedded_track(info.path)
-            if track is not None:
-                subtitles, detail = track.utterances, track.reason
+            subtitles, detail = embedded_track(info.path) or (None, "")
         blocks = None
         if subtitles is None and settings.source != "none" and info.audio:
             weights_file("silero-vad", context.progress)
             blocks = sound_blocks(context.film, config.film.audio_track)
-        found = find_speech(
+        utterances, source, how = find_speech(
             blocks, settings, subtitles=subtitles, duration=info.duration, progress=context.progress
         )
-        rows = utterance_rows(found.utterances)
-        return {"source": found.source, "detail": detail or found.detail, "speech": rows}
+        return {"source": source, "detail": detail or how, "speech": utterance_rows(utterances)}
 
     return context.folder.step("speech", key, make)
 
@@ -207,23 +204,22 @@ def slots_step(
     film = Interval(0.0, end)
 
     def make() -> dict[str, Any]:
-        failed, told, planned = [], [], {}
         if given is not None:
-            fixed = fixed_slots(slot_cues(given), film, settings)
-            slots, told = fixed.slots, list(fixed.warnings)
-            failed = [{"id": name, "reason": reason} for name, reason in fixed.failed]
+            slots, told, outside = fixed_slots(slot_cues(given), film, settings)
+            planned: dict[str, Any] = {}
         else:
-            slots = plan_slots(gaps, shots, settings, credits=credits_, film=film)
+            slots, told, outside = plan_slots(gaps, shots, settings, credits=credits_, film=film), [], []
             planned = {"gaps": interval_rows(gaps)}
-        kept = keep_to(slots, hand, settings)
+        failed = [{"id": name, "reason": reason} for name, reason in outside]
+        kept, yielded = keep_to(slots, hand, settings)
         counts = [(len(hand.added), "added"), (len(hand.removed), "removed")]
         done = [f"{number} slot{'' if number == 1 else 's'} {what}" for number, what in counts if number]
         if done:
             told.append(f"Kept to what a person did to the slots: {', '.join(done)}.")
-        for slot in kept.yielded:
+        for slot in yielded:
             what = f"The slot {slot.id} {slot.interval} is left out"
             told.append(f"{what}: a person added one that shares its time.")
-        return {"failed": failed, "warnings": told, **planned, "slots": slot_rows(kept.slots)}
+        return {"failed": failed, "warnings": told, **planned, "slots": slot_rows(kept)}
 
     return context.folder.step("slots", key, make)
 

@@ -12,7 +12,6 @@ import io
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -54,7 +53,7 @@ from shotad.description.templates import (
 )
 from shotad.description.wording import looks_english
 from shotad.film import word_budget
-from shotad.script import budget_in, count_words
+from shotad.script import budget_text, count_words
 
 Factor = Literal["face", "object", "environment"]
 
@@ -62,16 +61,6 @@ STEPS = ("characters", "actions", "interactions")
 FACTORS: tuple[Factor, ...] = ("face", "object", "environment")
 MIDDLING_SCALE = 2.0
 """Effective scale where no current shot's scale is known: that of medium shots."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stage1Prompt:
-    """What Stage I is asked. ``steps`` are the headings that its answer has, in order."""
-
-    messages: tuple[Message, ...]
-    steps: tuple[str, ...]
-    factors: tuple[Factor, ...]
-    effective_scale: float
 
 
 def effective_scale(grammar: Grammar, plans: Sequence[FramePlan]) -> float:
@@ -99,11 +88,13 @@ def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:
     return ("environment",) if scale >= 3.5 else ()
 
 
-def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> Stage1Prompt:
-    """What Stage I is asked about the shots shown; ``hears``: sound is given too. Raises PromptError."""
+def stage1_messages(
+    plan: SlotPlan, config: Config, *, hears: bool = False
+) -> tuple[tuple[Message, ...], tuple[str, ...]]:
+    """What Stage I is asked about the shots shown, and the headings that its answer has, in order; ``hears``:
+    sound is given too. Raises PromptError."""
     settings, marks = config.prompt, config.overlay.characters
-    scale = effective_scale(plan.grammar, plan.frames)
-    factors = factors_for(scale, settings)
+    factors = factors_for(effective_scale(plan.grammar, plan.frames), settings)
     told = people_told(plan.presence, settings, marks, plan.current)
     circled = marks != "none" and (bool(told) or settings.by_rules.circle_note == "always")
     shape = SHAPES[marks] if circled else ""
@@ -138,7 +129,7 @@ def stage1_messages(plan: SlotPlan, config: Config, *, hears: bool = False) -> S
         closing="\n".join(closing),
         template=stage1_form(headings) + (f"\n{render('stage1/answer-threads')}" if threads else ""),
     )
-    return Stage1Prompt((question(text, with_clip=True),), headings, factors, scale)
+    return (question(text, with_clip=True),), headings
 
 
 def stage1_form(headings: Sequence[str]) -> str:
@@ -205,7 +196,7 @@ def stage2_messages(
         description=description.text,
         verbs=", ".join(settings.verbs),
         view=_in_number("stage2/view", candidates),
-        budget=str(budget_in(language, budget)),
+        budget=budget_text(language, budget),
         each=render("stage2/each") if candidates > 1 else "",
         language=f"\n{tongue}" if tongue else "",
         template=answer_form(candidates),

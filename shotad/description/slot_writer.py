@@ -47,7 +47,7 @@ from shotad.script import (
     Maker,
     Provenance,
     Sight,
-    budget_in,
+    budget_text,
     check_line,
     clean_text,
     count_words,
@@ -507,7 +507,7 @@ def _too_long(text: str, seen: Sight | None, slot: Slot, config: Config) -> str:
     if seen is not None and words < slot.max_words:
         late = f" after it is seen, at {seen.since:.1f} s"
     if not is_english(config.language):
-        room = budget_in(config.language, words)
+        room = budget_text(config.language, words)
         return f"longer than the {room} that fit{late}, and no whole phrase is short enough: {text}"
     return f"{count_words(text)} words where {words} fit{late}, and no whole phrase is short enough: {text}"
 

@@ -40,7 +40,6 @@ from shotad.core import (
     seconds,
 )
 from shotad.description.templates import block, material, name_shots, render
-from shotad.film import ClipPlan
 from shotad.script import (
     FUNCTION_WORDS,
     LEMMAS,
@@ -93,11 +92,11 @@ class SlotPlan:
         """The same for an engine."""
         return Scene(self.slot.interval, self.shots, self.slot.credits, self.speech, self.presence)
 
-    def clip(self, able: Abilities) -> ClipPlan:
-        """The frames that an engine looks at; of current shots with a single frame the context's too."""
+    def clip(self, able: Abilities) -> tuple[str, tuple[FramePlan, ...]]:
+        """The slot's id and the frames an engine looks at; of a lone current frame the context's too."""
         mine = tuple(f for f in self.frames if f.role is Role.CURRENT)
         alone = not able.wants_context and sum(len(f.seconds) for f in mine) > 1
-        return ClipPlan(self.slot.id, mine if alone else self.frames)
+        return self.slot.id, mine if alone else self.frames
 
 
 def shown_shots(context: Sequence[ContextShot], frames: Sequence[FramePlan]) -> tuple[ContextShot, ...]:

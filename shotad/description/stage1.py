@@ -40,7 +40,7 @@ from shotad.description.conversation import (
 )
 from shotad.description.leaks import clean
 from shotad.description.preparing import RunContext
-from shotad.description.prompts import Stage1Prompt, stage1_messages
+from shotad.description.prompts import effective_scale, factors_for, stage1_messages
 from shotad.description.slotplan import SlotPlan, names_of, shown_people, told_of
 from shotad.film import SoundSeeker, choose_track, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
@@ -60,12 +60,13 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class Stage1Question:
-    """Stage I's question about one slot; ``people`` are rows of those recognised, ``marks`` are painted."""
+    """Stage I's question about one slot; its answer has the headings ``steps``. ``people`` are rows of those
+    recognised, ``marks`` are painted."""
 
     plan: SlotPlan
     engine: Engine
     config: Config
-    prompt: Stage1Prompt
+    steps: tuple[str, ...]
     request: Request
     key: str
     people: tuple[dict[str, Any], ...]
@@ -78,8 +79,8 @@ class Stage1Question:
         tries: list[_Read] = []
         for attempt in range(attempts):
             if tries:
-                last, steps = tries[-1], self.prompt.steps
-                again = checks.stage1_again(self.prompt.messages, last.reply.text, last.complaints, steps)
+                last, asked = tries[-1], self.request.messages
+                again = checks.stage1_again(asked, last.reply.text, last.complaints, self.steps)
                 seed = slot_seed(self.config.seed, f"{self.plan.slot.id}/{attempt}")
                 request = replace(request, messages=again, seed=seed)
             (reply,) = yield (EngineCall("looks", request),)
@@ -101,7 +102,7 @@ class Stage1Question:
             return _Read(reply, None, error, (checks.REFUSED,))
         engine, able = self.engine.identity.engine, self.engine.abilities
         try:
-            found = parse_stage1(reply.text, self.prompt.steps, self.plan.slot.id, engine, reply.notes)
+            found = parse_stage1(reply.text, self.steps, self.plan.slot.id, engine, reply.notes)
         except ScriptError as trouble:
             return _Read(reply, None, str(trouble), (checks.unreadable(trouble, reply.finish),))
         if able.converses:
@@ -136,6 +137,7 @@ class Stage1Question:
         # The answer with the fewest complaints; where none could be read the last
         readable = [one for one in tries if one.description is not None]
         read = min(readable, key=lambda one: len(one.complaints)) if readable else tries[-1]
+        scale = effective_scale(plan.grammar, plan.frames)
         empty = Description(plan.slot.id, {}, "", read.reply.text, engine.identity.engine)
         return {
             "slot": plan.slot.id,
@@ -143,11 +145,11 @@ class Stage1Question:
             "end": plan.slot.interval.end,
             "shots": clip_rows(plan.shots, plan.frames),
             **_grammar_row(plan),
-            "effective_scale": self.prompt.effective_scale,
-            "factors": list(self.prompt.factors),
+            "effective_scale": scale,
+            "factors": list(factors_for(scale, self.config.prompt)),
             "maker": identity_record(engine.identity),
             "seed": self.request.seed,
-            "prompt": prompt_record(self.prompt.messages),
+            "prompt": prompt_record(self.request.messages),
             # How shots are marked on its frames; None where they are shown as they are
             "overlay": self.config.overlay.label if engine.abilities.wants_overlay else None,
             "characters": list(self.people),
@@ -181,10 +183,10 @@ def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
 
 def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Stage1Question:
     """The question about ``plan``; ``pixels`` stands for the film. Its key holds no number of attempts."""
-    prompt = stage1_messages(plan, config, hears=engine.abilities.hears)
+    messages, steps = stage1_messages(plan, config, hears=engine.abilities.hears)
     request = Request(
         slot_id=plan.slot.id,
-        messages=prompt.messages,
+        messages=messages,
         scene=plan.scene,
         sampling=config.stage1.sampling.likeliest,
         seed=slot_seed(config.seed, plan.slot.id),
@@ -196,7 +198,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
     overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
     material = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
     key = key_of(*material, *known)
-    return Stage1Question(plan, engine, config, prompt, request, key, people, marks)
+    return Stage1Question(plan, engine, config, steps, request, key, people, marks)
 
 
 def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:

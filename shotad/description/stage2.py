@@ -62,7 +62,7 @@ from shotad.script import (
     Answer,
     Wish,
     bare,
-    budget_in,
+    budget_text,
     capitals_are_names,
     cast_mentions,
     names_in,
@@ -439,14 +439,14 @@ def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
     user = render(
         "shorter/line",
         line=material(json.dumps(wish.text, ensure_ascii=False)),
-        budget=str(budget_in(wish.language, wish.words)),
+        budget=budget_text(wish.language, wish.words),
         template=answer_form(1),
     )
     first = (Message("system", render("shorter/system", medium=config.prompt.medium)),
              asking(user))  # fmt: skip
     if wish.before is None:
         return first
-    too_long = f"It takes too long to say. At most {budget_in(wish.language, wish.words)} may be used."
+    too_long = f"It takes too long to say. At most {budget_text(wish.language, wish.words)} may be used."
     wrong = [checks.Complaint("budget", too_long)] if not wish.before.complaints else []
     wrong += [checks.Complaint("again", text) for text in wish.before.complaints]
     said = json.dumps(dict(zip(answer_keys(1), [wish.before.text], strict=True)), ensure_ascii=False)

@@ -236,7 +236,7 @@ def read_source(path: Path, cast: GivenCast | None = None) -> Source:
     """The track in ``path``, its slots, edits and names. Raises ScriptError, CastError, EditConflict."""
     track, folder = load_track(path), WorkFolder(path.parent)
     slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
-    track = with_edited_scripts(track, folder, file=path.name).track
+    track = with_edited_scripts(track, folder, file=path.name)[0]
     # Those without a name are told by looks, which are translated.
     members = load_cast(cast.path, key=cast.key, photos=cast.photos) if cast is not None else ()
     return Source(track, slots, tuple(dict.fromkeys(member.says for member in members if member.says)))
@@ -297,4 +297,4 @@ def _previous(
     track = load_track(path)
     if discard_edits:
         return track
-    return with_edited_scripts(track, folder, file=track_name(track.language), times=(rooms, pace)).track
+    return with_edited_scripts(track, folder, file=track_name(track.language), times=(rooms, pace))[0]

@@ -45,9 +45,10 @@ from shotad.script import (
     Maker,
     Provenance,
     Track,
-    budget_in,
+    budget_text,
     clean_text,
     fit_spoken,
+    has_blanks,
     own_signs,
     quotations,
     short_hash,
@@ -104,8 +105,8 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
         what = f"It holds {markup[0].strip()!r}. Give the sentence alone, as plain text."
         found.append(Complaint("markup", what))
     if spoken_words(text, target.tag) > line.words:
-        most = budget_in(target.tag, line.words)
-        short = "short ones, " if most.unit == "word" else ""
+        most = budget_text(target.tag, line.words)
+        short = "short ones, " if has_blanks(target.tag) else ""
         what = f"It takes too long to say. Write at most {most}, {short}less if need be."
         found.append(Complaint("length", what))
     # Names that are left out or translated; another script spells them in its own letters.
@@ -222,7 +223,7 @@ def messages(
     source, target, rows = task.source.name, task.target.name, []
     medium, note = task.config.prompt.medium, task.note
     for line in lines:
-        most = str(budget_in(task.target.tag, line.words))
+        most = budget_text(task.target.tag, line.words)
         rows.append(json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False))
     before = [
         render("translate/before-line", line=_in_json(line), translation=_in_json(told))
@@ -476,7 +477,7 @@ def cue_of(
     text = str(record["text"])
     fitted = fit_spoken(text, line.words, language=language)
     if fitted is None:
-        room = budget_in(language, line.words)
+        room = budget_text(language, line.words)
         reason = f"The translation is longer than the {room} that fit: {text}"
         dropped = CueStatus.DROPPED
         return replace(unspoken, status=dropped, reason=reason, candidates=(text,), provenance=made)

@@ -21,7 +21,6 @@ from .datasets.checking import check_dataset as check_dataset, check_text as che
 from .datasets.dataset import Dataset as Dataset, Shard as Shard
 from .datasets.loading import load_dataset as load_dataset
 from .interrater import (
-    Version as Version,
     from_scripts as from_scripts,
     from_table as from_table,
     inter_rater as inter_rater,

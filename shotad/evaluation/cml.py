@@ -56,34 +56,28 @@ _TOKENS = 48
 """Room for a short sentence in JSON."""
 
 
-@dataclass(frozen=True, slots=True)
 class ScriptParts:
     """What the metrics take of a screenplay, in order: ``turns`` are its dialogues, with names in capitals,
     ``before`` how many actions stand before each; ``scenes`` are texts, each a heading and what is done, none
     of a scene that has neither."""
 
-    turns: tuple[Element, ...]
-    before: tuple[int, ...]
-    actions: tuple[str, ...]
-    scenes: tuple[str, ...]
-    headings: tuple[str, ...]
-
-    @classmethod
-    def of(cls, screenplay: Screenplay) -> ScriptParts:
-        turns, before, actions, scenes = [], [], list[str](), []
+    def __init__(self, screenplay: Screenplay) -> None:
+        self.turns: list[Element] = []
+        self.before: list[int] = []
+        self.actions: list[str] = []
+        self.scenes: list[str] = []
+        self.headings = [scene.heading for scene in screenplay.scenes if scene.heading]
         for scene in screenplay.scenes:
             told = [scene.heading] if scene.heading else []
             for one in scene.elements:
                 if one.kind == "dialogue":
-                    turns.append(replace(one, character=one.character.upper()))
-                    before.append(len(actions))
+                    self.turns.append(replace(one, character=one.character.upper()))
+                    self.before.append(len(self.actions))
                 else:
-                    actions.append(one.text)
+                    self.actions.append(one.text)
                     told.append(one.text)
-            scenes.append("\n".join(told))
-        headings = (scene.heading for scene in screenplay.scenes)
-        texts = tuple(filter(None, scenes)), tuple(filter(None, headings))
-        return cls(tuple(turns), tuple(before), tuple(actions), *texts)
+            if text := "\n".join(told):
+                self.scenes.append(text)
 
     def characters(self, least: int = 1) -> dict[str, list[int]]:
         """The numbers of each character's turns; of those who have at least so many and a name."""
@@ -540,7 +534,7 @@ def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, contex
 
 def _scored(script: ScriptText, pair: Pair, embed: Embed) -> Steps[Json]:
     play, form = read_cml(script.text, script.title)
-    parts = ScriptParts.of(play)
+    parts = ScriptParts(play)
     found = yield from extract_features(parts, pair.actor, pair.judge)
     scores = {}
     for name, value, undefined in chain(_paper(parts, found, embed), _code(parts, found, embed)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,10 +41,10 @@ def tiou(a: Interval, b: Interval) -> float:
     return shared.duration / (a.duration + b.duration - shared.duration)
 
 
-def pairs(a: Version, b: Version, threshold: float) -> tuple[Pair, ...]:
+def pairs(a: Corpus, b: Corpus, threshold: float) -> tuple[Pair, ...]:
     """The pairs of at least this tIoU, film by film, in the order of A. Raises ShotadError without scipy."""
-    others, found = b.films(), []
-    for film, lines in a.films().items():
+    others, found = _by_film(b), []
+    for film, lines in _by_film(a).items():
         there = others.get(film, [])
         if not there:
             continue
@@ -56,7 +56,7 @@ def pairs(a: Version, b: Version, threshold: float) -> tuple[Pair, ...]:
         for i, j in zip(*optimize.linear_sum_assignment(wanted, maximize=True), strict=True):
             if wanted[i, j] > 0:
                 found.append((lines[i], there[j], float(overlaps[i, j])))
-    place = {line.id: k for k, line in enumerate(a.lines)}
+    place = {line.id: k for k, line in enumerate(a.items)}
     return tuple(sorted(found, key=lambda pair: place[pair[0].id]))
 
 
@@ -73,8 +73,16 @@ _TOLD = (
 """What ``inter-rater.json`` says of a metric, as ``report.json`` does."""
 
 
+def _by_film(version: Corpus) -> dict[str, list[Item]]:
+    """The lines of each film, in the file's order."""
+    found: dict[str, list[Item]] = {}
+    for line in version.items:
+        found.setdefault(line.film, []).append(line)
+    return found
+
+
 def inter_rater(
-    a: Version, b: Version, thresholds: Sequence[float], context: MetricContext, names: Sequence[str] = ()
+    a: Corpus, b: Corpus, thresholds: Sequence[float], context: MetricContext, names: Sequence[str] = ()
 ) -> Json:
     """``inter-rater.json``: the lines paired at each threshold, and each version scored against the other by
     the metrics of these names (none: all that two texts are enough for).
@@ -91,12 +99,12 @@ def inter_rater(
     paired = {threshold: pairs(a, b, threshold) for threshold in ordered}
     if not paired[ordered[0]]:
         raise EvaluationError(
-            f"No line of {a.name} has a tIoU of {ordered[0]:g} with one of {b.name}.",
+            f"No line of {a.dataset} has a tIoU of {ordered[0]:g} with one of {b.dataset}.",
             "Name a lower --tiou, and see that both are of the same film and begin at the same time.",
         )
     actions: dict[str, tuple[str, ...]] | None = None
     if any(metric.name in _ON_ACTIONS for metric in metrics):
-        texts = list(dict.fromkeys(line.reference for version in (a, b) for line in version.lines))
+        texts = list(dict.fromkeys(line.reference for version in (a, b) for line in version.items))
         try:
             actions = dict(zip(texts, actions_by_rule(texts, context), strict=True))
         except ShotadError as error:
@@ -107,12 +115,12 @@ def inter_rater(
         there = {one.id: two.reference for one, two, _ in paired[threshold]}
         back = {two.id: one.reference for one, two, _ in paired[threshold]}
         for reference, prediction, said in ((a, b, there), (b, a, back)):
-            told = {"tiou": threshold, "reference": reference.name, "prediction": prediction.name}
+            told = {"tiou": threshold, "reference": reference.dataset, "prediction": prediction.dataset}
             results = _scored(reference, said, metrics, context, actions)
             directions.append({**told, "pairs": len(said), "metrics": results})
     return {
         "schema": 1,
-        **{side: {"name": one.name, "lines": len(one.lines)} for side, one in (("a", a), ("b", b))},
+        **{side: {"name": one.dataset, "lines": len(one.items)} for side, one in (("a", a), ("b", b))},
         "directions": directions,
         "left_out": [{"metric": name, "reason": reason} for name, reason in left_out],
         "paper": list(CEILINGS),
@@ -128,7 +136,7 @@ def _line(item: Item) -> Json:
 
 
 def _scored(
-    reference: Version,
+    reference: Corpus,
     texts: dict[str, str],
     metrics: Sequence[Metric],
     context: MetricContext,
@@ -136,7 +144,7 @@ def _scored(
 ) -> list[Json]:
     """What each metric says of these texts, by the id of the line that each is a prediction of."""
     items = []
-    for line in reference.lines:
+    for line in reference.items:
         own = actions[line.reference] or None if actions else None
         items.append(replace(line, prediction=texts.get(line.id), actions=own))
     places = [place for place, item in enumerate(items) if item.id in texts]
@@ -171,23 +179,9 @@ FILM_COLUMNS = ("film", "imdbid", "movie")
 _HINT = "Columns: film, rater (two of them), start, end, text."
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """All that one describer wrote, in the file's order: human ADs, each with its text as the reference."""
-
-    name: str
-    lines: tuple[Item, ...]
-
-    def films(self) -> dict[str, list[Item]]:
-        """The lines of each film."""
-        found: dict[str, list[Item]] = {}
-        for line in self.lines:
-            found.setdefault(line.film, []).append(line)
-        return found
-
-
-def from_scripts(a: Path, b: Path, film: str = "film") -> tuple[Version, Version]:
-    """Two scripts of one film, in any format that shotad reads. Raises ScriptError, EvaluationError."""
+def from_scripts(a: Path, b: Path, film: str = "film") -> tuple[Corpus, Corpus]:
+    """Two scripts of one film, in any format that shotad reads: of each human ADs, each with its text as the
+    reference, in the file's order; ``dataset`` is the version's name. Raises ScriptError, EvaluationError."""
     versions = []
     for path, mark in ((a, "A"), (b, "B")):
         cues = [(cue.interval, " ".join(cue.text.split())) for cue in read_cues(path)]
@@ -195,11 +189,11 @@ def from_scripts(a: Path, b: Path, film: str = "film") -> tuple[Version, Version
         if not lines:
             raise EvaluationError(f"{path.name} holds no lines.", "Name a script with audio description.")
         name = path.stem if a.stem != b.stem else f"{path.stem} ({mark})"
-        versions.append(Version(name, _numbered(lines)))
+        versions.append(Corpus(_numbered(lines), dataset=name))
     return versions[0], versions[1]
 
 
-def from_table(path: Path) -> tuple[Version, Version]:
+def from_table(path: Path) -> tuple[Corpus, Corpus]:
     """A table (CSV) of both versions of any number of films. Raises DatasetError, EvaluationError
     with file and line."""
     table = read_records(path)
@@ -220,7 +214,7 @@ def from_table(path: Path) -> tuple[Version, Version]:
         found.setdefault(cells[rater], []).append(line)
     if len(found) != 2:
         raise EvaluationError(f"{path.name} has {len(found)} raters: {', '.join(found) or 'none'}.", _HINT)
-    one, two = (Version(name, _numbered(lines)) for name, lines in found.items())
+    one, two = (Corpus(_numbered(lines), dataset=name) for name, lines in found.items())
     return one, two
 
 
@@ -238,7 +232,7 @@ _PAPER = ("cider", "recall", "action", "llm-ad-eval")
 _PAPER_HEADS = ("CIDEr", "R@1/5", "Action", "LLM-AD-Eval")
 
 
-def interrater_text(found: Json, a: Version, b: Version) -> str:
+def interrater_text(found: Json, a: Corpus, b: Corpus) -> str:
     """How many lines were paired, the numbers of both directions, and the paper's table A5."""
     rows, spans = [], []
     for one in found["directions"]:
@@ -251,9 +245,9 @@ def interrater_text(found: Json, a: Version, b: Version) -> str:
         rows.append((f"{one['tiou']:g}", f"{one['pairs']:,}", one["reference"], *cells))
     metrics = found["directions"][0]["metrics"]
     heads = ("tIoU", "Pairs", "Reference", *(metric["title"] for metric in metrics))
-    films = {*a.films()} & {*b.films()}
+    films = {item.film for item in a.items} & {item.film for item in b.items}
     lines = [
-        f"{a.name}: {plural(len(a.lines), 'line')}. {b.name}: {plural(len(b.lines), 'line')}. "
+        f"{a.dataset}: {plural(len(a.items), 'line')}. {b.dataset}: {plural(len(b.items), 'line')}. "
         f"{plural(len(films), 'film')} in both.",
         "Each row: one version against the other, which is the reference; intervals in brackets.",
         "",

@@ -27,7 +27,12 @@ from .container import (
     probe as probe,
 )
 from .decoder import Decoder as Decoder
-from .framestore import FrameStore as FrameStore, Grid as Grid
+from .framestore import (
+    TICKS as TICKS,
+    FrameStore as FrameStore,
+    second_of as second_of,
+    tick_of as tick_of,
+)
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .overlays import (
     COLOURS as COLOURS,
@@ -56,7 +61,6 @@ from .pyav_reader import open_film as open_film
 from .reader import TOLERANCE as TOLERANCE, Film as Film, Frame as Frame, Picture as Picture, Size as Size
 from .sampling import (
     CONTEXT_REACH as CONTEXT_REACH,
-    ClipPlan as ClipPlan,
     Moment as Moment,
     Pictures as Pictures,
     ShotMoments as ShotMoments,
@@ -69,7 +73,6 @@ from .sampling import (
 from .shots import survey as survey
 from .slot_records import (
     HandSlots as HandSlots,
-    Kept as Kept,
     Prepared as Prepared,
     SlotChange as SlotChange,
     change_slots as change_slots,
@@ -95,5 +98,5 @@ from .slots import (
     why_few as why_few,
     word_budget as word_budget,
 )
-from .speech import Speech as Speech, find_speech as find_speech
+from .speech import find_speech as find_speech
 from .subtitles import embedded_track as embedded_track, read_subtitles as read_subtitles

@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core import AudioTrack, FilmError, FilmInfo, SubtitleTrack, file_fingerprint
+from shotad.core import AudioTrack, FilmError, FilmInfo, file_fingerprint
 from shotad.film.colour import Light, Orientation, light_of, turn_of
 
 if TYPE_CHECKING:
@@ -238,7 +238,6 @@ def probe(media: Media) -> Probed:
             hdr=light in ("pq", "hlg"),
             interlaced=frame.interlaced_frame,
             audio=tuple(_audio(i, track) for i, track in enumerate(container.streams.audio)),
-            subtitles=tuple(_subtitles(i, track) for i, track in enumerate(container.streams.subtitles)),
         )
         end, base = None, frame.time_base or stream.time_base
         if stream.duration and stream.time_base:
@@ -354,24 +353,6 @@ def _audio(number: int, stream: Any) -> AudioTrack:
         or "audio description" in told
         or "descriptive" in told,
         commentary=bool(flags & Disposition.comment) or "commentary" in told,
-    )
-
-
-def _subtitles(number: int, stream: Any) -> SubtitleTrack:
-    from av.stream import Disposition
-
-    codec = stream.codec_context.name if stream.codec_context else "unknown"
-    flags = stream.disposition
-    language, title = _language_and_title(stream)
-    return SubtitleTrack(
-        number=number,
-        language=language,
-        title=title,
-        codec=codec,
-        is_text=codec in TEXT_CODECS,
-        default=bool(flags & Disposition.default),
-        forced=bool(flags & Disposition.forced),
-        captions=bool(flags & (Disposition.captions | Disposition.hearing_impaired)),
     )
 
 

@@ -21,7 +21,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,25 +39,21 @@ if TYPE_CHECKING:
 _BT709, _FULL, _LIMITED = 1, 2, 1
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """``rate`` moments to a second from second 0 on (8: dense looking); frames of at most ``height`` lines.
+TICKS = 8
+"""Moments of the grid to a second, from second 0 on: dense looking. The picture for a second is that of the
+frame on the screen at the nearest of them (the later of two as near)."""
+QUALITY = 3
+"""By ffmpeg's scale for JPEG, on which 2 is best."""
 
-    ``quality`` is ffmpeg's scale for JPEG, 2 is best. Tick ``k`` is second ``k / rate``. The picture for a
-    second is that of the frame on the screen at the nearest tick (the later of two as near).
-    """
 
-    rate: int = 8
-    height: int = 480
-    quality: int = 3
+def tick_of(second: float) -> int:
+    """The nearest tick, 0 or more: 0.06 → 0, 0.0625 → 1, 1.0 → 8."""
+    return max(0, math.floor(second * TICKS + 0.5))
 
-    def tick(self, second: float) -> int:
-        """The nearest tick, 0 or more: at 8 a second, 0.06 → 0, 0.0625 → 1, 1.0 → 8."""
-        return max(0, math.floor(second * self.rate + 0.5))
 
-    def second(self, tick: int) -> float:
-        """The moment of a tick."""
-        return tick / self.rate
+def second_of(tick: int) -> float:
+    """The moment of a tick."""
+    return tick / TICKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +66,10 @@ class Kept:
 
 
 class Keeper:
-    """Makes `Kept` from frames and pictures from `Kept`, for one film and one grid."""
+    """Makes `Kept` from frames and pictures from `Kept`, for one film, at most ``height`` lines high."""
 
-    def __init__(self, info: FilmInfo, grid: Grid) -> None:
-        self.size: Size = info.size_within(grid.height)
-        self._quality = grid.quality
+    def __init__(self, info: FilmInfo, height: int) -> None:
+        self.size: Size = info.size_within(height)
         self._upright: bool | None = None
         self._encoder: VideoCodecContext | None = None
         self._decoder: Any = None
@@ -86,7 +81,7 @@ class Keeper:
         planes, matrix, full = self._planes(frame)
         if (encoder := self._encoder) is None:
             encoder = self._encoder = _encoder("mjpeg", self.size, "yuv420p")
-            encoder.color_range, encoder.qmin, encoder.qmax = _FULL, self._quality, self._quality
+            encoder.color_range, encoder.qmin, encoder.qmax = _FULL, QUALITY, QUALITY
             encoder.options = {"huffman": "default"}
         planes.pts, planes.time_base, planes.color_range = frame.index, Fraction(1, 1000), _FULL
         return Kept(b"".join(bytes(packet) for packet in encoder.encode(planes)), matrix, full)
@@ -338,21 +333,24 @@ def _add(path: Path, data: bytes) -> None:
 
 
 class FrameStore(Pack):
-    """The grid's frames of one film within ``zones`` (None: the whole film).
+    """The grid's frames of one film, at most ``height`` lines high, within ``zones`` (None: the whole film).
 
     ``tee`` fills it, `shotad.film.framing.OnePass` answers from it, while it is filled too. What an earlier
-    run left is used if it is of the same film, grid and zones.
+    run left is used if it is of the same film, height and zones.
     """
 
-    def __init__(self, folder: Path, film: Film, grid: Grid, zones: Sequence[Interval] | None = None) -> None:
-        self._film, self.grid = film, grid
+    def __init__(
+        self, folder: Path, film: Film, height: int, zones: Sequence[Interval] | None = None
+    ) -> None:
+        self._film, self._height = film, height
         self._wanted: frozenset[int] | None = None
         if zones is not None:
-            ticks = (range(grid.tick(zone.start), grid.tick(zone.end) + 1) for zone in zones)
+            ticks = (range(tick_of(zone.start), tick_of(zone.end) + 1) for zone in zones)
             self._wanted = frozenset(tick for zone in ticks for tick in zone)
         rows = None if zones is None else [[zone.start, zone.end] for zone in zones]
         # Readers differ by a level or two, so a store is of one reader.
-        head = {"film": film.info.fingerprint, "reader": type(film).__name__, "grid": asdict(grid)}
+        grid = {"rate": TICKS, "height": height, "quality": QUALITY}
+        head = {"film": film.info.fingerprint, "reader": type(film).__name__, "grid": grid}
         super().__init__(folder, NAME, {**head, "zones": rows})
 
     def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
@@ -364,7 +362,7 @@ class FrameStore(Pack):
         if self.complete:
             yield from frames
             return
-        keeper = Keeper(self._film.info, self.grid)
+        keeper = Keeper(self._film.info, self._height)
         self.begin()
         before: Frame | None = None
         for frame in frames:
@@ -380,7 +378,7 @@ class FrameStore(Pack):
         """Keep ``frame`` for the ticks at which it is shown: until ``until`` s, or (None) the film's end."""
         start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
         if until is None:
-            after = max(self.grid.tick(self._film.info.duration), start) + 2
+            after = max(tick_of(self._film.info.duration), start) + 2
         else:
             after = self._first_tick_from(until)
         ticks = [tick for tick in range(start, after) if self._wanted is None or tick in self._wanted]
@@ -393,15 +391,15 @@ class FrameStore(Pack):
 
     def _first_tick_from(self, seconds: float) -> int:
         """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
-        tick = max(0, int((seconds - TOLERANCE) * self.grid.rate) - 1)
-        while seconds > self.grid.second(tick) + TOLERANCE:
+        tick = max(0, int((seconds - TOLERANCE) * TICKS) - 1)
+        while seconds > second_of(tick) + TOLERANCE:
             tick += 1
         return tick
 
     def has(self, second: float) -> bool:
         """Whether the frame of that moment is kept."""
-        return self.grid.tick(second) in self.places
+        return tick_of(second) in self.places
 
     def kept_at(self, second: float) -> tuple[float, Kept] | None:
         """The frame kept for that moment and the second at which it came up; None where there is none."""
-        return self.get(self.grid.tick(second))
+        return self.get(tick_of(second))

@@ -20,7 +20,17 @@ from typing import cast
 import numpy as np
 
 from shotad.core import Config, Image, Interval, Seconds, WorkFolder
-from shotad.film.framestore import FrameStore, Grid, Keeper, Kept, LosslessKeeper, Pack
+from shotad.film.framestore import (
+    QUALITY,
+    TICKS,
+    FrameStore,
+    Keeper,
+    Kept,
+    LosslessKeeper,
+    Pack,
+    second_of,
+    tick_of,
+)
 from shotad.film.reader import Film, Frame, Picture, ascending
 from shotad.film.slots import union
 
@@ -41,7 +51,7 @@ class Frames:
         self, film: Film, folder: WorkFolder, config: Config, *, exact: bool, shots_given: bool = False
     ) -> None:
         self._film, self._folder = film, folder
-        self._grid = Grid(height=config.film.grid_height)
+        self._height = config.film.grid_height
         self._store: FrameStore | None = None
         self.exact = exact or film.info.video_codec == STILLS
         self._shots_given = shots_given
@@ -52,7 +62,7 @@ class Frames:
     @property
     def key(self) -> list[int]:
         """All of the settings that changes the pixels."""
-        return [] if self.exact else [self._grid.rate, self._grid.height, self._grid.quality]
+        return [] if self.exact else [TICKS, self._height, QUALITY]
 
     def share(self, *, overview: bool) -> None:
         """All who look at the film in this run will say so beforehand (`expect`) and share one pass.
@@ -70,12 +80,12 @@ class Frames:
         if self.exact or not zones:
             return None
         whole = self._overview and not self._shots_given
-        self._store = FrameStore(self._folder.path, self._film, self._grid, None if whole else tuple(zones))
+        self._store = FrameStore(self._folder.path, self._film, self._height, None if whole else tuple(zones))
         return self._store
 
     def stamps(self, end: float) -> Seconds | None:
         """The moments that there are frames of, up to ``end``, ``float64[n]``; None: those of the film."""
-        return None if self.exact else np.arange(0.0, end, 1 / self._grid.rate)
+        return None if self.exact else np.arange(0.0, end, 1 / TICKS)
 
     def expect(self, name: str, moments: Iterable[float], *, read: Iterable[float] | None = None) -> None:
         """``name`` will look at ``moments``; of these a run that goes on where another stopped will really
@@ -98,20 +108,20 @@ class Frames:
             self._pass = None
         self._pack().clear()
         if not self.exact:
-            FrameStore(self._folder.path, self._film, self._grid, ()).clear()
+            FrameStore(self._folder.path, self._film, self._height, ()).clear()
             self._store = None
 
     def _shared_pass(self) -> OnePass:
-        grid, info = self._grid, self._film.info
+        info = self._film.info
         with self._lock:
             if self._pass is None and self.exact:
                 make = partial(LosslessKeeper, info.size_within(max_pixels=PIXELS))
                 # Records tell moments to the microsecond, and who reads them means the same frame.
                 self._pass = OnePass(self._film, self._pack(), make, lambda moment: round(moment, 6))
             elif self._pass is None:
-                keeper = partial(Keeper, info, grid)
+                keeper = partial(Keeper, info, self._height)
                 self._pass = OnePass(
-                    self._film, self._pack(), keeper, lambda m: grid.second(grid.tick(m)), self._store
+                    self._film, self._pack(), keeper, lambda m: second_of(tick_of(m)), self._store
                 )
             return self._pass
 

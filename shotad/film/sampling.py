@@ -492,47 +492,41 @@ Pictures = Callable[[Sequence[float]], Iterable[Picture]]
 """Delivers one picture for each of the ascending seconds, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClipPlan:
-    """The frames that one slot's clip wants, shot by shot, oldest first."""
-
-    slot_id: str
-    frames: tuple[FramePlan, ...]
-
-    def __post_init__(self) -> None:
-        if not self.frames:
-            raise ValueError(f"the clip of slot {self.slot_id} must want at least one frame, got none")
+Frames = tuple[FramePlan, ...]
+"""The frames that one slot's clip wants, shot by shot, oldest first."""
 
 
-def clips(plans: Iterable[ClipPlan], pictures: Pictures) -> Iterator[tuple[str, Clip]]:
-    """The clips of ``plans``, in their order, each as soon as its last frame has been read.
+def clips(plans: Iterable[tuple[str, Frames]], pictures: Pictures) -> Iterator[tuple[str, Clip]]:
+    """The clips of ``plans`` (slot id, frames), in their order, each as soon as its last frame has been read.
 
     Pictures are read once, in the order of the film, and shared by the clips that want them; a clip
     that has been handed out is let go. A plan of which no frame can be had any more (the film ends
-    early) is left out.
+    early) is left out. Raises ValueError for a plan without frames.
     """
     # Each plan with its pictures by second: None until they are read.
-    waiting: deque[tuple[ClipPlan, dict[float, Picture | None]]] = deque()
+    waiting: deque[tuple[str, Frames, dict[float, Picture | None]]] = deque()
     wanted_by: dict[float, list[dict[float, Picture | None]]] = defaultdict(list)
-    for plan in plans:
-        read = dict.fromkeys(float(second) for frames in plan.frames for second in frames.seconds)
-        waiting.append((plan, read))
+    for slot_id, frames in plans:
+        if not frames:
+            raise ValueError(f"the clip of slot {slot_id} must want at least one frame, got none")
+        read = dict.fromkeys(float(second) for shot in frames for second in shot.seconds)
+        waiting.append((slot_id, frames, read))
         for moment in read:
             wanted_by[moment].append(read)
     for picture in pictures(sorted(wanted_by)):
         for read in wanted_by.pop(picture.wanted):
             read[picture.wanted] = picture
-        while waiting and None not in waiting[0][1].values():
+        while waiting and None not in waiting[0][-1].values():
             yield from _finished(*waiting.popleft())
-    for plan, read in waiting:
-        yield from _finished(plan, read)
+    for slot_id, frames, read in waiting:
+        yield from _finished(slot_id, frames, read)
 
 
-def _finished(plan: ClipPlan, read: dict[float, Picture | None]) -> Iterator[tuple[str, Clip]]:
+def _finished(slot_id: str, frames: Frames, read: dict[float, Picture | None]) -> Iterator[tuple[str, Clip]]:
     had = [
-        (frames.number, picture)
-        for frames in plan.frames
-        for second in frames.seconds
+        (shot.number, picture)
+        for shot in frames
+        for second in shot.seconds
         if (picture := read[float(second)]) is not None
     ]
     read.clear()
@@ -542,4 +536,4 @@ def _finished(plan: ClipPlan, read: dict[float, Picture | None]) -> Iterator[tup
         images = np.empty((len(had), *had[0][1].image.shape), np.uint8)
         for k in reversed(range(len(had))):  # each is let go once it is copied
             images[k] = had.pop()[1].image
-        yield plan.slot_id, Clip(images, seconds, numbers)
+        yield slot_id, Clip(images, seconds, numbers)

@@ -77,37 +77,27 @@ class SlotChange:
         return SlotChange(self.removed, self.added)
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A plan with a person's slots in it; ``yielded`` are planned ones that gave way to theirs, and
-    ``missing`` those they removed that the plan would not have anyway."""
-
-    slots: tuple[Slot, ...]
-    yielded: tuple[Slot, ...] = ()
-    missing: tuple[Slot, ...] = ()
-
-
-def keep_to(planned: Sequence[Slot], hand: HandSlots, settings: SlotSettings) -> Kept:
-    """The slots of a plan, less those that a person removed, with those that they added, sorted by start.
+def keep_to(
+    planned: Sequence[Slot], hand: HandSlots, settings: SlotSettings
+) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
+    """The slots of a plan, less those that a person removed, with those that they added, sorted by start; and
+    the planned ones that gave way to theirs.
 
     A planned slot goes where a removed one has its id, or at least half of its time.
     """
     if not hand:
-        return Kept(tuple(planned))
+        return tuple(planned), ()
     added = tuple(hand_slot(time, settings) for time in hand.added)
     left: list[Slot] = []
     yielded: list[Slot] = []
-    met: set[str] = set()
     for slot in planned:
-        gone = next((one for one in hand.removed if _is_same(slot, one)), None)
-        if gone is not None:
-            met.add(gone.id)
-        elif any(slot.id == own.id or slot.interval.overlaps(own.interval) for own in added):
+        if any(_is_same(slot, gone) for gone in hand.removed):
+            continue
+        if any(slot.id == own.id or slot.interval.overlaps(own.interval) for own in added):
             yielded.append(slot)
         else:
             left.append(slot)
-    missing = tuple(one for one in hand.removed if one.id not in met)
-    return Kept(_in_order((*left, *added)), tuple(yielded), missing)
+    return _in_order((*left, *added)), tuple(yielded)
 
 
 def apply_change(hand: HandSlots, change: SlotChange) -> HandSlots:

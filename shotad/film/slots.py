@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from shotad.core import (
     Box,
@@ -50,16 +49,6 @@ _NO_CUT_COST = 0.5
 _WASTE_COST = 0.5
 _CUT_WEIGHT = 1.5
 """Slots that start with a shot are kept before others that lie as far from those already kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class FixedSlots:
-    """Slots that were given, sorted by start; sentences on those changed; ids of those that cannot be
-    described, and why."""
-
-    slots: tuple[Slot, ...]
-    warnings: tuple[str, ...]
-    failed: tuple[tuple[str, str], ...]
 
 
 def plan_slots(
@@ -101,8 +90,12 @@ def word_budget(duration: float, settings: SlotSettings) -> int:
 
 def fixed_slots(
     cues: Sequence[tuple[str | None, Interval]], film: Interval, settings: SlotSettings
-) -> FixedSlots:
+) -> tuple[tuple[Slot, ...], list[str], list[tuple[str, str]]]:
     """Slots exactly where ``cues`` (id or None, interval) say; no minimum applies, and they may overlap.
+
+    Returns the slots, sorted by start; a sentence on each that was changed; why the others cannot be
+    described, as (id, reason).
+
 
     A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A slot is called
     by its (clipped) start, as all slots are, or by the next millisecond that is free; the id that the
@@ -128,7 +121,7 @@ def fixed_slots(
                 f"Slot {label or name} {interval} reaches outside the film and is cut to {inside}."
             )
         slots.append(Slot(name, inside, word_budget(inside.duration, settings), label=label))
-    return FixedSlots(tuple(slots), tuple(warnings), tuple(failed))
+    return tuple(slots), warnings, failed
 
 
 FEW = 60.0

@@ -12,7 +12,7 @@ where music and rumble are strongest. benchmarks/speech.py measures what this is
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -123,15 +123,6 @@ LEAD = 0.3
 """Seconds by which what is heard begins earlier: under music a voice is noticed late."""
 
 
-@dataclass(frozen=True, slots=True)
-class Speech:
-    """All utterances of a film by start, where they are from, and a sentence on how they were found."""
-
-    utterances: tuple[Utterance, ...]
-    source: Source
-    detail: str
-
-
 @span("speech")
 def find_speech(
     blocks: Iterable[SoundBlock] | None,
@@ -140,15 +131,16 @@ def find_speech(
     subtitles: Sequence[Utterance] | None,
     duration: float,
     progress: Progress | None = None,
-) -> Speech:
-    """The speech of a film of ``duration`` seconds; all utterances lie inside it.
+) -> tuple[tuple[Utterance, ...], Source, str]:
+    """The speech of a film of ``duration`` seconds: all utterances by start, inside it; where they are from;
+    and a sentence on how they were found.
 
     ``settings.source`` ``auto`` believes ``subtitles`` if there are any (None: there are none; empty:
     nobody speaks) and else listens to ``blocks``, the film's sound at 16 kHz from second 0; None or no
     block: the film is silent. Raises SubtitleError where subtitles are demanded and absent.
     """
     if settings.source == "none":
-        return Speech((), "none", "speech was not looked for (speech.source = none)")
+        return (), "none", "speech was not looked for (speech.source = none)"
     if settings.source == "subtitles" and subtitles is None:
         raise SubtitleError(
             "speech.source is subtitles, but there are none.",
@@ -163,17 +155,17 @@ def find_speech(
         detail = f"{len(inside)} utterances from subtitles"
         if beyond := len(subtitles) - len(inside):
             detail += f"; {beyond} beyond the film's end left out"
-        return Speech(tuple(inside), "subtitles", detail)
+        return tuple(inside), "subtitles", detail
     if blocks is None:
-        return Speech((), "none", "the film has no sound")
+        return (), "none", "the film has no sound"
     chances = _listen(blocks, duration, progress or NoProgress())
     if len(chances) == 0:
-        return Speech((), "none", "the film has no sound")
+        return (), "none", "the film has no sound"
     heard = speech_intervals(chances, duration)
     seconds = sum(interval.duration for interval in heard)
     share = round(100 * seconds / duration) if duration > 0 else 0
     detail = f"{len(heard)} stretches of speech heard, {seconds:.1f} s, {share} % of the film"
-    return Speech(tuple(map(Utterance, heard)), "sound", detail)
+    return tuple(map(Utterance, heard)), "sound", detail
 
 
 def _listen(blocks: Iterable[SoundBlock], duration: float, progress: Progress) -> Signal:

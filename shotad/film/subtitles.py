@@ -40,17 +40,8 @@ _FEWEST_PER_MINUTE = 0.5
 _LONG_FILM = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedTrack:
-    """A text track inside a film. ``number`` counts subtitle tracks from 0; ``reason``: why this one."""
-
-    number: int
-    utterances: tuple[Utterance, ...]
-    reason: str
-
-
-def embedded_track(path: Path) -> EmbeddedTrack | None:
-    """The text track inside a film that best tells all speech; None if there is none.
+def embedded_track(path: Path) -> tuple[tuple[Utterance, ...], str] | None:
+    """The text track inside a film that best tells all speech, and why this one; None if there is none.
 
     Times count from the container's start time. Forced tracks, signs, songs, commentary and
     descriptions are left out, then tracks with far fewer cues than the fullest; of the rest the
@@ -82,10 +73,10 @@ def embedded_track(path: Path) -> EmbeddedTrack | None:
     if fullest == 0 or (duration >= _LONG_FILM and fullest < _FEWEST_PER_MINUTE * duration / 60):
         return None
     whole = [track for track in whole if len(track[1]) >= _WHOLE_SHARE * fullest]
-    number, said, known = min(whole, key=lambda track: ([not has for has in track[2].values()], track[0]))
+    _, said, known = min(whole, key=lambda track: ([not has for has in track[2].values()], track[0]))
     why = ", ".join(mark for mark, has in known.items() if mark and has) or "the first"
     reason = f"{len(whole)} of {len(streams)} text tracks hold all speech; chosen: {why}"
-    return EmbeddedTrack(number, said, reason if len(streams) > 1 else "the only text track")
+    return said, reason if len(streams) > 1 else "the only text track"
 
 
 def _read_tracks(

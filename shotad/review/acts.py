@@ -48,9 +48,9 @@ from shotad.script import (
     clean_text,
     given_back,
     hand_id,
+    has_blanks,
     mark_edit,
     milliseconds,
-    rate_of,
     spoken_words,
     unaccept as unaccepted,
 )
@@ -239,7 +239,7 @@ def split(scene: Scene, name: str, args: Json) -> Change:
         raise ReviewError("A line that is not heard cannot be split.", "Restore it first.")
     text, at = cue.text, min(max(at, 0), len(cue.text))
     cuts = [match.span() for match in re.finditer(r"\s+", text)]
-    if not _has_blanks(cue.language):
+    if not has_blanks(cue.language):
         # At or before it, where no letter is parted from its accents and sound marks
         while 0 < at < len(text) and (
             _JOINER in text[at - 1 : at + 1] or unicodedata.category(text[at]).startswith("M")
@@ -273,7 +273,7 @@ def join(scene: Scene, name: str, args: Json) -> Change:
     other, apart = scene.following(cue), why_apart(scene, cue)
     if other is None or apart is not None:
         raise ReviewError(*(apart or ("There is no line after this one.",)))
-    blank = " " if _has_blanks(cue.language) else ""
+    blank = " " if has_blanks(cue.language) else ""
     text = text_in({"text": f"{cue.text}{blank}{other.text}"})
     rest = replace(
         scene, track=scene.track.with_cues(each for each in scene.track.cues if each.id != other.id)
@@ -416,10 +416,6 @@ def _clamped(wanted: Span, room: Span, shortest: int, *, moves_start: bool = Fal
     if moves_start:
         start = max(room[0], end - shortest)
     return start, min(room[1], max(end, start + shortest))
-
-
-def _has_blanks(language: str) -> bool:
-    return rate_of(language).words > 0
 
 
 def add_slot(scene: Scene, _: str, args: Json) -> Change:

@@ -68,7 +68,7 @@ class SideScripts:
         edited = edited_scripts(self._folder, self._name)
 
         def brought(scripts: Sequence[tuple[Format, Path]]) -> Track:
-            return with_scripts(track, WorkFolder(self._folder), scripts).track
+            return with_scripts(track, WorkFolder(self._folder), scripts)
 
         def fits(scripts: Sequence[tuple[Format, Path]]) -> bool:
             try:

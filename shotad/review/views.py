@@ -32,7 +32,6 @@ from shotad.review.scene import Change, Scene, is_added, room_of
 from shotad.review.session import Session
 from shotad.script import (
     ALL_FORMATS,
-    Budget,
     Cue,
     Finding,
     LineState,
@@ -40,6 +39,7 @@ from shotad.script import (
     Track,
     budget_in,
     count_words,
+    has_blanks,
     hint_of,
     lines_of_track,
     milliseconds,
@@ -56,7 +56,7 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
     # those of its own time
     slot = None if is_added(cue) else scene.slots.get(cue.slot_id or "")
     words = slot.max_words if slot else word_budget(cue.interval.duration, scene.settings)
-    allowed, review, doubt, made = budget_in(cue.language, words), cue.review, cue.doubt, cue.spoken
+    review, doubt, made = cue.review, cue.doubt, cue.spoken
     # The machine's own version, where a person has another
     own, machine = cue.edited.machine if cue.edited is not None else None, None
     if own is not None:
@@ -82,9 +82,9 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
         "state": cue.state.value,
         "by": review.by if review is not None else "",
         "slot": cue.slot_id if cue.slot_id in scene.slots else None,
-        "words": words_in(cue.text, allowed),
-        "allowed": allowed.number,
-        "unit": allowed.unit,
+        "words": words_in(cue.text, cue.language),
+        "allowed": budget_in(cue.language, words),
+        "unit": "word" if has_blanks(cue.language) else "character",
         "seconds": _rounded(seconds),
         "candidates": list(cue.candidates),
         "chosen": cue.chosen,
@@ -159,9 +159,9 @@ def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
     ]
 
 
-def words_in(text: str, allowed: Budget) -> int:
-    """How long a text is, in the unit in which its length is limited: words, or characters."""
-    return count_words(text) if allowed.unit == "word" else sum(char.isalnum() for char in text)
+def words_in(text: str, language: str) -> int:
+    """How long a text is, in the unit in which its language is counted: words, or characters."""
+    return count_words(text) if has_blanks(language) else sum(char.isalnum() for char in text)
 
 
 def span_view(time: Interval) -> list[float]:

@@ -58,7 +58,6 @@ from .cue import (
     unaccept as unaccept,
 )
 from .dapt import (
-    Recording as Recording,
     write_dapt as write_dapt,
 )
 from .edits import (
@@ -151,11 +150,11 @@ from .formats import (
 )
 from .guidelines import (
     RULES as RULES,
-    AcceptWish as AcceptWish,
     Material as Material,
     Report as Report,
     TrackLine as TrackLine,
     accept_findings as accept_findings,
+    accepts as accepts,
     as_json as as_json,
     as_text as as_text,
     covers as covers,
@@ -165,7 +164,6 @@ from .guidelines import (
     in_order as in_order,
     lines_of_script as lines_of_script,
     lines_of_track as lines_of_track,
-    parse_wish as parse_wish,
     read_accepted as read_accepted,
     rules_json as rules_json,
     rules_text as rules_text,
@@ -176,7 +174,7 @@ from .guidelines import (
 )
 from .line_checks import (
     IntervalIndex as IntervalIndex,
-    Reader as Reader,
+    SentenceReader as SentenceReader,
     check_dialogue as check_dialogue,
     check_pace as check_pace,
     check_pronouns as check_pronouns,
@@ -184,6 +182,7 @@ from .line_checks import (
     check_texts as check_texts,
     read_from as read_from,
     reader_for as reader_for,
+    sentence_reader as sentence_reader,
 )
 from .line_mentions import (
     Mention as Mention,
@@ -206,9 +205,9 @@ from .names import (
 )
 from .pace import (
     BREATH as BREATH,
-    Budget as Budget,
     budget_in as budget_in,
-    rate_of as rate_of,
+    budget_text as budget_text,
+    has_blanks as has_blanks,
     spoken_words as spoken_words,
     usual_words as usual_words,
 )
@@ -258,7 +257,6 @@ from .track import (
 from .track_files import (
     TRACK as TRACK,
     WRITTEN as WRITTEN,
-    Brought as Brought,
     are_written as are_written,
     edited_scripts as edited_scripts,
     import_into as import_into,

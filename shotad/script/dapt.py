@@ -3,7 +3,7 @@
 Sources: W3C DAPT (Candidate Recommendation) with its registries, TTML2.
 
 Before it is spoken a track is ``preRecording``, with the lines as they stand in the script. With a
-`Recording` it is ``asRecorded``: what the voice really said and when (`Cue.spoken`), with the sound of each
+recording it is ``asRecorded``: what the voice really said and when (`Cue.spoken`), with the sound of each
 line and the ducking of the programme. Lines that were not spoken are not in it, and import does not take a
 recording's shorter words for a person's edit. Lost: candidates, status and notes, provenance line by line.
 
@@ -151,7 +151,7 @@ _ROOT = f"""<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def write_dapt(track: Track, recording: Recording | None = None) -> str:
+def write_dapt(track: Track, recording: str | None = None, gains: Sequence[GainPoint] = ()) -> str:
     """The heard lines as a DAPT script: one Script Event a line, its id the cue's.
 
     Actions represent ``visual.nonText`` with no source language (``zxx``, as in W3C's example); text on
@@ -159,13 +159,16 @@ def write_dapt(track: Track, recording: Recording | None = None) -> str:
     Translation Text by DAPT (Text Language Source): their source language is that which they were translated
     from. The script stays ``preRecording``: DAPT's ``translatedTranscript`` is what comes before it, a
     translation that has not been made to fit (Script Type), and these lines have. With a ``recording``, the
-    lines that were spoken, as they were (`shotad.script.dapt`).
+    lines that were spoken, as they were (`shotad.script.dapt`): it is the address of the description alone,
+    relative to the document, and a line is heard at its own times in it. ``gains`` are those of the programme
+    as the mix has them, on film time. Raises ValueError for an address that is none, and for gains that do
+    not ascend.
     """
     if recording is None:
         body = "".join(_event(cue, track) for cue in track.heard)
         sound, kind = "", "preRecording"
     else:
-        body = "".join(_recorded_events(track, recording))
+        body = "".join(_recorded_events(track, recording, gains))
         sound, kind = f'\n    xmlns:tta="{TTA}"', "asRecorded"
     return (
         _ROOT
@@ -240,30 +243,15 @@ _TYPES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """How a track was recorded.
-
-    ``source`` is the address of the description alone, on film time, relative to the document: a line is
-    heard at its own times in it. ``gains`` are those of the programme, on film time, as the mix has them.
-    """
-
-    source: str
-    gains: Sequence[GainPoint] = ()
-
-    def __post_init__(self) -> None:
-        if not self.source.strip() or self.source.startswith("#"):
-            raise ValueError(f"a recording must have the address of a sound file, got {self.source!r}")
-        if any(one.seconds > two.seconds for one, two in pairwise(self.gains)):
-            raise ValueError("gain points must ascend")
-
-
-def _recorded_events(track: Track, recording: Recording) -> Iterator[str]:
+def _recorded_events(track: Track, source: str, gains: Sequence[GainPoint]) -> Iterator[str]:
     """The lines of the track that have been spoken as they are now, in order, each with its ducking.
 
     Lines that no voice has spoken, or that were changed since, are not in a recording.
     """
-    gains = recording.gains
+    if not source.strip() or source.startswith("#"):
+        raise ValueError(f"a recording must have the address of a sound file, got {source!r}")
+    if any(one.seconds > two.seconds for one, two in pairwise(gains)):
+        raise ValueError("gain points must ascend")
     # All times in whole milliseconds.
     spoken = [
         (cue, voiced.text, milliseconds(voiced.interval.start), milliseconds(voiced.interval.end))
@@ -278,7 +266,7 @@ def _recorded_events(track: Track, recording: Recording) -> Iterator[str]:
         around = [low for low, high in ducked if low <= start <= high]
         begins.append(min(start, max(before, around[0])) if around else start)
         before = max(before, stop, start + 1)
-    kind = _TYPES.get(PurePosixPath(recording.source).suffix.lower().lstrip("."), "audio/wave")
+    kind = _TYPES.get(PurePosixPath(source).suffix.lower().lstrip("."), "audio/wave")
     for (cue, text, start, stop), begin, limit in zip(spoken, begins, [*begins[1:], math.inf], strict=True):
         # The event is from ``begin`` to ``end``, its words from ``start`` to ``last``.
         last = max(stop, start + 1)
@@ -294,7 +282,7 @@ def _recorded_events(track: Track, recording: Recording) -> Iterator[str]:
             f'    <div xml:id="{cue.id}" {_span(begin, end)}{_nature(cue, track)} shotad:stamp="{stamp}"'
             f"{_review(cue)}{gain}>\n{_animations(begin, end, gains)}"
             f'      <p xml:space="preserve"><span {inside}>'
-            f'<audio src={quoteattr(recording.source)} type="{kind}" {clip}/>'
+            f'<audio src={quoteattr(source)} type="{kind}" {clip}/>'
             f"{_broken(text)}</span></p>\n    </div>\n"
         )
 

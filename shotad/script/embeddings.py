@@ -223,13 +223,9 @@ _USUAL = 512
 """Tokens that a text may have where a model sets no limit (T5, XLNet)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenVectors:
-    """A text. ``vectors`` float32[t, d], a unit vector to each token; ``words`` bool[t], False for the marks
-    of beginning and end (``[CLS]``, ``[SEP]``)."""
-
-    vectors: npt.NDArray[np.float32]
-    words: npt.NDArray[np.bool_]
+TokenVectors = tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]
+"""A text: float32[t, d], a unit vector to each token; bool[t], whether the token is of a word and not a mark
+of beginning or end (``[CLS]``, ``[SEP]``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +315,7 @@ class TokenEncoder:
             "input_ids"
         ]
         order = sorted((i for i in range(len(texts)) if tokens[i]), key=lambda i: (len(tokens[i]), tokens[i]))
-        found = [TokenVectors(np.zeros((0, 0), np.float32), np.zeros(0, np.bool_))] * len(texts)
+        found = [(np.zeros((0, 0), np.float32), np.zeros(0, np.bool_))] * len(texts)
         for _, group in groupby(order, key=lambda i: len(tokens[i])):
             alike = list(group)
             for first in range(0, len(alike), self._batch):
@@ -327,7 +323,7 @@ class TokenEncoder:
                 vectors = self._encoded([tokens[i] for i in places])
                 for i, rows in zip(places, vectors, strict=True):
                     words = np.array([token not in self._marks for token in tokens[i]], np.bool_)
-                    found[i] = TokenVectors(rows, words)
+                    found[i] = rows, words
         return found
 
     def _encoded(self, rows: list[list[int]]) -> npt.NDArray[np.float32]:

@@ -19,7 +19,7 @@ from itertools import takewhile
 from shotad.core import is_english
 from shotad.script import english_words as en
 from shotad.script.english_words import OWNED, PREPOSITIONS, lemma, listed
-from shotad.script.pace import rate_of, spoken_words
+from shotad.script.pace import has_blanks, spoken_words
 from shotad.script.rules import ARTICLES, quotations
 
 _SENTENCE = re.compile(r"""(?<=[.!?…])["”']?\s+(?=["“']?[A-Z0-9])""")
@@ -67,14 +67,14 @@ def fit_spoken(text: str, max_words: int, *, language: str = "en") -> Fitted | N
     whole is short enough."""
     forms = variants(text, language=language)
     found = next((one for one in forms if spoken_words(one.text, language) <= max_words), None)
-    fewest = min(_FEWEST, max_words) if rate_of(language).words else 1
+    fewest = min(_FEWEST, max_words) if has_blanks(language) else 1
     few = found is not None and found.steps and spoken_words(found.text, language) < fewest
     return None if few else found
 
 
 def _forms(text: str, language: str) -> Iterator[Fitted]:
     """Beginnings of a line, the longest first, and what can be made of its first sentence alone."""
-    wide = not rate_of(language).words
+    wide = not has_blanks(language)
     parts = _WIDE_END.split(text) if wide else split_sentences(text, language)
     sentences = [part for part in parts if part.strip()]
     for number in range(min(len(sentences) - 1, _MOST), 0, -1):

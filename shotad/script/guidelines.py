@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,18 +111,6 @@ _ROW = re.compile(r"(?P<rule>\S+)\s+(?P<line>\S+)\s+(?P<stamp>[0-9a-f]{8})")
 _WISH = re.compile(r"(?P<rule>[A-Za-z][\w-]*)(?::(?P<line>\S+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptWish:
-    """What is not to be told: a rule or a family of rules (``T``), in one line or (empty) in all."""
-
-    rule: str
-    line: str = ""
-
-    def covers(self, finding: Finding) -> bool:
-        """Whether it means this finding."""
-        return covers(self.rule, finding.rule) and self.line in ("", finding.cue_id)
-
-
 def covers(wish: str, rule: str) -> bool:
     """``T`` means ``T1``, ``l4`` means ``L4`` and not ``L14``; other rules are meant by their name."""
     asked = wish.casefold()
@@ -130,12 +118,14 @@ def covers(wish: str, rule: str) -> bool:
     return rule.casefold() == asked or (family and rule[:1].casefold() == asked)
 
 
-def parse_wish(text: str) -> AcceptWish:
-    """``L4`` or ``L4:s00083120``. Raises ConfigError."""
+def accepts(text: str) -> Callable[[Finding], bool]:
+    """Whether a text means a finding: ``L4`` or a family of rules (``T``) in all lines, ``L4:s00083120`` in
+    one. Raises ConfigError."""
     match = _WISH.fullmatch(text.strip())
     if match is None:
         raise ConfigError(f"{text!r} names no rule.", "Write L4, or L4:s00083120 for one line.")
-    return AcceptWish(match["rule"], match["line"] or "")
+    rule, line = match["rule"], match["line"]
+    return lambda finding: covers(rule, finding.rule) and line in (None, finding.cue_id)
 
 
 def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:

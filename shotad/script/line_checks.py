@@ -11,8 +11,9 @@ import importlib.util
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
@@ -183,28 +184,21 @@ def _like(one: str, other: str, alike: float = _ALIKE) -> bool:
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
 class IntervalIndex(Generic[Item]):
-    """Items in order of their starts, which are kept beside them with the latest end so far."""
+    """``items`` in order of their starts, by ``when`` each is; those that begin together stay in order."""
 
-    items: tuple[Item, ...]
-    starts: tuple[float, ...]
-    ends: tuple[float, ...]
+    def __init__(self, items: Iterable[Item], when: Callable[[Item], Interval]) -> None:
+        self.items = sorted(items, key=lambda item: when(item).start)
+        times = [when(item) for item in self.items]
+        self._starts = [time.start for time in times]
+        self._ends = list(accumulate((time.end for time in times), max))
+        """The latest end so far."""
 
-    @staticmethod
-    def of(items: Iterable[Item], when: Callable[[Item], Interval]) -> IntervalIndex[Item]:
-        """The items, by when each is; those that begin together stay in order."""
-        ordered = sorted(((when(item), item) for item in items), key=lambda pair: pair[0].start)
-        ends = accumulate((time.end for time, _ in ordered), max)
-        return IntervalIndex(
-            tuple(item for _, item in ordered), tuple(time.start for time, _ in ordered), tuple(ends)
-        )
-
-    def near(self, time: Interval, window: float = 0.0) -> tuple[Item, ...]:
+    def near(self, time: Interval, window: float = 0.0) -> list[Item]:
         """All items that lie within ``window`` seconds of ``time`` or touch that, and perhaps shorter ones
         between them that do not."""
-        first = bisect_left(self.ends, time.start - window)
-        return self.items[first : bisect_right(self.starts, time.end + window)]
+        first = bisect_left(self._ends, time.start - window)
+        return self.items[first : bisect_right(self._starts, time.end + window)]
 
 
 MODEL = "en_core_web_sm"
@@ -312,24 +306,24 @@ class Read:
         return Finding("L1", Level.WARNING, f"{what}: {words!r}", span=span)
 
 
-@dataclass(slots=True)
-class Reader:
+SentenceReader = Callable[[Sequence[TrackLine], frozenset[str]], Mapping[str, Read]]
+"""Of lines, and the verbs that are no states: what those lines are made of that are English and may break
+L1, by their ids; quotations are left out. Raises WeightsError for a model that does not load."""
+
+
+def sentence_reader(model: ParserModel) -> SentenceReader:
     """Takes lines apart with spaCy, which is loaded at the first line that needs it."""
+    parser = cache(lambda: Parser(model))
 
-    model: ParserModel
-    _parser: Parser | None = field(default=None, init=False)
-
-    def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
-        """What those of ``lines`` are made of that are English and may break L1, by their ids; quotations are
-        left out. ``events`` are the verbs that are no states. Raises WeightsError for a model that does not
-        load."""
+    def read(lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
         texts = {line.id: unquoted(line.text) for line in lines if is_english(line.language)}
         chosen = {name: text for name, text in texts.items() if may_matter(text, events)}
         if not chosen:
             return {}
-        self._parser = self._parser or Parser(self.model)
-        parses = self._parser.of(list(chosen.values()))
+        parses = parser().of(list(chosen.values()))
         return {name: Read(parse) for name, parse in zip(chosen, parses, strict=True)}
+
+    return read
 
 
 def may_matter(text: str, events: frozenset[str]) -> bool:
@@ -339,7 +333,7 @@ def may_matter(text: str, events: frozenset[str]) -> bool:
     return any(word in _PASTS or word in events or _MAY_BE.fullmatch(word) for word in words)
 
 
-def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
+def reader_for(settings: LintSettings) -> tuple[SentenceReader | None, str]:
     """Who takes sentences apart by these settings, and what to say where nobody can.
 
     With ``auto`` nothing is fetched: without spaCy and a model of it that is here, word lists have to do,
@@ -355,7 +349,7 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
             return None, _BY_ANY_WORDS.format(
                 f"the model {MODEL} is not here (--set lint.parse=spacy gets it)"
             )
-    return Reader(find_parser(MODEL)), ""
+    return sentence_reader(find_parser(MODEL)), ""
 
 
 _BY_ANY_WORDS = "L1 used only word lists, which find less: {}."

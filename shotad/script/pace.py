@@ -21,37 +21,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from shotad.core import is_english
 from shotad.script.cue import count_words
 
+Rate = tuple[int, int]
+"""Words and letters a minute, read aloud. No words: a language written without blanks."""
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """Words and letters a minute, read aloud. ``words`` is 0 for a language written without blanks."""
-
-    words: int
-    letters: int
-
-
-ENGLISH = Rate(228, 987)
+ENGLISH = (228, 987)
 
 _RATES: Mapping[str, Rate] = {
     "en": ENGLISH,
     # Measured
-    "ar": Rate(138, 612), "de": Rate(179, 920), "es": Rate(218, 1025), "fi": Rate(161, 1078),
-    "fr": Rate(195, 998), "he": Rate(187, 833), "it": Rate(188, 950), "ja": Rate(0, 357),
-    "nl": Rate(202, 978), "pl": Rate(166, 916), "pt": Rate(181, 913), "ru": Rate(184, 986),
-    "sl": Rate(180, 885), "sv": Rate(199, 917), "tr": Rate(166, 1054), "zh": Rate(0, 255),
+    "ar": (138, 612), "de": (179, 920), "es": (218, 1025), "fi": (161, 1078),
+    "fr": (195, 998), "he": (187, 833), "it": (188, 950), "ja": (0, 357),
+    "nl": (202, 978), "pl": (166, 916), "pt": (181, 913), "ru": (184, 986),
+    "sl": (180, 885), "sv": (199, 917), "tr": (166, 1054), "zh": (0, 255),
     # By syllables
-    "ko": Rate(120, 345), "th": Rate(0, 565), "lo": Rate(0, 565), "vi": Rate(263, 870),
+    "ko": (120, 345), "th": (0, 565), "lo": (0, 565), "vi": (263, 870),
     # Hindi and others whose vowels are marks on the letters, which are no letters themselves, and the same
     # without blanks: about 370 syllables a minute, the mean of the 17 languages
-    "hi": Rate(160, 425), "km": Rate(0, 425),
+    "hi": (160, 425), "km": (0, 425),
 }  # fmt: skip
-_OTHER = Rate(184, 950)
+_OTHER = (184, 950)
 """The means of those languages that are written with blanks and vowels."""
 
 _LIKE: Mapping[str, str] = {
@@ -70,17 +62,6 @@ _LETTERS_OF_A_DIGIT = 4
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How long a line may be, as a model or a person is told it."""
-
-    number: int
-    unit: Literal["word", "character"]
-
-    def __str__(self) -> str:
-        return f"{self.number} {self.unit}{'' if self.number == 1 else 's'}"
-
-
 def spoken_words(text: str, language: str = "en") -> int:
     """How many English words take as long to say as this text in ``language`` (a tag). 0: nothing is said.
 
@@ -92,31 +73,39 @@ def spoken_words(text: str, language: str = "en") -> int:
     """
     if is_english(language):
         return count_words(text)
-    rate = rate_of(language)
+    words, letters = _rate_of(language)
     said = 0.0
     for char in filter(str.isalnum, text):
         if char.isdigit():  # it is a word
-            said += _LETTERS_OF_A_DIGIT if rate.words else 1
+            said += _LETTERS_OF_A_DIGIT if words else 1
         else:  # a Latin letter among Chinese characters is no syllable
-            said += rate.letters / ENGLISH.letters if not rate.words and _LATIN.match(char) else 1
-    return max(1, int(said * ENGLISH.words / rate.letters + 0.5)) if said else 0
+            said += letters / ENGLISH[1] if not words and _LATIN.match(char) else 1
+    return max(1, int(said * ENGLISH[0] / letters + 0.5)) if said else 0
 
 
-def budget_in(language: str, words: int) -> Budget:
-    """What may be said in the time of so many English words, in the unit by which ``language`` is counted.
+def budget_in(language: str, words: int) -> int:
+    """What may be said in the time of so many English words, in the unit by which ``language`` is counted:
+    words, or characters where none are parted (`has_blanks`).
 
-    >>> str(budget_in("de", 16)), str(budget_in("zh-Hans", 16))
-    ('12 words', '17 characters')
+    >>> budget_in("de", 16), budget_in("zh-Hans", 16)
+    (12, 17)
     """
-    if is_english(language):
-        return Budget(words, "word")
-    rate = rate_of(language)
-    if rate.words:
-        return Budget(max(1, words * rate.words // ENGLISH.words), "word")
-    return Budget(max(1, words * rate.letters // ENGLISH.words), "character")
+    rate, letters = _rate_of(language)
+    return words if is_english(language) else max(1, words * (rate or letters) // ENGLISH[0])
 
 
-def rate_of(language: str) -> Rate:
+def budget_text(language: str, words: int) -> str:
+    """The same as a model or a person is told it: ``12 words``."""
+    number, unit = budget_in(language, words), "word" if has_blanks(language) else "character"
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+def has_blanks(language: str) -> bool:
+    """Whether a language parts its words by blanks."""
+    return _rate_of(language)[0] > 0
+
+
+def _rate_of(language: str) -> Rate:
     """The rate of a language by its tag, or of one like it."""
     code = language.lower().replace("_", "-").split("-")[0]
     return _RATES.get(_LIKE.get(code, code), _OTHER)
@@ -137,8 +126,6 @@ def usual_words(text: str, language: str = "en") -> float:
     >>> round(usual_words("a cat"), 1), round(usual_words("Finnegan"), 1)
     (0.9, 1.8)
     """
-    rate = rate_of(language)
-    letters = sum(
-        _LETTERS_OF_A_DIGIT if char.isdigit() and rate.words else 1 for char in text if char.isalnum()
-    )
-    return letters * ENGLISH.words / rate.letters
+    words, letters = _rate_of(language)
+    said = sum(_LETTERS_OF_A_DIGIT if char.isdigit() and words else 1 for char in text if char.isalnum())
+    return said * ENGLISH[0] / letters

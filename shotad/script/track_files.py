@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -94,7 +94,7 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
         f"Nothing was written. Move {folder.path} away, or name another folder with --out, and this film "
         "is described from the start; or name the film that it was made for, as it was.",
     )
-    return with_edited_scripts(track, folder).track if with_scripts else track
+    return with_edited_scripts(track, folder)[0] if with_scripts else track
 
 
 def track_of(film: FilmId | FilmInfo, file: Path, remedy: str) -> Track:
@@ -116,18 +116,18 @@ def with_edited_scripts(
     *,
     file: str = TRACK,
     times: tuple[Mapping[str, Interval], float] | None = None,
-) -> Brought:
+) -> tuple[Track, dict[str, int]]:
     """The track in ``file`` (the film's own, or a translation's) with what people changed in the scripts
-    beside it, all ``but`` one; ``times`` are those of other slots than the folder's, see `times_of`. Raises
-    as `bring_back`."""
+    beside it, all ``but`` one, and how many lines by file; ``times`` are those of other slots than the
+    folder's, see `times_of`. Raises as `bring_back`."""
     written = _written(folder.path, WRITTEN if file == TRACK else _written_of(track))
     edited = _edited(scripts_of(track, folder.path, file), written, but)
-    return bring_back(track, edited, *(times or times_of(folder))) if edited else Brought(track, {})
+    return bring_back(track, edited, *(times or times_of(folder))) if edited else (track, {})
 
 
-def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Brought:
+def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Track:
     """The track with what people changed in just these scripts. Raises as `bring_back`."""
-    return bring_back(track, edited, *times_of(folder)) if edited else Brought(track, {})
+    return bring_back(track, edited, *times_of(folder))[0] if edited else track
 
 
 def import_into(
@@ -140,7 +140,7 @@ def import_into(
         slots, pace = times_of(folder)
         track = load_track(place / TRACK if own else place)
         name, file = track.film.name, TRACK if own else track_name(track.language)
-        track = with_edited_scripts(track, folder, script, file=file).track
+        track = with_edited_scripts(track, folder, script, file=file)[0]
         done = import_script(
             track, read_script(script, form), script.name,
             slots=slots, seconds_per_word=pace, overwrite=overwrite,
@@ -168,14 +168,6 @@ BESIDE_TRACK = ("vtt", "srt", "dapt", "csv")
 
 _STAMPED = ("vtt", "dapt", "csv")
 """Those that say of each line how it was written, so that several edited ones can be told apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """A track with what people changed in the scripts beside it; ``changed`` counts lines by file."""
-
-    track: Track
-    changed: Mapping[str, int]
 
 
 def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
@@ -235,8 +227,8 @@ def bring_back(
     edited: Sequence[tuple[Format, Path]],
     slots: Mapping[str, Interval],
     seconds_per_word: float,
-) -> Brought:
-    """The track with the edits of scripts beside it.
+) -> tuple[Track, dict[str, int]]:
+    """The track with the edits of scripts beside it, and how many lines each of them changed, by file name.
 
     Raises EditConflict where two of them, or one and the track, hold other words for the same line, and where
     it cannot be told which of two is meant; ScriptError for a script that cannot be read any more.
@@ -254,7 +246,7 @@ def bring_back(
         done = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
         counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)
         track = done.track if counts[path.name] else track
-    return Brought(track, counts)
+    return track, counts
 
 
 def _written(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
@@ -345,7 +337,7 @@ def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:
             path = folder.path / name
             found = load_track(path) if path.is_file() else None
             if found is not None and found.language == track.translated_from:
-                source = with_edited_scripts(found, folder).track if name == TRACK else found
+                source = with_edited_scripts(found, folder)[0] if name == TRACK else found
                 break
     except ShotadError:
         return ()  # whoever works with it is told what is wrong with it

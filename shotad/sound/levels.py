@@ -162,37 +162,23 @@ def limit_of(own: Heard, settings: MixSettings) -> float:
     return profile.true_peak
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dialogue:
-    """When somebody speaks, in the film or over it, and how long the film is."""
-
-    intervals: Sequence[Interval]
-    duration: float
-
-    @property
-    def share(self) -> float:
-        """Of the film's length."""
-        total = sum(one.duration for one in union(self.intervals))
-        return total / self.duration if self.duration else 0.0
-
-    def level(self, course: Course) -> float | None:
-        """The mean loudness meanwhile, LUFS; None: silence."""
-        spoken = np.zeros(len(course.momentary), bool)
-        for interval in self.intervals:
-            spoken[course.within(interval.start, interval.end)] = True
-        return _mean(power(course.momentary[spoken]))
-
-
-def target_of(profile: Profile, dialogue: Dialogue) -> tuple[float | None, bool]:
-    """The target in LUFS (None: the film's own), and whether it is meant of dialogue alone."""
-    if dialogue.share < profile.least_dialogue:
+def target_of(profile: Profile, dialogue: Sequence[Interval], duration: float) -> tuple[float | None, bool]:
+    """The target in LUFS (None: the film's own), and whether it is meant of dialogue alone. ``dialogue`` is
+    when somebody speaks, in the film of ``duration`` seconds or over it."""
+    share = sum(one.duration for one in union(dialogue)) / duration if duration else 0.0
+    if share < profile.least_dialogue:
         return profile.otherwise, False
     return profile.target, profile.least_dialogue > 0
 
 
-def reached(course: Course, dialogue: Dialogue, of_dialogue: bool) -> float | None:
+def reached(course: Course, dialogue: Sequence[Interval], of_dialogue: bool) -> float | None:
     """What is compared with the target: LUFS of dialogue or of the whole; None: silence."""
-    return dialogue.level(course) if of_dialogue else gated(course.momentary)
+    if not of_dialogue:
+        return gated(course.momentary)
+    spoken = np.zeros(len(course.momentary), bool)
+    for interval in dialogue:
+        spoken[course.within(interval.start, interval.end)] = True
+    return _mean(power(course.momentary[spoken]))
 
 
 def summed(programme: Course, gains: Sequence[GainPoint], voice: Course) -> Course:

@@ -29,7 +29,6 @@ from shotad.sound.levels import (
     FOLLOW,
     PEAK_SLACK,
     PROFILES,
-    Dialogue,
     Heard,
     depth_for,
     envelope,
@@ -72,9 +71,9 @@ def prepare_mix(
     with reported(progress, "Measuring the film's sound", duration, "s") as task:
         own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), task)))
     recipe = lay(programme, own, spoken, speech, settings)
-    dialogue = Dialogue([*speech, *(take.line.interval for take in recipe.takes)], duration)
+    dialogue = (*speech, *(take.line.interval for take in recipe.takes))
     limit = limit_of(own, settings)
-    target, of_dialogue = target_of(PROFILES[settings.profile], dialogue)
+    target, of_dialogue = target_of(PROFILES[settings.profile], dialogue, duration)
     voice, said = Meter("mono", RATE).heard(recipe.alone())
     if target is not None:
         # Reckoned from how loud programme and voice are by themselves, then corrected by what is heard.
@@ -192,7 +191,7 @@ class Mix:
     recipe: Recipe
     true_peak: float
     report: MixReport
-    dialogue: Dialogue
+    dialogue: tuple[Interval, ...]
 
     def lower(self, decibels: float) -> Mix:
         """The same with peaks that stay lower, by so many dB."""
@@ -496,8 +495,8 @@ def foreseen_make_up(
     Each line is taken to be as loud all through. What a limiter will take away is not in it.
     """
     profile = PROFILES[settings.profile]
-    dialogue = Dialogue([*speech, *lines], duration)
-    target, of_dialogue = target_of(profile, dialogue)
+    dialogue = (*speech, *lines)
+    target, of_dialogue = target_of(profile, dialogue, duration)
     if target is None:
         return 0.0
     if own.start or own.course.middles.size * 0.1 < duration - 1:

@@ -27,8 +27,8 @@ from shotad.script import (
     LEAD,
     Cue,
     Track,
+    has_blanks,
     is_by_hand,
-    rate_of,
     split_sentences,
     spoken_words,
     usual_words,
@@ -173,7 +173,7 @@ def whole_form(line: LineToSpeak, take: Take, settings: FitSettings) -> Form:
 
 def shorter_forms(line: LineToSpeak, whole: Form, settings: FitSettings) -> Iterator[Form]:
     """Its ever shorter forms, with lengths by its own pace."""
-    blanks = rate_of(line.language).words > 0
+    blanks = has_blanks(line.language)
     for text in (form.text for form in variants(line.text, language=line.language)):
         if text != line.text:
             told = _left_out(line.text, text) if blanks else [f"dropped sentences or clauses: {line.text}"]

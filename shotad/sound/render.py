@@ -29,7 +29,7 @@ from shotad.core import (
     write_text,
 )
 from shotad.film import Film, choose_track, open_film
-from shotad.script import TRACK, Recording, Shorten, load_track, outdated_note, write_dapt
+from shotad.script import TRACK, Shorten, load_track, outdated_note, write_dapt
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, FileMaker, RenderRecord
@@ -155,8 +155,7 @@ def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) 
         place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
 
         def script() -> str:
-            recording = Recording(alone.name, maker.mix(maker.sounds_as).gains)
-            return write_dapt(materials.track, recording)
+            return write_dapt(materials.track, alone.name, maker.mix(maker.sounds_as).gains)
 
         record.put_beside(place, alone, script)
         yield place

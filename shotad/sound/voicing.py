@@ -24,7 +24,6 @@ from shotad.core import (
 from shotad.film import Film, Prepared, kept_free, recorded
 from shotad.script import (
     TRACK,
-    Brought,
     Cue,
     Shorten,
     Track,
@@ -94,7 +93,7 @@ class Materials:
         with track_lock(self.folder.path):
             if not self.is_current:
                 # The track as it now is on the disk, with how each line was spoken that is still the same.
-                newest = _read(self.film, self.folder, self.file)[0].track
+                newest = _read(self.film, self.folder, self.file)[0]
                 before, cues = {cue.id: cue for cue in track.cues}, []
                 for cue in newest.cues:
                     said = before.get(cue.id, cue)
@@ -117,18 +116,19 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     where people changed the same line in two places.
     """
     file = file or folder.path / TRACK
-    done, read = _read(film, folder, file)
+    track, brought, read = _read(film, folder, file)
     prepared = recorded(folder, film.info, config, described=(folder.path / SETTINGS).is_file())
     speech = kept_free(prepared.speech, config.speech)
-    return Materials(film, folder, config, done.track, file, prepared, speech, done.changed, read)
+    return Materials(film, folder, config, track, file, prepared, speech, brought, read)
 
 
-def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Path, str]]:
-    """The track in ``file`` with what people changed in its scripts, and names of what was read."""
+def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Track, dict[str, int], dict[Path, str]]:
+    """The track in ``file`` with what people changed in its scripts, how many lines in each, and what names
+    the content that was read."""
     read = _contents([file])
     track = track_of(film.info, file, "Name its film with --film, or describe this one.")
     read |= _contents(path for _, path in scripts_of(track, folder.path, file.name))
-    return with_edited_scripts(track, folder, file=file.name), read
+    return *with_edited_scripts(track, folder, file=file.name), read
 
 
 def _contents(files: Iterable[Path]) -> dict[Path, str]:

@@ -76,7 +76,7 @@ def test_it_reckons_as_the_estimate_of_a_run_does() -> None:
     looks = OpenQuestion("stage1", prompt, frames=32, width=588, height=252)
     lines = OpenQuestion("stage2", prompt, awaited_tokens=512)
     terms = Terms("any", lambda width, height, frames: frames * 90)
-    said = [stage.likely for stage in estimate([looks, lines], {"stage1": terms, "stage2": terms}).stages]
+    said = [stage.likely for stage in estimate([looks, lines], {"stage1": terms, "stage2": terms})]
     words = said[0].word_tokens
     asked = Asking(words1=words, words2=words)
     assert [one.tokens_in for one in said] == pytest.approx([asked.in1, asked.in2], abs=1)

@@ -15,13 +15,13 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.batch import (
     Entry,
+    FilmJob,
     FilmRow,
     Leaving,
     Planned,
     Planner,
     Report,
     Watch,
-    Wishes,
     as_lines,
     gather,
     how_many,
@@ -30,7 +30,6 @@ from shotad.batch import (
     read_report,
 )
 from shotad.batch.films import choose_subtitles
-from shotad.batch.jobs import FilmJob
 from shotad.batch.limits import Need, Room, need_of
 from shotad.batch.planning import Folders
 from shotad.core import FilmError, FilmInfo, NoRoom, StorageError, load_config
@@ -76,7 +75,7 @@ def test_what_is_named_and_not_there_is_an_error_but_of_a_list_only_its_own_film
         gather([str(tmp_path / "nothing.mp4")])
     found = gather([], [film, str(tmp_path / "nothing.mp4")])
     assert names(found, tmp_path) == ["a.mp4"]
-    planned = Planner(Wishes()).plan(found)
+    planned = Planner(FilmJob("-", "-")).plan(found)
     assert [film.trouble and film.trouble.kind for film in planned] == [None, "FilmError"]
 
 
@@ -153,7 +152,7 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
     (tmp_path / "a" / "one.yaml").write_text("language: de\n")
     (tmp_path / "a" / "one.note.txt").write_text("A film about a cat.\n")
     touched(tmp_path, "a/one.srt", "a/cast/cast.yaml", "a/one.cast.yaml")
-    wishes = Wishes(config=load_config(None, ["slots.minimum=3"], language="en"), cast="/all/cast")
+    wishes = FilmJob("-", "-", config=load_config(None, ["slots.minimum=3"], language="en"), cast="/all/cast")
     one, two, three = Planner(wishes).plan([Entry(film, 1, None) for film in films])
     assert [film.job.config.language for film in (one, two, three)] == ["de", "fr", "en"]
     assert [film.job.config.slots.detail for film in (one, two, three)] == ["rich", "rich", "normal"]
@@ -172,17 +171,17 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
 def test_settings_beside_a_film_are_that_films(tmp_path: Path) -> None:
     films = touched(tmp_path, "one.mp4", "two.mp4")
     (tmp_path / "one.yaml").write_text("languge: de\n")
-    one, two = Planner(Wishes()).plan([Entry(film, 1, None) for film in films])
+    one, two = Planner(FilmJob("-", "-")).plan([Entry(film, 1, None) for film in films])
     assert one.trouble is not None
     assert (one.trouble.kind, "language" in str(one.trouble.error)) == ("ConfigError", True)
     assert two.trouble is None
     # Nothing beside a film is used where that is not wished.
     films = touched(tmp_path, "one.mp4", "one.srt")
     (tmp_path / "one.yaml").write_text("language: de\n")
-    (one,) = Planner(Wishes(alone=True)).plan([Entry(films[0], 1, None)])
+    (one,) = Planner(FilmJob("-", "-"), alone=True).plan([Entry(films[0], 1, None)])
     assert (one.job.subtitles, one.job.config.language, one.uses) == (None, "en", ())
     # A bank of casts is asked by the film's name.
-    (one,) = Planner(Wishes(cast="/bank.json")).plan([Entry(films[0], 1, None)])
+    (one,) = Planner(FilmJob("-", "-", cast="/bank.json")).plan([Entry(films[0], 1, None)])
     assert one.job.cast_key == "one"
     # Subtitles in the language of the description come first.
     assert choose_subtitles("movie", ["movie.en.srt", "movie.ger.srt"], "de-AT") == "movie.ger.srt"
@@ -195,7 +194,7 @@ LATIN = os.fsdecode(b"caf\xe9.mp4")
 def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path) -> None:
     for name in (LATIN, "new\nline.mp4", "plain.mp4"):
         (tmp_path / name).write_bytes(b"film")
-    planned = Planner(Wishes(out=str(tmp_path / "out"))).plan(gather([str(tmp_path)]))
+    planned = Planner(FilmJob("-", "-"), str(tmp_path / "out")).plan(gather([str(tmp_path)]))
     assert len(planned) == 3
     by_name = {Path(film.job.film).name: film for film in planned}
     assert by_name[LATIN].trouble is not None

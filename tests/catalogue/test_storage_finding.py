@@ -13,10 +13,10 @@ import pytest
 
 from shotad.batch import (
     Entry,
+    FilmJob,
     FilmRow,
     Planner,
     Report,
-    Wishes,
     as_lines,
     failed_in,
     is_local,
@@ -152,7 +152,7 @@ def test_a_place_not_to_be_written_is_refused(monkeypatch: pytest.MonkeyPatch, p
         monkeypatch.setitem(registry.known_implementations, scheme, missing)
         monkeypatch.delitem(registry._registry, scheme, raising=False)
     with pytest.raises(StorageError, match=said) as caught:
-        Planner(Wishes(out=place))
+        Planner(FilmJob("-", "-"), place)
     assert "hidden" not in str(caught.value)
     with pytest.raises(StorageError) as caught:
         list(films_in(place))
@@ -189,8 +189,7 @@ SIGNED = "https://films.example.org/a/movie.mp4?id=5&X-Amz-Signature=0c0ffee/0"
 
 
 def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: Path) -> None:
-    wishes = Wishes(out=str(tmp_path / "ad"))
-    planned = Planner(wishes).plan([Entry(SIGNED, 4, None)])
+    planned = Planner(FilmJob("-", "-"), str(tmp_path / "ad")).plan([Entry(SIGNED, 4, None)])
     result = failure(planned[0].job, f"{shown(SIGNED)} is gone.", "", kind="StorageError")
     rows = [FilmRow(*labels(planned), planned[0], result)]
     report = Report(tmp_path / "report.json")

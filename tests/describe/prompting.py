@@ -26,6 +26,7 @@ from shotad.core import (
     Identity,
     Interval,
     Mark,
+    Message,
     OverlaySettings,
     Presence,
     PromptSettings,
@@ -41,7 +42,7 @@ from shotad.core import (
     prompt_text,
 )
 from shotad.description import EngineCall, Inquiry, SlotPlan, stage2
-from shotad.description.prompts import Stage1Prompt, stage1_messages, stage2_messages
+from shotad.description.prompts import stage1_messages, stage2_messages
 from shotad.description.slotplan import Heard
 from shotad.description.stage1 import Stage1Question, stage1_as_seen, stage1_question
 
@@ -94,11 +95,11 @@ def people(current: str = "", others: str = "", marks: dict[str, Mark] | None = 
 
 def stage1(
     roles: str = "pccf", grammar: Grammar | None = None, presence: Presence = NOBODY, **kwargs: object
-) -> Stage1Prompt:
+) -> tuple[Message, ...]:
     painted = {name: kwargs.pop(name) for name in ("label", "marks") if name in kwargs}
     heard: tuple[Heard, ...] = tuple(kwargs.pop("heard", ()))  # type: ignore[arg-type]
     config = config_of(PromptSettings.model_validate(kwargs), **painted)
-    return stage1_messages(plan_of(roles, grammar, presence, heard), config)
+    return stage1_messages(plan_of(roles, grammar, presence, heard), config)[0]
 
 
 def bare(text: str) -> str:
@@ -108,8 +109,8 @@ def bare(text: str) -> str:
     )
 
 
-def text_of(prompt: Stage1Prompt) -> str:
-    (message,) = prompt.messages
+def text_of(messages: Sequence[Message]) -> str:
+    (message,) = messages
     assert message.role == "user"
     assert message.with_clip
     return bare(message.text)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from shotad.core import Message, Stage, load_config
-from shotad.description import used
+from shotad.description import estimate_json, estimate_lines, used
 from shotad.description.engine_pair import Terms
-from shotad.description.estimate import OpenQuestion, estimate
+from shotad.description.estimate import OpenQuestion, cost_of, estimate
 from shotad.description.templates import tokens_in
 from shotad.engines.fake import FakeEngine
 
@@ -34,14 +34,14 @@ TERMS: dict[Stage, Terms] = {"stage1": PAID, "stage2": PAID}
 
 
 def test_calls_frames_and_their_tokens_are_counted_exactly() -> None:
-    stages = estimate([looks(), looks(frames=20), writes()], TERMS).stages
+    stages = estimate([looks(), looks(frames=20), writes()], TERMS)
     found = [(one.likely.calls, one.likely.frames, one.likely.frame_tokens) for one in stages]
     assert found == [(2, 52, 52 * 16 * 9), (1, 0, 0)]
 
 
 def test_what_may_happen_at_most_counts_every_repair_and_the_longest_answers() -> None:
-    (once,) = estimate([looks(answer_tokens=512)], TERMS).stages
-    (thrice,) = estimate([looks(answer_tokens=512, attempts=3)], TERMS).stages
+    (once,) = estimate([looks(answer_tokens=512)], TERMS)
+    (thrice,) = estimate([looks(answer_tokens=512, attempts=3)], TERMS)
     assert thrice.likely == once.likely
     assert (thrice.most.calls, thrice.most.frames, thrice.most.tokens_out) == (3, 96, 3 * 512)
     # Repairs repeat the answers before them: one in the second call, two in the third.
@@ -50,22 +50,22 @@ def test_what_may_happen_at_most_counts_every_repair_and_the_longest_answers() -
 
 def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said() -> None:
     whole, awaiting = estimate([writes(awaited_tokens=0)], TERMS), estimate([writes()], TERMS)
-    more = awaiting.stages[0].likely.tokens_in - whole.stages[0].likely.tokens_in
+    more = awaiting[0].likely.tokens_in - whole[0].likely.tokens_in
     assert 100 < more < 200
-    assert awaiting.stages[0].most.tokens_in == whole.stages[0].most.tokens_in + 512
-    assert any("not known before Stage I" in line for line in awaiting.lines())
-    assert not any("not known before Stage I" in line for line in whole.lines())
+    assert awaiting[0].most.tokens_in == whole[0].most.tokens_in + 512
+    assert any("not known before Stage I" in line for line in estimate_lines(awaiting))
+    assert not any("not known before Stage I" in line for line in estimate_lines(whole))
 
 
 def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> None:
     terms = Terms("openai", None, 2.0, 8.0, free=False)
     found = estimate([looks()], {**TERMS, "stage1": terms})
-    assert found.stages[0].likely.frame_tokens is None
-    assert found.stages[0].likely.tokens_in == found.stages[0].likely.word_tokens
-    lines = found.lines()
+    assert found[0].likely.frame_tokens is None
+    assert found[0].likely.tokens_in == found[0].likely.word_tokens
+    lines = estimate_lines(found)
     assert any("does not say how many tokens" in line for line in lines)
     assert "without the frames" in lines[-1]
-    assert found.as_json()["stages"][0]["likely"]["frame_tokens"] is None
+    assert estimate_json(found)["stages"][0]["likely"]["frame_tokens"] is None
 
 
 @pytest.mark.parametrize(("text", "low", "high"), [
@@ -92,9 +92,9 @@ def test_only_the_engine_with_prices_costs() -> None:
     config = load_config(None, ("openai.price_in=5", "openai.price_out=5"))
     mixed: dict[Stage, Terms] = {"stage1": PAID, "stage2": Terms.of(FakeEngine(config), config)}
     likely = estimate([looks(), writes()], mixed)
-    assert likely.stages[1].cost == (0.0, 0.0), "a local engine, whatever the prices"
-    assert likely.cost == likely.stages[0].cost
-    assert not any("Cost" in line for line in estimate([writes()], mixed).lines())
+    assert cost_of(likely[1:]) == (0.0, 0.0), "a local engine, whatever the prices"
+    assert cost_of(likely) == cost_of(likely[:1])
+    assert not any("Cost" in line for line in estimate_lines(estimate([writes()], mixed)))
     found = used([record(10**6, 10**6)], [record(10**6, 10**5)], SHARED)
     assert found.cost == pytest.approx(3.0)
     assert found.lines() == [

@@ -35,7 +35,7 @@ from shotad.core import (
 )
 from shotad.description import check_prompts, prompt_hash, render
 from shotad.description.choice import Situation, choice_request
-from shotad.description.prompts import factors_for, stage2_messages
+from shotad.description.prompts import effective_scale, factors_for, stage2_messages
 from shotad.description.slotplan import Heard
 from shotad.description.stage2 import shorter_messages
 from shotad.description.story import Telling, story_text
@@ -142,7 +142,7 @@ def test_thread_sentence_needs_a_thread_among_the_shots_shown() -> None:
 def test_effective_scale_is_that_of_current_shots_else_medium() -> None:
     current = ({1: EC, 2: L}, 2.0), ({0: EC, 1: L, 2: F, 3: EC}, 3.5), ({2: C}, 1.0)
     for scales, expected in (*current, ({0: C, 3: M}, 2.0), ({}, 2.0)):
-        assert stage1(grammar=Grammar(scales)).effective_scale == expected
+        assert effective_scale(Grammar(scales), plan_of("pccf").frames) == expected
 
 
 # Stage II
@@ -317,8 +317,8 @@ def prompts() -> dict[str, Sequence[Message]]:
     wish = Wish("s00001000", ATTACK, 5, "en")
     heard = [Heard(ATTACK, how, 8.0) for how in ("spoken", "speaker")]
     return {
-        "stage 1": stage1(note=ATTACK, presence=presence(), heard=heard).messages,
-        "stage 1, published": stage1(note=ATTACK, presence=presence(), characters="clip").messages,
+        "stage 1": stage1(note=ATTACK, presence=presence(), heard=heard),
+        "stage 1, published": stage1(note=ATTACK, presence=presence(), characters="clip"),
         "stage 2": stage2_messages(
             replace(DESCRIBED, steps={"Actions": f"{ATTACK} runs."}), plan_of("pc", presence=presence()),
             config_of(settings), story=story(),
@@ -353,7 +353,7 @@ def test_text_from_outside_stands_in_a_fence_that_it_cannot_leave(name: str) -> 
 def test_a_prompt_without_text_from_outside_has_no_fence() -> None:
     written = stage2_messages(DESCRIBED, plan_of("pc"), config_of())
     looked = verify_messages(["A cat."], plan_of("pc"), config_of())[0]
-    for messages in (stage1().messages, written, looked):
+    for messages in (stage1(), written, looked):
         assert "material" not in texts_of(messages)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from shotad.core import FramePlan, Role
-from shotad.film import ClipPlan, Film, FrameStore, Grid, Picture, clips, framestore as pack, open_film
+from shotad.film import Film, FrameStore, Picture, clips, framestore as pack, open_film, second_of, tick_of
 from shotad.film.framestore import Keeper, Kept, LosslessKeeper, Pack
 from shotad.film.framing import OnePass
 from tests.decodes import counted_decodes, grid_pictures
 from tests.film.test_reader import MEDIA as FILMS
 from tests.media import PATCHES, FilmSpec, Made, make_film, read_number, read_patches
 
-GRID = Grid(rate=8, height=72, quality=3)
+HEIGHT = 72
 MEDIA = {name: FILMS[name] for name in (
     "constant rate", "transport stream", "variable rate, mkv", "picture later than sound", "interlaced", "turned 90",
     "wide pixels", "10 bit", "full range",
@@ -45,17 +45,17 @@ def same(one: list[Picture], other: list[Picture]) -> bool:
 
 def _same(store: FrameStore, film: Film, folder: Path, moments: list[float]) -> list[Picture]:
     """Pictures of the store, decoded where it has none: the same as all decoded."""
-    keeper, shelf = partial(Keeper, film.info, GRID), Pack(folder, "shelf", {})
-    one = OnePass(film, shelf, keeper, lambda m: GRID.second(GRID.tick(m)), store)
+    keeper, shelf = partial(Keeper, film.info, HEIGHT), Pack(folder, "shelf", {})
+    one = OnePass(film, shelf, keeper, lambda m: second_of(tick_of(m)), store)
     found = list(one.pictures(moments))
-    assert same(found, grid_pictures(film, moments, GRID))
+    assert same(found, grid_pictures(film, moments, HEIGHT))
     return found
 
 
 @pytest.mark.parametrize("name", list(MEDIA))
 def test_kept_pixels_are_the_decoded_ones_of_the_frame_at_the_nearest_tick(name: str, tmp_path: Path) -> None:
     film, made = _open(name)
-    store = FrameStore(tmp_path, film, GRID)
+    store = FrameStore(tmp_path, film, HEIGHT)
     assert [frame.index for frame in store.tee(film.frames())] == [frame.index for frame in film.frames()]
     assert store.complete
     moments = _moments(film)
@@ -65,30 +65,30 @@ def test_kept_pixels_are_the_decoded_ones_of_the_frame_at_the_nearest_tick(name:
         number = made.number_at(max(0.0, np.floor(picture.wanted * 8 + 0.5) / 8))
         assert read_number(picture.image) == number
         assert picture.seconds == pytest.approx(made.seconds[number], abs=2e-6)
-        assert picture.image.shape[1::-1] == film.info.size_within(GRID.height)
+        assert picture.image.shape[1::-1] == film.info.size_within(HEIGHT)
         assert np.abs(read_patches(picture.image) - PATCHES).max() < 9
 
 
 def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
     film, _ = _open("constant rate")
-    store = FrameStore(tmp_path, film, GRID)
+    store = FrameStore(tmp_path, film, HEIGHT)
     passing = store.tee(film.frames())
     for _ in range(30):
         next(passing)
     passing.close()  # type: ignore[attr-defined]
-    again = FrameStore(tmp_path, film, GRID)
+    again = FrameStore(tmp_path, film, HEIGHT)
     assert not again.complete
     assert 5 < len(again.places) < 12
     moments = _moments(film)
     _same(again, film, tmp_path, moments)
     list(again.tee(film.frames()))
-    assert FrameStore(tmp_path, film, GRID).complete
+    assert FrameStore(tmp_path, film, HEIGHT).complete
 
 
 @pytest.mark.parametrize("damage", ["index cut", "pack cut", "pack gone", "index gone", "pack damaged"])
 def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
     film, _ = _open("constant rate")
-    list(FrameStore(tmp_path, film, GRID).tee(film.frames()))
+    list(FrameStore(tmp_path, film, HEIGHT).tee(film.frames()))
     path = tmp_path / f"frames.{damage.split(maxsplit=1)[0]}"
     if damage.endswith("damaged"):
         data = bytearray(path.read_bytes())
@@ -99,7 +99,7 @@ def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
     else:
         path.unlink()
     moments = _moments(film)
-    _same(FrameStore(tmp_path, film, GRID), film, tmp_path, moments)
+    _same(FrameStore(tmp_path, film, HEIGHT), film, tmp_path, moments)
 
 
 def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(pack, "_add", full)
     film, _ = _open("constant rate")
-    store = FrameStore(tmp_path, film, GRID)
+    store = FrameStore(tmp_path, film, HEIGHT)
     assert len(list(store.tee(film.frames()))) == 50
     assert store.stopped == "No space left on device"
     assert store.size == 0
@@ -175,8 +175,8 @@ def test_readers_in_threads_see_what_each_would_see_alone(film: Film, tmp_path: 
 
 
 # Clips: one sorted pass serves all slots, each clip is handed out once and in order
-def plan(slot_id: str, *shots: Sequence[float]) -> ClipPlan:
-    return ClipPlan(slot_id, tuple(FramePlan(i, Role.CURRENT, np.array(s)) for i, s in enumerate(shots)))
+def plan(slot_id: str, *shots: Sequence[float]) -> tuple[str, tuple[FramePlan, ...]]:
+    return slot_id, tuple(FramePlan(i, Role.CURRENT, np.array(s)) for i, s in enumerate(shots))
 
 
 def test_pictures_are_read_once_and_never_changed_for_another_clip() -> None:
@@ -203,7 +203,7 @@ def test_pictures_are_read_once_and_never_changed_for_another_clip() -> None:
     assert list(found) == ["a"]
     assert found["a"].seconds.tolist() == pytest.approx([0.99, 1.99])
     with pytest.raises(ValueError, match="at least one frame"):
-        ClipPlan("a", ())
+        next(clips([plan("a")], partial(until, 5)))
 
 
 # What is put on the disk is found, what is lost or damaged is not, whoever else writes

@@ -224,10 +224,10 @@ def test_embedded_tracks_count_from_film_start(tmp_path: Path, name: str, codec:
     film = film_with(tmp_path / name, (codec, LINES, {}), start=start)
     found = embedded_track(film)
     assert found is not None
-    assert [(u.text, u.speaker) for u in found.utterances] == [("Who's there?", ""), ("It's me.", "Ann")]
-    times = [moment for pair in bounds(found.utterances) for moment in pair]
+    assert [(u.text, u.speaker) for u in found[0]] == [("Who's there?", ""), ("It's me.", "Ann")]
+    times = [moment for pair in bounds(found[0]) for moment in pair]
     assert times == pytest.approx([1, 2.5, 5, 6.5], abs=0.03)
-    assert found.reason == "the only text track"
+    assert found[1] == "the only text track"
 
 
 MANY: list[Cue] = [(0.5 * k, 0.5 * k + 0.4, f"Line {k}.") for k in range(14)]
@@ -236,7 +236,10 @@ FEW = MANY[:3]
 
 def chosen(tmp_path: Path, *tracks: tuple[Sequence[Cue], dict[str, str]]) -> tuple[int | None, str]:
     found = embedded_track(film_with(tmp_path / "a.mkv", *(("srt", cues, tags) for cues, tags in tracks)))
-    return (None, "") if found is None else (found.number, found.reason)
+    if found is None:
+        return None, ""
+    lines = [utterance.text for utterance in found[0]]
+    return next(n for n, (cues, _) in enumerate(tracks) if [text for _, _, text in cues] == lines), found[1]
 
 
 def test_tracks_of_few_lines_and_parts_are_not_trusted(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ import pytest
 from av.video.reformatter import ColorRange
 
 from shotad.core import ShotSettings
-from shotad.film import FrameStore, Grid, find_media, open_film, packets_of, shots as survey
+from shotad.film import FrameStore, find_media, open_film, packets_of, shots as survey
 from shotad.film.decoder import planes_of
 from shotad.film.shots import ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, media_folder
 
-GRID = Grid(rate=8, height=72, quality=3)
+HEIGHT = 72
 SAMPLE = Path(__file__).parents[1] / "sample" / "sample.mp4"
 LONG = FilmSpec(frames=160, cuts=(31, 60, 61, 100, 130))
 REFRESH = (("x264-params", "intra-refresh=1:keyint=12:bframes=0:scenecut=0"),)
@@ -58,7 +58,7 @@ def surveyed(path: Path, folder: Path, threads: int) -> Found:
         patch.setattr(survey, "ShotFinder", Noted)
         patch.setattr("shotad.film.pyav_reader.processors", lambda: threads)
         patch.setattr("shotad.film.shot_scores.LEAST_CONTENT", 2.0)
-        store = FrameStore(folder, film, GRID)
+        store = FrameStore(folder, film, HEIGHT)
         settings = ShotSettings(detector="adaptive", min_scene_len=3)
         shots = survey.survey(film, settings, store=store)
         assert store.complete

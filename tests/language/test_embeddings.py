@@ -169,19 +169,19 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_each_token_has_a_unit_vector_and_marks_are_no_words(folder: Path) -> None:
     texts = TokenEncoder(locate(str(folder)), 3, CPU).of(WORDS)
-    assert [len(text.words) for text in texts] == [7, 4, 2, 10, 4]
-    assert [int(text.words.sum()) for text in texts] == [5, 2, 0, 8, 2]
+    assert [len(text[1]) for text in texts] == [7, 4, 2, 10, 4]
+    assert [int(words.sum()) for _, words in texts] == [5, 2, 0, 8, 2]
     for text in texts:
-        assert text.vectors.shape == (len(text.words), 16)
-        assert text.vectors.dtype == np.float32
-        assert np.linalg.norm(text.vectors, axis=1) == pytest.approx(1, abs=1e-6)
-        assert not text.words[0]
-        assert not text.words[-1]
-    assert (texts[1].vectors == texts[4].vectors).all()
+        assert text[0].shape == (len(text[1]), 16)
+        assert text[0].dtype == np.float32
+        assert np.linalg.norm(text[0], axis=1) == pytest.approx(1, abs=1e-6)
+        assert not text[1][0]
+        assert not text[1][-1]
+    assert (texts[1][0] == texts[4][0]).all()
     for batch in (1, 2):
         together = TokenEncoder(locate(str(folder)), 3, CPU, batch=batch).of(WORDS)
         for one, other in zip(texts, together, strict=True):
-            assert one.vectors == pytest.approx(other.vectors, abs=1e-5)
+            assert one[0] == pytest.approx(other[0], abs=1e-5)
 
 
 ENCODERS: dict[str, dict[str, int]] = {
@@ -212,7 +212,7 @@ def test_a_layer_is_what_the_whole_model_has_there(kind: str, folder: Path, tmp_
     assert place.layers == 3
     for layer in (0, 2):
         wanted = torch.nn.functional.normalize(states[layer][0], dim=-1).numpy()
-        assert TokenEncoder(place, layer, CPU).of(WORDS[:1])[0].vectors == pytest.approx(wanted, abs=1e-5)
+        assert TokenEncoder(place, layer, CPU).of(WORDS[:1])[0][0] == pytest.approx(wanted, abs=1e-5)
     with pytest.raises(WeightsError, match="has no layer 4. Name one of 0 to 3"):
         TokenEncoder(place, 4, CPU)
 
@@ -220,11 +220,11 @@ def test_a_layer_is_what_the_whole_model_has_there(kind: str, folder: Path, tmp_
 def test_roberta_reads_a_first_word_as_one_behind_a_space(folder: Path, roberta: Path) -> None:
     encoder = TokenEncoder(locate(str(roberta)), 3, CPU)
     plain, spaced, doubled = encoder.of(["Bob sits", " Bob sits", "and Bob sits"])
-    assert (plain.vectors == spaced.vectors).all()
-    assert len(doubled.words) == len(plain.words) + 1
+    assert (plain[0] == spaced[0]).all()
+    assert len(doubled[1]) == len(plain[1]) + 1
     for place in (folder, roberta):  # Long texts are cut off.
         (text,) = TokenEncoder(locate(str(place)), 1, CPU).of(["Ann opens a door. " * 40])
-        assert len(text.words) == 64
+        assert len(text[1]) == 64
 
 
 def test_a_damaged_encoder_is_explained(folder: Path, tmp_path: Path) -> None:
@@ -245,5 +245,5 @@ def test_the_real_model_has_six_layers() -> None:
     place = locate("minilm")
     assert place.layers == 6
     same, other = TokenEncoder(place, 6, CPU).of(["He opens the door.", "Two dogs swim."])
-    assert same.vectors.shape == (7, 384)
-    assert other.words.tolist() == [False, True, True, True, True, False]
+    assert same[0].shape == (7, 384)
+    assert other[1].tolist() == [False, True, True, True, True, False]

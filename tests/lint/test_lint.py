@@ -43,7 +43,6 @@ from shotad.script import (
     Level,
     Material,
     ParserModel,
-    Reader,
     Report,
     Track,
     TrackLine,
@@ -57,6 +56,7 @@ from shotad.script import (
     read_words,
     reader_for,
     save_track,
+    sentence_reader,
     summary_line,
 )
 from shotad.script.rules import parse_words
@@ -382,12 +382,12 @@ def test_only_lines_that_a_parse_may_change_load_a_parser(monkeypatch: pytest.Mo
         raise AssertionError("loaded")
 
     monkeypatch.setattr(sentences, "Parser", refuse)
-    reader, events = Reader(ParserModel("none", "0", "nowhere")), frozenset(("struck", "hit"))
+    read, events = sentence_reader(ParserModel("none", "0", "nowhere")), frozenset(("struck", "hit"))
     plain = ("He runs off.", "They put it down.", "He enters from the left.", "")
     lines = [line(1 + 5 * at, one) for at, one in enumerate(plain)]
-    assert reader.read([*lines, line(30, "Er rannte.", language="de")], events) == {}
+    assert read([*lines, line(30, "Er rannte.", language="de")], events) == {}
     with pytest.raises(AssertionError, match="loaded"):
-        reader.read([line(1, text)], events)
+        read([line(1, text)], events)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ from shotad.core import (
     load_config,
 )
 from shotad.film import (
-    ClipPlan,
     Picture,
     ShotMoments,
     clips,
@@ -355,7 +354,7 @@ def test_planned_frames_are_those_that_the_reader_delivers(spec: FilmSpec, known
         rate = film.info.frame_rate
         assert rate is not None
         plans = plan_frames(SLOT, context, FrameSettings(), rate, stamps=times if known else None)
-        ((_, clip),) = clips([ClipPlan("s", plans)], film.pictures)
+        ((_, clip),) = clips([("s", plans)], film.pictures)
     wanted = np.concatenate([p.seconds for p in plans])
     shown = np.array([read_number(image) for image in clip.images])
     assert shown.tolist() == [made.number_at(second) for second in wanted]
@@ -377,7 +376,7 @@ def test_pictures_of_a_clip_are_let_go_before_it_is_handed_out() -> None:
             yield Picture(second, second, image)
 
     moments = FramePlan(0, Role.CURRENT, np.arange(8.0))
-    reading = clips([ClipPlan("s", (moments,))], pictures)
+    reading = clips([("s", (moments,))], pictures)
     _, clip = next(reading)
     assert clip.images[:, 0, 0, 0].tolist() == list(range(8))
     held = sum(image() is not None for image in read)

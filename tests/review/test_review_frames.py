@@ -32,7 +32,7 @@ from shotad.core import (
 )
 from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film import Grid, Prepared, open_film
+from shotad.film import Prepared, open_film, second_of, tick_of
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
 from shotad.review.frames import FrameNote, Frames, mark_of
@@ -106,7 +106,7 @@ def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", [False, True])
 def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given: bool) -> None:
     described(tmp_path, record(), given=given)
-    made, grid, here = make_film(SPEC), Grid(), tmp_path / "film.mp4"
+    made, here = make_film(SPEC), tmp_path / "film.mp4"
     here.write_bytes(made.path.read_bytes())
     frames = opened(tmp_path, here)
     here.unlink()
@@ -114,7 +114,7 @@ def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given
         frames.picture("s00002000", 1)
     here.write_bytes(made.path.read_bytes())  # it is back
     for note in frames.notes("s00002000"):
-        second = note.seconds if given else grid.second(grid.tick(note.seconds))
+        second = note.seconds if given else second_of(tick_of(note.seconds))
         shown = pixels(frames.picture("s00002000", note.number))
         assert read_number(shown) == made.number_at(second)
         assert shown.shape == (180, 320, 3)

@@ -18,7 +18,6 @@ from shotad.script import (
     Cue,
     FilmId,
     Maker,
-    Recording,
     Track,
     Voiced,
     check_script,
@@ -217,7 +216,7 @@ def heard_level(divs: list[etree._Element], second: float) -> float:
 
 
 def test_a_line_with_its_sound_and_its_ducking() -> None:
-    written = write_dapt(ONE, Recording("f.ad.wav", DUCK))
+    written = write_dapt(ONE, "f.ad.wav", DUCK)
     assert 'daptm:scriptType="asRecorded"' in written
     (div,) = events(written)
     assert (div.get("begin"), div.get("end"), div.get(GAIN)) == ("00:00:19.700", "00:00:22.400", None)
@@ -238,7 +237,7 @@ def test_a_line_with_its_sound_and_its_ducking() -> None:
 def test_the_script_has_the_lines_and_the_recording_what_was_said() -> None:
     track = make_track(cue(5, 8, "A dog runs, quickly.", "A dog runs.", (5.2, 6.4)), cue(9, 10, "B."))
     silent = replace(track, cues=(track.cues[0], replace(track.cues[1], voiced=None)))
-    recorded = write_dapt(silent, Recording("a.wav"))
+    recorded = write_dapt(silent, "a.wav")
     assert [(c.interval, c.text) for c in read_dapt(recorded.encode(), "x").cues] == [
         (Interval(5.2, 6.4), "A dog runs.")
     ]
@@ -269,7 +268,7 @@ def recordings(draw: st.DrawFn) -> tuple[Track, tuple[GainPoint, ...]]:
 @given(recordings())
 def test_a_player_hears_the_mix_and_the_words_come_back(made: tuple[Track, tuple[GainPoint, ...]]) -> None:
     track, gains = made
-    written = write_dapt(track, Recording("a.wav", gains))
+    written = write_dapt(track, "a.wav", gains)
     divs = events(written)
     back = read_dapt(written.encode(), "x").cues
     assert [(c.id, milliseconds(c.interval.start), milliseconds(c.interval.end), c.text) for c in back] == [
@@ -290,16 +289,16 @@ def test_a_player_hears_the_mix_and_the_words_come_back(made: tuple[Track, tuple
     ("<animate begin", "<animation/><animate begin", "#animation-out-of-line"),
 ])  # fmt: skip
 def test_the_checker_judges_sounds_and_gains(old: str, new: str, clause: str) -> None:
-    written = write_dapt(ONE, Recording("f.ad.wav", DUCK))
+    written = write_dapt(ONE, "f.ad.wav", DUCK)
     assert old in written
     assert clause in [found.clause for found in check_dapt(written.replace(old, new, 1).encode())]
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
-    [({"source": " "}, "address"), ({"source": "#a"}, "address"),
+    [({"recording": " "}, "address"), ({"recording": "#a"}, "address"),
      ({"gains": points((2, 0), (1, -9))}, "ascend")],
 )  # fmt: skip
 def test_a_recording_checks_itself(more: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Recording(**{"source": "a.wav", **more})  # type: ignore[arg-type]
+        write_dapt(ONE, **{"recording": "a.wav", **more})  # type: ignore[arg-type]

@@ -207,7 +207,7 @@ INTERVALS = st.builds(
 
 @given(st.lists(INTERVALS, max_size=12), INTERVALS, st.integers(0, 8))
 def test_nothing_near_is_left_out(items: list[Interval], time: Interval, window: int) -> None:
-    found = IntervalIndex.of(items, lambda item: item).near(time, window)
+    found = IntervalIndex(items, lambda item: item).near(time, window)
     wide = Interval(max(0, time.start - window), time.end + window)
     assert [item for item in found if item.overlaps(wide)] == sorted(
         (item for item in items if item.overlaps(wide)), key=lambda item: item.start

@@ -25,7 +25,7 @@ from shotad.sound import (
     programme_of,
     whole as measured,
 )
-from shotad.sound.levels import LEAST, PROFILES, Dialogue, envelope, gain_at, target_of
+from shotad.sound.levels import LEAST, PROFILES, envelope, gain_at, target_of
 from shotad.sound.loudness import ATTACK, DOWNMIXED_PEAK, RELEASE, Limiter, TruePeak, limited
 from shotad.sound.mix import FADE_IN, FADE_OUT, Mix, Playing, place, prepare_mix, resampled
 from shotad.sound.programme import RATE, channel_names, layout_name, to_stereo, voice_gains
@@ -158,10 +158,9 @@ def test_the_limiter_does_the_same_in_any_blocks(seed: int, size: int, limit: fl
 
 def test_dialogue_counts_where_there_is_enough_of_it() -> None:
     netflix = PROFILES["netflix"]
-    assert target_of(netflix, Dialogue([Interval(0, 20), Interval(10, 30)], 100)) == (-27, True)
-    assert target_of(netflix, Dialogue([Interval(0, 14)], 100)) == (-24, False)
-    assert target_of(PROFILES["source"], Dialogue([], 100)) == (None, False)
-    assert Dialogue([Interval(0, 20), Interval(10, 30)], 100).share == pytest.approx(0.3)
+    assert target_of(netflix, [Interval(0, 20), Interval(10, 30)], 100) == (-27, True)
+    assert target_of(netflix, [Interval(0, 8), Interval(0, 14)], 100) == (-24, False)
+    assert target_of(PROFILES["source"], [], 100) == (None, False)
 
 
 def steps(*parts: tuple[float, float], rate: int = 48000) -> Samples:

@@ -95,12 +95,12 @@ class Action(Metric):
         texts = dict.fromkeys(text for item in items if item.actions and (text := self._text(item)))
         told = self._rules.told(list(texts), self._parses, paragraphs=self._paragraphs)
         parses = self._parses.of(action for item in items for action in item.actions or ())
-        deeds = {text: Phrase(text, self._rules.lemma(parse)) for text, parse in parses.items()}
+        deeds = {text: self._rules.lemma(parse) for text, parse in parses.items()}
         texts = dict.fromkeys(deeds)
         texts.update(dict.fromkeys(text for one in told.values() for text in one.all))
         table = VectorTable(list(texts), self._vectors.of(list(texts), prompt=self._vectors.instruction))
         for item in items:
-            actions = [deeds[text] for text in item.actions or ()]
+            actions = [(text, deeds[text]) for text in item.actions or ()]
             said = told.get(self._text(item) or "", PredictionTexts())
             unscored, score, found = "", 0.0, list[tuple[float, Json]]()
             if not actions:
@@ -167,18 +167,18 @@ def matches(actions: Sequence[Phrase], told: PredictionTexts, table: VectorTable
     nothing is told. ``similarity`` is the largest cosine over texts and phrases, that with ``nearest``;
     ``verb`` the largest over phrases whose verb has the same lemma, with ``phrase`` (none: 0)."""
     texts, found = told.all, []
-    rows = table.cosines([one.text for one in actions], texts)
-    for action, cosines in zip(actions, rows, strict=True):
+    rows = table.cosines([text for text, _ in actions], texts)
+    for (action, lemma), cosines in zip(actions, rows, strict=True):
         nearest, similarity, verb, phrase = "", 0.0, 0.0, dict[str, str]()
         if texts:
             nearest, similarity = texts[int(cosines.argmax())], float(cosines.max())
-        same = [action.lemma is not None and one.lemma == action.lemma for one in told.phrases]
+        same = [lemma is not None and own == lemma for _, own in told.phrases]
         if any(same):
             verbs = np.where(same, cosines[: len(same)], 0.0)
             best = int(verbs.argmax())
             verb, phrase = float(verbs[best]), {"phrase": texts[best]} if same[best] else {}
         score = WEIGHT * similarity + (1.0 - WEIGHT) * verb
-        match: Json = {"action": action.text, "lemma": action.lemma, "score": round(score, 4)}
+        match: Json = {"action": action, "lemma": lemma, "score": round(score, 4)}
         match |= {"nearest": nearest, "similarity": round(similarity, 4), "verb": round(verb, 4)}
         found.append((score, match | phrase))
     return found
@@ -188,13 +188,9 @@ VERB = "VERB"
 """Part of speech of full verbs; auxiliaries are AUX."""
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A human action or an action phrase, and the lemma of its verb with particles (``pick up``); None where
-    it has none that counts."""
-
-    text: str
-    lemma: str | None
+Phrase = tuple[str, str | None]
+"""A human action or an action phrase, and the lemma of its verb with particles (``pick up``); None where it
+has none that counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +204,7 @@ class PredictionTexts:
     @property
     def all(self) -> list[str]:
         """The phrases, then the texts."""
-        return [*(phrase.text for phrase in self.phrases), *self.texts]
+        return [*(text for text, _ in self.phrases), *self.texts]
 
 
 def lemma_at(parse: Parse, verb: int, base: Callable[[Token], str] = lambda token: token.lemma) -> str | None:
@@ -275,10 +271,10 @@ def told_of(sentences: Sequence[Parse]) -> PredictionTexts:
     for sentence in sentences:
         for place, token in enumerate(sentence.tokens):
             if token.pos == VERB and (text := _ended(sentence, _own(sentence, place))):
-                found[Phrase(text, lemma_at(sentence, place, base_of))] = None
+                found[text, lemma_at(sentence, place, base_of)] = None
     phrases = tuple(found)
     texts = dict.fromkeys(_ended(sentence, range(len(sentence.tokens))) for sentence in sentences)
-    spoken = {phrase.text for phrase in phrases}
+    spoken = {text for text, _ in phrases}
     return PredictionTexts(tuple(text for text in texts if text and text not in spoken), phrases)
 
 
@@ -378,7 +374,7 @@ class CodeRules:
         again = parses.of(phrase for row in phrases.values() for phrase in row)
         found = {}
         for text in texts:
-            own = tuple(Phrase(phrase, first_lemma(again[phrase])) for phrase in dict.fromkeys(phrases[text]))
+            own = tuple((phrase, first_lemma(again[phrase])) for phrase in dict.fromkeys(phrases[text]))
             others = dict.fromkeys([*whole[text], *pieces[text]])
             found[text] = PredictionTexts(tuple(one for one in others if one not in phrases[text]), own)
         return found

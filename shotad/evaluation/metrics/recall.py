@@ -272,11 +272,11 @@ class PairScores:
                 task.advance(len(group))
         found = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}
         # Those that came first are forgotten, until the others take no more than `_ROOM`.
-        room = sum(text.vectors.nbytes for text in self._vectors.values())
+        room = sum(vectors.nbytes for vectors, _ in self._vectors.values())
         for text in list(self._vectors):
             if room <= _ROOM:
                 break
-            room -= self._vectors.pop(text).vectors.nbytes
+            room -= self._vectors.pop(text)[0].nbytes
         return {pair: struct.pack("<d", score) for pair, score in found.items()}
 
 
@@ -312,10 +312,11 @@ def published(model: str) -> Published | None:
 
 def f_score(prediction: TokenVectors, reference: TokenVectors) -> float:
     """BERTScore's F; 0 where one of them has no word."""
-    if not (prediction.words.any() and reference.words.any()):
+    (ours, words), (theirs, wanted) = prediction, reference
+    if not (words.any() and wanted.any()):
         return 0.0
-    alike = (prediction.vectors @ reference.vectors.T).astype(np.float64)
-    precision = alike.max(axis=1)[prediction.words].mean()
-    recall = alike.max(axis=0)[reference.words].mean()
+    alike = (ours @ theirs.T).astype(np.float64)
+    precision = alike.max(axis=1)[words].mean()
+    recall = alike.max(axis=0)[wanted].mean()
     total = precision + recall
     return float(2 * precision * recall / total) if total else 0.0

@@ -67,19 +67,16 @@ _BY_ACTIONS = (
 _BY_CASTS = ("critic", "names-kept")
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A and B. ``record`` is ``compare.json``: what is known of each metric of both, of which ADs, and of the
-    metrics that were not compared; ``better`` is the better system of a metric, ``open`` where the films do
-    not settle it. ``items`` are A's ADs by id, ``titles`` those of films, where they are known."""
-
-    record: Json
-    items: Mapping[str, Item]
-    titles: Mapping[str, str]
+Content = dict[str, Any]
+"""What is said of a comparison, by name, as its page, its text and the terminal take it."""
 
 
-def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
+def compare(a: Report, b: Report, settings: ReportSettings) -> tuple[Json, Content]:
     """B held against A on the ADs that both scored, joined by id; the others are named, and in no number.
+
+    Returns ``compare.json``: what is known of each metric of both, of which ADs, and of the metrics that were
+    not compared; ``better`` is the better system of a metric, ``open`` where the films do not settle it. And
+    what its pages say.
 
     Raises EvaluationError where the same id means another human AD, or no AD is in both.
     """
@@ -113,7 +110,7 @@ def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
         "metrics": metrics,
         "not_compared": refused,
     }
-    return Comparison(record, items_a, {**b.titles, **a.titles})
+    return record, _content_of(record, items_a, {**b.titles, **a.titles})
 
 
 def check_same_dataset(earlier: Report, items: Sequence[Item], name: str) -> None:
@@ -195,14 +192,12 @@ def _gain(line: Json) -> float:
 
 LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "Film", "When, how long")
 
-Content = dict[str, Any]
-"""What is said of a comparison, by name, as its page, its text and the terminal take it."""
 
-
-def content_of(comparison: Comparison) -> Content:
+def _content_of(record: Json, items: Mapping[str, Item], titles: Mapping[str, str]) -> Content:
     """Who is who, a row of cells for each metric, how to read them, and the lines that gained and lost most
-    by each metric: each list with its heading, and a row of cells for each line."""
-    record, lists, rows = comparison.record, [], []
+    by each metric: each list with its heading, a row of cells for each line. ``items`` are A's ADs by id,
+    ``titles`` those of films, where they are known."""
+    lists, rows = [], []
     spans = [Span(**one["interval"]) if one["interval"] else None for one in record["metrics"]]
     for one, span in zip(record["metrics"], spans, strict=True):
         name, title, lines = one["name"], one["title"], one["lines"]
@@ -219,7 +214,7 @@ def content_of(comparison: Comparison) -> Content:
             )
         )
         for what, which in (("gained", "better"), ("lost", "worse")):
-            n, found = lines[f"{which}_in_b"], [_cells(comparison, name, c) for c in lines[f"{what}_most"]]
+            n, found = lines[f"{which}_in_b"], [_cells(items, titles, name, c) for c in lines[f"{what}_most"]]
             if found:
                 lists.append((f"{title}: {what} most ({plural(n, 'line')} {which} in B)", found))
     interval = f"{percent(LEVEL)} interval"
@@ -234,27 +229,25 @@ def content_of(comparison: Comparison) -> Content:
     }
 
 
-def _cells(comparison: Comparison, metric: str, line: Json) -> tuple[str, ...]:
+def _cells(items: Mapping[str, Item], titles: Mapping[str, str], metric: str, line: Json) -> tuple[str, ...]:
     """A line in a list, a cell for each of `LINE_HEADS`."""
-    item, numbers = comparison.items[line["id"]], [number(metric, line[side]["value"]) for side in "ab"]
+    item, numbers = items[line["id"]], [number(metric, line[side]["value"]) for side in "ab"]
     said = [line[side]["prediction"] or "nothing" for side in "ab"]
-    film = comparison.titles.get(item.film) or item.film
+    film = titles.get(item.film) or item.film
     gain = signed(metric, _gain(line))
     return item.id, *numbers, gain, item.reference, *said, film, clock(item.interval)
 
 
-def comparison_text(comparison: Comparison) -> str:
+def comparison_text(told: Content) -> str:
     """All but the lines, for a terminal."""
-    told = content_of(comparison)
     table = aligned(told["heads"], told["rows"], range(1, 7))
     return "\n".join([*told["opening"], "", *table, "", *told["explanation"]])
 
 
-def write_comparison(folder: Path, comparison: Comparison) -> list[Path]:
+def write_comparison(folder: Path, record: Json, told: Content) -> list[Path]:
     """Write ``compare.json``, ``compare.md`` and ``compare.html``. Raises WorkFolderError."""
-    told = content_of(comparison)
     texts = {
-        "compare.json": readable_json(comparison.record),
+        "compare.json": readable_json(record),
         **{name: page(name, **told) for name in ("compare.md", "compare.html")},
     }
     for name, text in texts.items():

@@ -62,7 +62,7 @@ def test_phrases_of_coordinated_verbs() -> None:
     # In the paper without what is coordinated with their verb.
     found = told_of([RUNS])
     assert found.phrases == (
-        Phrase("She runs.", "run"), Phrase("quickly jumps.", "jump"), Phrase("picks up a gun.", "pick up"),
+        ("She runs.", "run"), ("quickly jumps.", "jump"), ("picks up a gun.", "pick up"),
     )  # fmt: skip
     assert found.texts == ("She runs, quickly jumps and picks up a gun.",)
     # In the code they end at the first coordinated verb: what stands before that verb and hangs on it is inside,
@@ -71,7 +71,7 @@ def test_phrases_of_coordinated_verbs() -> None:
     # What is done next is another action, which spaCy's models call a conjunction only as often as anything else.
     words = "He/PRON/nsubj/1 hesitates/VERB/ROOT/1/hesitate ,/PUNCT/punct/1 then/ADV/advmod/4 turns/VERB/dep/1/turn"
     found = told_of([parse_of(*words.split(), "./PUNCT/punct/1")])
-    assert found.phrases == (Phrase("He hesitates.", "hesitate"), Phrase("then turns.", "turn"))
+    assert found.phrases == (("He hesitates.", "hesitate"), ("then turns.", "turn"))
     assert found.texts == ("He hesitates, then turns.",)
 
 
@@ -103,7 +103,7 @@ def test_code_leaves_some_headings_in_descriptions_and_paper_none_nor_who_is_the
 TEXTS = ["act", "near", "far", "against", "other"]
 VECTORS = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [-1, 0], [0, 1]], np.float32)
 TABLE = VectorTable(TEXTS, VECTORS)
-ACT = Phrase("act", "run")
+ACT = ("act", "run")
 REAL = MetricContext(Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}}), Store())
 
 
@@ -168,13 +168,13 @@ def test_each_verb_gets_a_sentence(context: MetricContext, text: str, actions: t
     ("told", "action", "score"),
     [
         (PredictionTexts(("far", "near")), ACT, 0.8 * 0.8),
-        (PredictionTexts(("far",), (Phrase("near", "sit"),)), ACT, 0.8 * 0.8),
+        (PredictionTexts(("far",), (("near", "sit"),)), ACT, 0.8 * 0.8),
         # The verb counts where the lemma is the same, by the likest of its phrases.
-        (PredictionTexts(("near",), (Phrase("far", "run"), Phrase("other", "run"))), ACT, 0.64 + 0.2 * 0.6),
-        (PredictionTexts((), (Phrase("near", None),)), Phrase("act", None), 0.8 * 0.8),
+        (PredictionTexts(("near",), (("far", "run"), ("other", "run"))), ACT, 0.64 + 0.2 * 0.6),
+        (PredictionTexts((), (("near", None),)), ("act", None), 0.8 * 0.8),
         # As in the published code: products with other verbs are 0, and the largest is taken.
-        (PredictionTexts((), (Phrase("against", "run"),)), ACT, -1),
-        (PredictionTexts((), (Phrase("against", "run"), Phrase("against", "sit"))), ACT, -0.8),
+        (PredictionTexts((), (("against", "run"),)), ACT, -1),
+        (PredictionTexts((), (("against", "run"), ("against", "sit"))), ACT, -0.8),
         (PredictionTexts(), ACT, 0),
     ],
 )

@@ -12,9 +12,9 @@ import pytest
 
 from shotad.core import DatasetError, EvaluationError, Interval, ReportSettings
 from shotad.evaluation import (
+    Corpus,
     Item,
     Report,
-    Version,
     agreement,
     agreement_text,
     from_table,
@@ -152,9 +152,9 @@ def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:
 
 
 # --- two human ADs
-def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> Version:
+def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> Corpus:
     spoken = (Item(f"{film}:{k}", film, Interval(a, b), (text,)) for k, (a, b, text) in enumerate(lines, 1))
-    return Version(name, tuple(spoken))
+    return Corpus(tuple(spoken), dataset=name)
 
 
 def test_lines_have_one_partner_of_their_film() -> None:
@@ -164,9 +164,7 @@ def test_lines_have_one_partner_of_their_film() -> None:
     found = {(one.reference, two.reference) for one, two, _ in pairs(a, b, 0.1)}
     assert found == {("one", "y"), ("two", "x")}
     # Lines of other films are never paired.
-    a = Version(
-        "a", version("a", (0, 4, "one"), film="x").lines + version("a", (0, 4, "two"), film="y").lines
-    )
+    a = Corpus(version("a", (0, 4, "one"), film="x").items + version("a", (0, 4, "two"), film="y").items)
     ((one, _, _),) = pairs(a, version("b", (0, 4, "other"), film="y"), 0.5)
     assert one.reference == "two"
 
@@ -176,7 +174,7 @@ SAID = (
 )  # fmt: skip
 
 
-def versions() -> tuple[Version, Version]:
+def versions() -> tuple[Corpus, Corpus]:
     a = version("first", *((10.0 * k, 10 * k + 4, text) for k, text in enumerate(SAID)))
     other = ("Ann slowly opens the door.", "She runs to the car.", "Rain falls.", "The car is gone.")
     lines = ((10.0 * k + 0.2, 10 * k + 4 + 2 * (k == 3), text) for k, text in enumerate(other))
@@ -192,7 +190,7 @@ def test_both_directions_at_each_threshold() -> None:
     assert rouge[2]["value"] > rouge[0]["value"], "the pair that fits worst in time says something else"
     assert not any(metric["comparable"] for one in found["directions"] for metric in one["metrics"])
     for line, value in ((1, 100.0), (2, 0.0)):  # the same words, and others
-        a, b = (Version(one.name, one.lines[line : line + 1]) for one in versions())
+        a, b = (Corpus(one.items[line : line + 1], dataset=one.dataset) for one in versions())
         (alone, _) = inter_rater(a, b, [0.5], bench_of(), ["rouge-l"])["directions"]
         assert alone["metrics"][0]["value"] == pytest.approx(value)
 

@@ -24,7 +24,7 @@ from shotad.evaluation import (
     read_report,
     write_report,
 )
-from shotad.evaluation.report.comparing import Comparison, paired
+from shotad.evaluation.report.comparing import paired
 from shotad.evaluation.report.intervals import Span, basis_words, quantile, span_of
 from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run, shard
 
@@ -44,7 +44,7 @@ def one(tmp_path: Path) -> Report:
     return kept(tmp_path / "one", made_run(corpus, results))
 
 
-def held(tmp_path: Path, one: Report, **more: object) -> Comparison:
+def held(tmp_path: Path, one: Report, **more: object) -> tuple[Any, Any]:
     corpus = made_corpus(60)
     repeats = made_result(corpus, "repetition", seed=1, shift=3.0)
     results = made_result(corpus, shift=3.0, **more), repeats  # type: ignore[arg-type]
@@ -54,8 +54,8 @@ def held(tmp_path: Path, one: Report, **more: object) -> Comparison:
 def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
     corpus = made_corpus(60)
     other = made_result(corpus, seed=9)
-    found = compare(one, kept(tmp_path / "two", made_run(corpus, (other,), predictions=B)), SETTINGS)
-    (cider,) = found.record["metrics"]
+    found, _ = compare(one, kept(tmp_path / "two", made_run(corpus, (other,), predictions=B)), SETTINGS)
+    (cider,) = found["metrics"]
     lines = cider["lines"]
     before = {row.id: row.value or 0 for row in one.results[0].rows}
     gains = {row.id: (row.value or 0) - before[row.id] for row in other.rows}
@@ -63,24 +63,24 @@ def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
     assert [line["id"] for line in lines["lost_most"]] == ordered[:20]
     assert [line["id"] for line in lines["gained_most"]] == ordered[::-1][:20]
     assert lines["better_in_b"] + lines["worse_in_b"] == 60
-    assert found.record["not_compared"] == [{"title": "REPETITION", "reason": "only A has it"}]
+    assert found["not_compared"] == [{"title": "REPETITION", "reason": "only A has it"}]
 
 
 def test_ads_or_settings_that_only_one_has_are_not_compared(tmp_path: Path, one: Report) -> None:
     run = made_run(made_corpus(60), predictions=B)
     part = kept(tmp_path / "part", shard(run, 5, 60))
-    found = compare(one, part, SETTINGS)
-    assert found.record["n"]["common"] == 55
-    assert found.record["only_a"] == ["0", "1", "2", "3", "4"]
-    assert found.record["only_b"] == []
-    assert found.record["metrics"][0]["n"] == 55
-    assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(found)
+    found, told = compare(one, part, SETTINGS)
+    assert found["n"]["common"] == 55
+    assert found["only_a"] == ["0", "1", "2", "3", "4"]
+    assert found["only_b"] == []
+    assert found["metrics"][0]["n"] == 55
+    assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(told)
     # Other settings are not compared and told.
-    found = held(tmp_path, one, identity={"version": 1, "model": "large"})
-    assert [metric["name"] for metric in found.record["metrics"]] == ["repetition"]
-    assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(found)
-    other = held(tmp_path, one, basis="other words")
-    assert "frequencies of words" in other.record["not_compared"][0]["reason"]
+    found, told = held(tmp_path, one, identity={"version": 1, "model": "large"})
+    assert [metric["name"] for metric in found["metrics"]] == ["repetition"]
+    assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(told)
+    other, _ = held(tmp_path, one, basis="other words")
+    assert "frequencies of words" in other["not_compared"][0]["reason"]
     # Nothing in common is refused.
     run = made_run()
     a, b = (kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 30), (30, 60)]))
@@ -160,9 +160,9 @@ def test_numbers_by_another_truth_are_not_compared(
         kept(tmp_path / name, made_run(each, (made_result(each, metric), made_result(each))))
         for name, each in (("a", corpus), ("b", other))
     ]
-    found = compare(*reports, ReportSettings())
-    assert [one["reason"] for one in found.record["not_compared"]] == [reason]
-    assert [one["name"] for one in found.record["metrics"]] == ["cider"]
+    found, _ = compare(*reports, ReportSettings())
+    assert [one["reason"] for one in found["not_compared"]] == [reason]
+    assert [one["name"] for one in found["metrics"]] == ["cider"]
 
 
 # --- intervals

@@ -107,7 +107,7 @@ def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: P
     run = with_settings(read_report(old))
     assert run.config.measures.report.unit == "film"
     assert intervals_of(run) == intervals_of(with_settings(read_report(folder)))
-    assert compare(read_report(old), read_report(folder), run.config.measures.report).record["metrics"]
+    assert compare(read_report(old), read_report(folder), run.config.measures.report)[0]["metrics"]
 
 
 def test_no_folder_of_this_machine_stands_in_it_and_times_alone_differ(tmp_path: Path) -> None:
