@@ -15,6 +15,7 @@ from table_parts.contests import Contest, Entrant, Run
 from shotad.core import Given, NoProgress, WorkFolder, load_config
 from shotad.description import RunContext, prepare
 from shotad.film import open_film
+from tests.media import FilmSpec, SoundSpec, make_film
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -88,11 +89,11 @@ def test_a_measurement_is_a_process_of_its_own(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.slow
 def test_reading_is_what_describe_reads(tmp_path: Path) -> None:
     """The work that the table measures as reading gives the slots that `shotad slots` plans."""
-    sample = ROOT / "tests" / "sample" / "sample.mp4"
+    sample = make_film(FilmSpec(frames=500, cuts=(100, 210, 330, 420), sounds=(SoundSpec(duration=20),))).path
     found = endtoend.reading({"film": str(sample)}, tmp_path)().counts
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(sample) as film, WorkFolder(tmp_path / "other") as folder:
         slots = len(prepare(RunContext.of(film, folder, config, Given(), NoProgress())).slots)
     assert found == {"slots": slots, "frames of clips": slots * 32}
     assert slots > 1
-    assert endtoend.decoding({"film": str(sample)}, tmp_path)().counts["frames"] > 24 * 40
+    assert endtoend.decoding({"film": str(sample)}, tmp_path)().counts["frames"] > 500

@@ -317,7 +317,7 @@ def observed(path: Path) -> list[FrameText]:
     return [FrameText(0, at, lines) for at, lines in zip(seconds, READER.read_all(images), strict=True)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "entry", json.loads(LABELS.read_text(encoding="utf-8")), ids=lambda entry: entry["film"]
 )
