@@ -247,7 +247,7 @@ def shown(picture: Picture) -> str:
     ][-1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nobody_found_is_two_people_and_the_pictures_know_them_again(tmp_path: Path) -> None:
     if not BATTLE.is_file():
         pytest.skip(f"there is no {BATTLE}")
