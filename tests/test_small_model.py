@@ -99,6 +99,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatServer]:
         yield started
 
 
+@pytest.mark.long
 def test_both_stages_through_the_server(
     server: ChatServer, shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +134,7 @@ def test_both_stages_through_the_server(
     assert run.holds(server.model), "a search that finds nothing at all proves nothing"
 
 
+@pytest.mark.long
 def test_the_estimate_of_prompts_is_near_what_the_server_counts(
     server: ChatServer, shotad: Shotad, tmp_path: Path
 ) -> None:

@@ -46,15 +46,14 @@ def test_the_take_that_is_heard_tells_how_far_it_is_off() -> None:
     assert shift_of(sound, LINE, [right[:RATE]]) is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not RABBIT.is_dir(), reason="the rabbit clip is not here")
-@pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.long)])
-def test_the_real_recogniser_finds_a_describers_words(count: int) -> None:
+def test_the_real_recogniser_finds_a_describers_words() -> None:
     lines = [
         Said("1", "A giant fat rabbit climbs out of a hole in the ground.", Interval(0.4, 4.5)),
         Said("2", "He stretches, yawns, and then starts walking.", Interval(4.5, 7.2)),
         Said("3", "Then he stops to scratch his bottom.", Interval(10.6, 12.8)),
-    ][:count]
+    ]
     with open_film(RABBIT / "video-with-voiceover.mp4") as film, open_film(RABBIT / "video.mp4") as original:
         counted = totals(list(listen(Whisper(), film, None, lines, (), control=(original, None))))
     assert counted["found %"] >= 75

@@ -432,7 +432,7 @@ def test_it_answers_as_torch_does(tmp_path: Path) -> None:
         cut_net.CutNet(path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_cuts_of_a_battle_that_scores_alone_miss() -> None:
     """The detector `adaptive` finds 16, none false."""
     name = "tears-of-steel-battle.webm"
