@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -23,7 +24,7 @@ from shotad.sight.faces import Following
 Image = npt.NDArray[np.uint8]
 
 SIZE = (320, 180)
-RATE = 24
+RATE = 12
 HEADS: Mapping[str, tuple[int, int, int]] = {
     "ann": (220, 30, 30), "bo": (30, 200, 40), "cy": (40, 60, 220), "stranger": (220, 210, 30),
 }  # fmt: skip
@@ -90,9 +91,9 @@ class PaintedFaces:
         self.shown += 1
         height, width = image.shape[:2]
         found = []
-        for who in HEADS:
-            away = np.abs(image.astype(int) - np.array(HEADS[who])).max(axis=2)
-            rows, columns = np.nonzero(np.asarray(away < 45))
+        for colour in HEADS.values():
+            low, high = (np.clip([c + by for c in colour], 0, 255).astype(np.uint8) for by in (-44, 44))
+            rows, columns = np.nonzero(cv2.inRange(image, low, high))
             if len(rows) < 0.004 * height * width:
                 continue
             box = Box(

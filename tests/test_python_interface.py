@@ -98,7 +98,7 @@ def test_each_function_is_called_twice_after_all_rooms_were_imported(here: Path)
         track = shotad.describe("movie.mp4", settings=FAST, overview=False)
         assert shotad.render("movie.mp4", track, "movie.wav", make="ad", voice="fake").made
         with shotad.open_film("movie.mp4") as film:
-            shots = shotad.detect_shots(film)
+            shots = shotad.detect_shots(film, settings=FAST)
             assert len(shots) > 4
             assert shotad.find_threads(film, shots, settings=FAST) is not None
             assert shotad.shot_scales(film, shots, settings=FAST) == {}
@@ -289,7 +289,7 @@ def test_nothing_is_printed_unless_progress_is_wanted(here: Path, capfd: pytest.
             self.told.append(name)
             return super().task(name, total, unit)
 
-    shotad.detect_shots("movie.mp4")
+    shotad.detect_shots("movie.mp4", settings=FAST)
     assert capfd.readouterr() == ("", "")
     described(progress=True)
     said = capfd.readouterr()

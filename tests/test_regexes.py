@@ -277,6 +277,7 @@ def test_no_pattern_can_be_stalled() -> None:
     assert not stalled, "\n".join(stalled)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "pattern",
     [

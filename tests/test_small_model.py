@@ -7,9 +7,11 @@ counted, kept and accounted for. Unpacking the model and starting the server tak
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import gguf
 import pytest
 import torch
 
@@ -42,8 +44,13 @@ ASKED = (
 
 @pytest.fixture(scope="module", autouse=True)
 def _few_threads() -> Iterator[None]:
+    """And what takes seconds each time is done once: transformers walks through the file for config, words and
+    weights, and writes the table of names anew for every layer."""
     torch.set_num_threads(1)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        for slow in ("GGUFReader", "get_tensor_name_map"):
+            patch.setattr(gguf, slow, cache(getattr(gguf, slow)))
+        yield
     local_loading.CACHE.clear()
 
 
@@ -56,7 +63,7 @@ def engine() -> Any:
 
 
 def request(
-    seed: int, temperature: float = 0.6, max_tokens: int = 32, messages: tuple[Message, ...] = ASKED
+    seed: int, temperature: float = 0.6, max_tokens: int = 12, messages: tuple[Message, ...] = ASKED
 ) -> Request:
     sampling = SamplingSettings(temperature=temperature, top_p=0.9, max_tokens=max_tokens)
     return Request(f"s{seed}", messages, sampling=sampling, seed=seed)
@@ -92,6 +99,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatServer]:
         yield started
 
 
+@pytest.mark.long
 def test_both_stages_through_the_server(
     server: ChatServer, shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +134,7 @@ def test_both_stages_through_the_server(
     assert run.holds(server.model), "a search that finds nothing at all proves nothing"
 
 
+@pytest.mark.long
 def test_the_estimate_of_prompts_is_near_what_the_server_counts(
     server: ChatServer, shotad: Shotad, tmp_path: Path
 ) -> None:

@@ -46,7 +46,7 @@ def test_the_take_that_is_heard_tells_how_far_it_is_off() -> None:
     assert shift_of(sound, LINE, [right[:RATE]]) is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not RABBIT.is_dir(), reason="the rabbit clip is not here")
 def test_the_real_recogniser_finds_a_describers_words() -> None:
     lines = [

@@ -16,6 +16,7 @@ from table_parts.contests import Contest, Entrant, Run
 from shotad.core import Given, NoProgress, WorkFolder, load_config
 from shotad.description import RunContext, prepare
 from shotad.film import open_film
+from tests.media import FilmSpec, SoundSpec, make_film
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,11 +95,11 @@ def counted(steps: contests.Steps) -> Mapping[str, float]:
 @pytest.mark.slow
 def test_reading_is_what_describe_reads(tmp_path: Path) -> None:
     """The work that the table measures as reading gives the slots that `shotad slots` plans."""
-    sample = ROOT / "tests" / "sample" / "sample.mp4"
+    sample = make_film(FilmSpec(frames=350, cuts=(100, 210), sounds=(SoundSpec(duration=14.0),))).path
     found = counted(endtoend.reading(tmp_path, str(sample)))
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(sample) as film, WorkFolder(tmp_path / "other") as folder:
         slots = len(prepare(RunContext.of(film, folder, config, Given(), NoProgress())).slots)
     assert found == {"slots": slots, "frames of clips": slots * 32}
     assert slots > 1
-    assert counted(endtoend.decoding(tmp_path, str(sample)))["frames"] > 24 * 40
+    assert counted(endtoend.decoding(tmp_path, str(sample)))["frames"] > 350

@@ -16,14 +16,6 @@ from tests.cast.discoveringroom import EPISODE, NEXT, Room, VariedFaces
 from tests.painted_faces import Image, paint_film, photo
 
 
-@pytest.fixture(scope="module")
-def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("films")
-    paint_film(folder / "ep1.mp4", EPISODE)
-    paint_film(folder / "ep2.mp4", NEXT)
-    return folder
-
-
 @pytest.fixture
 def faces(monkeypatch: pytest.MonkeyPatch) -> VariedFaces:
     models = VariedFaces()
@@ -32,8 +24,11 @@ def faces(monkeypatch: pytest.MonkeyPatch) -> VariedFaces:
 
 
 @pytest.fixture(scope="module")
-def begun(films: Path) -> Path:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The films, and in the folder ``done`` what a run over the first episode leaves behind."""
+    films = tmp_path_factory.mktemp("films")
+    for number, takes in enumerate((EPISODE, NEXT), 1):
+        paint_film(films / f"ep{number}.mp4", takes)
     (films / "done").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(discovering, "FaceModels", lambda *_: VariedFaces())
@@ -247,7 +242,7 @@ def shown(picture: Picture) -> str:
     ][-1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nobody_found_is_two_people_and_the_pictures_know_them_again(tmp_path: Path) -> None:
     if not BATTLE.is_file():
         pytest.skip(f"there is no {BATTLE}")

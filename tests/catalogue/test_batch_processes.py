@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from shotad.batch.batch import SAME
@@ -284,8 +285,4 @@ def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
 
 def alive(process: int) -> bool:
     """Whether a process runs; one that has ended and that nobody asked about does not."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
+    return any(p.pid == process and p.info["status"] != "zombie" for p in psutil.process_iter(["status"]))

@@ -213,6 +213,7 @@ def _said(seen: Seen) -> Act:
     return answer('{"summarized_AD": "A man walks past some trees."}')
 
 
+@pytest.mark.long
 def test_stage_one_against_servers_one_of_which_goes(cluster: Any, tmp_path: Path) -> None:
     asked = ("stage1.engine=openai", "stage2.engine=openai", "openai.model=tiny", "openai.retries=0")
     asked = (*asked, "openai.in_flight=2", "prompt.example_count=0")

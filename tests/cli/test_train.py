@@ -12,14 +12,13 @@ from pathlib import Path
 
 import huggingface_hub
 import pytest
-import torch
-from transformers import Dinov2Config, Dinov2Model
 
 from shotad.core import ComputeSettings, ShotScale
 from shotad.grammar.scale_net import ScaleClassifier
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film
 from tests.scale_pictures import make_scale_pictures
+from tests.tiny import make_backbone
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,10 +32,7 @@ SMALL = [
 def ready(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Pictures, and a tiny backbone."""
     root = tmp_path_factory.mktemp("train")
-    torch.manual_seed(0)
-    shape = Dinov2Config(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, image_size=56)
-    Dinov2Model(shape).save_pretrained(root / "backbone")
-    return make_scale_pictures(root / "pictures", 10, size=(56, 42)), root / "backbone"
+    return make_scale_pictures(root / "pictures", 10, size=(56, 42)), make_backbone(root / "net", 16, 2, 2)
 
 
 def words(ready: tuple[Path, Path], out: Path, *more: str) -> list[str]:

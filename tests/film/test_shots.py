@@ -222,7 +222,10 @@ def test_a_change_of_size_is_compared_at_the_first_size(path: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sintel-trailer.mp4", "tears-of-steel-battle.webm", "rabbit/video.mp4"])
+@pytest.mark.parametrize("name", [
+    "rabbit/video.mp4",
+    *(pytest.param(one, marks=pytest.mark.long) for one in ("sintel-trailer.mp4", "tears-of-steel-battle.webm")),
+])  # fmt: skip
 @pytest.mark.usefixtures("planes_always")
 def test_real_film_is_cut_as_the_library_cuts_it(name: str) -> None:
     path = FILMS / name
@@ -429,7 +432,7 @@ def test_it_answers_as_torch_does(tmp_path: Path) -> None:
         cut_net.CutNet(path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_cuts_of_a_battle_that_scores_alone_miss() -> None:
     """The detector `adaptive` finds 16, none false."""
     name = "tears-of-steel-battle.webm"

@@ -317,7 +317,7 @@ def observed(path: Path) -> list[FrameText]:
     return [FrameText(0, at, lines) for at, lines in zip(seconds, READER.read_all(images), strict=True)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "entry", json.loads(LABELS.read_text(encoding="utf-8")), ids=lambda entry: entry["film"]
 )
@@ -332,7 +332,7 @@ def test_our_films_read_as_labelled(entry: dict[str, Any]) -> None:
         assert label["last"] - 0.7 <= fact.last <= label["last"] + 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_sample_film_is_read_as_its_truths_say() -> None:
     truths = json.loads((SAMPLE / "sample.truths.json").read_text(encoding="utf-8"))["texts"]
     shown = observed(SAMPLE / "sample.mp4")

@@ -157,7 +157,7 @@ def sure(lines: tuple[TextLine, ...]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [18, 44, 80])
+@pytest.mark.parametrize("size", [18, pytest.param(44, marks=pytest.mark.long), 80])
 @pytest.mark.parametrize("text", ["THE LAST HARBOUR", "Thirty years later", "Paris, 1943"])
 def test_rendered_lines_are_read_with_their_spaces(text: str, size: int) -> None:
     assert sure(*READER.read_all([card(text, size)])) == [text]

@@ -151,8 +151,6 @@ LEARN = (
 )  # fmt: skip
 
 
-# The processes that read pictures.
-@pytest.mark.slow
 def test_the_server_of_the_workers_outlives_a_signal_to_all() -> None:
     """Its workers leave without it, and a training that is told to stop would lose its next picture."""
     context = worker_context()

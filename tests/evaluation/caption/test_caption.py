@@ -273,8 +273,9 @@ def same_as(tool: str, names: Sequence[str], items: tuple[Item, ...]) -> None:
 
 
 @pytest.mark.slow
-def test_all_of_cmdad_scores_as_by_the_coco_tools() -> None:
-    items = cmdad_items()
+@pytest.mark.parametrize("limit", [700, pytest.param(None, marks=pytest.mark.long)])
+def test_cmdads_lines_score_as_by_the_coco_tools(limit: int | None) -> None:
+    items = cmdad_items(limit)
     for tool, names in (
         ("Cider", ["cider"]),
         ("Rouge", ["rouge-l"]),
@@ -283,7 +284,7 @@ def test_all_of_cmdad_scores_as_by_the_coco_tools() -> None:
         same_as(tool, names, items)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_cmdads_lines_have_the_meteor_of_the_coco_tool() -> None:
     """The tool's own class leaves its pipes open: hence the warnings that are let pass."""
