@@ -96,7 +96,6 @@ def fixed_slots(
     Returns the slots, sorted by start; a sentence on each that was changed; why the others cannot be
     described, as (id, reason).
 
-
     A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A slot is called
     by its (clipped) start, as all slots are, or by the next millisecond that is free; the id that the
     file gives it is its label.

@@ -228,13 +228,16 @@ def pieces_seen(name: str, folder: Path) -> dict[str, Pieces]:
     return found
 
 
+@pytest.mark.long
 def test_the_published_contexts_come_out_of_what_is_given(tmp_path: Path) -> None:
     """Every AD sees exactly what it saw there, where there is a list of shots; a clip without cuts is one shot here,
     and nothing but the AD itself there."""
     expected = {str(one.index): rounded(one.rows) for one in cmdad()}
     seen = pieces_seen("cmd-ad", tmp_path)
     assert sum(seen[name] == rows for name, rows in expected.items()) == len(expected) - 29
-    # And of numbered frames.
+
+
+def test_the_published_contexts_of_numbered_frames_come_out(tmp_path: Path) -> None:
     expected = {str(one.index): rounded(one.rows) for one in tvad()}
     seen = pieces_seen("tv-ad", tmp_path)
     assert {name: [row for row in seen[name] if row in rows] for name, rows in expected.items()} == expected
