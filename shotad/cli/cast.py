@@ -429,8 +429,7 @@ def _notes(
     from shotad.description import folders_with_faces, still_named
     from shotad.sight import HEAD
 
-    notes = [f"Not deleted (outside the cast folder, or another person's too): {photo}"
-             for photo in staying]  # fmt: skip
+    notes = [f"Not deleted (outside the cast folder, or another person's too): {photo}" for photo in staying]
     # Names that are still in the file, in comments or others' entries
     lines = list(enumerate(file.text.splitlines(), 1)) if file.exists else []
     for name in sorted({member.name for member in gone if member.name}):

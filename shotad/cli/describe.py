@@ -26,7 +26,7 @@ from shotad.cli.options import (
     tell_failures,
 )
 from shotad.cli.render import sound_flags, sound_options
-from shotad.core import Config, duration, lines as time_lines, profiled, span
+from shotad.core import Config, Recording, duration, lines as time_lines, profiled, span
 from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
@@ -91,11 +91,7 @@ def command(console: Console, **options: Any) -> None:
             from shotad.description import estimate_json, estimate_lines, foresee
 
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
-            lines, found = estimate_lines(foreseen), estimate_json(foreseen)
-            if recorded is not None:
-                found["profile"] = recorded.as_json()
-                lines += time_lines(recorded)
-            console.result("\n".join(lines), found)
+            _tell(console, estimate_lines(foreseen), estimate_json(foreseen), recorded)
             return
         if spoken:
             # Refused before any work goes into the film where it cannot be made
@@ -131,14 +127,19 @@ def command(console: Console, **options: Any) -> None:
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
         found = report(outcome, checked, heard)
         lines = [told, f"Guideline check: {summary_line(checked).rstrip('.')} (details: shotad lint)."]
-        if recorded is not None:
-            found["profile"] = recorded.as_json()
-            lines += time_lines(recorded)
-    console.result("\n".join(lines), found)
+        _tell(console, lines, found, recorded)
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
     slots = len(outcome.cues) + len(outcome.failed_slots)
     tell_failures(outcome.failures, slots, "slots", all_failed=outcome.all_failed, strict=options["strict"])
+
+
+def _tell(console: Console, lines: list[str], found: dict[str, Any], recorded: Recording | None) -> None:
+    """The result, for people and for programs, with where the time went if that was recorded."""
+    if recorded is not None:
+        found["profile"] = recorded.as_json()
+        lines += time_lines(recorded)
+    console.result("\n".join(lines), found)
 
 
 def check_voice(config: Config, makes: Sequence[str]) -> None:

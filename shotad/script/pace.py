@@ -28,10 +28,10 @@ from shotad.script.cue import count_words
 Rate = tuple[int, int]
 """Words and letters a minute, read aloud. No words: a language written without blanks."""
 
-ENGLISH = (228, 987)
+_ENGLISH_WORDS, _ENGLISH_LETTERS = 228, 987
 
 _RATES: Mapping[str, Rate] = {
-    "en": ENGLISH,
+    "en": (_ENGLISH_WORDS, _ENGLISH_LETTERS),
     # Measured
     "ar": (138, 612), "de": (179, 920), "es": (218, 1025), "fi": (161, 1078),
     "fr": (195, 998), "he": (187, 833), "it": (188, 950), "ja": (0, 357),
@@ -79,8 +79,8 @@ def spoken_words(text: str, language: str = "en") -> int:
         if char.isdigit():  # it is a word
             said += _LETTERS_OF_A_DIGIT if words else 1
         else:  # a Latin letter among Chinese characters is no syllable
-            said += letters / ENGLISH[1] if not words and _LATIN.match(char) else 1
-    return max(1, int(said * ENGLISH[0] / letters + 0.5)) if said else 0
+            said += letters / _ENGLISH_LETTERS if not words and _LATIN.match(char) else 1
+    return max(1, int(said * _ENGLISH_WORDS / letters + 0.5)) if said else 0
 
 
 def budget_in(language: str, words: int) -> int:
@@ -91,7 +91,7 @@ def budget_in(language: str, words: int) -> int:
     (12, 17)
     """
     rate, letters = _rate_of(language)
-    return words if is_english(language) else max(1, words * (rate or letters) // ENGLISH[0])
+    return words if is_english(language) else max(1, words * (rate or letters) // _ENGLISH_WORDS)
 
 
 def budget_text(language: str, words: int) -> str:
@@ -128,4 +128,4 @@ def usual_words(text: str, language: str = "en") -> float:
     """
     words, letters = _rate_of(language)
     said = sum(_LETTERS_OF_A_DIGIT if char.isdigit() and words else 1 for char in text if char.isalnum())
-    return said * ENGLISH[0] / letters
+    return said * _ENGLISH_WORDS / letters
