@@ -23,6 +23,7 @@ from shotad.core import (
     ShotadError,
     UsageError,
     WorkFolderError,
+    assignments_of,
     display_mode,
     frame_rate_of,
     load_config,
@@ -138,15 +139,24 @@ sampling_option = click.option(
 
 def settings(options: Mapping[str, Any], **more: Any) -> Config:
     """The settings that the options ask for, and ``more`` of them by dotted key (as in `load_config`)."""
-    return load_config(
-        options["config"],
-        options["assignments"],
-        engine=options.get("engine"),
-        language=options.get("language"),
-        film__audio_track=options["audio_track"],
-        slots__detail=options.get("detail"),
-        **more,
-    )
+    return load_config(options["config"], options["assignments"], **_flags(options), **more)
+
+
+def explicit_settings(options: Mapping[str, Any], **more: Any) -> tuple[str, ...]:
+    """The settings that options of their own name (``--set`` and flags, not ``--config``) as ``KEY=VALUE``;
+    ``more`` as in `settings`."""
+    flags = {**_flags(options), **more}
+    given = {name.replace("__", "."): value for name, value in flags.items() if value is not None}
+    return (*options["assignments"], *assignments_of(given))
+
+
+def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "engine": options.get("engine"),
+        "language": options.get("language"),
+        "film__audio_track": options["audio_track"],
+        "slots__detail": options.get("detail"),
+    }
 
 
 AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."

@@ -93,6 +93,7 @@ from .engine import (
     TextKind as TextKind,
     ThingFact as ThingFact,
     Usage as Usage,
+    destination as destination,
 )
 from .errors import (
     CastError as CastError,
@@ -197,6 +198,8 @@ from .runsettings import (
     GivenCast as GivenCast,
     RunSettings as RunSettings,
     changed as changed,
+    changed_run as changed_run,
+    check_engine_known as check_engine_known,
     for_rendering as for_rendering,
     read_settings as read_settings,
     with_cast as with_cast,
@@ -227,6 +230,17 @@ from .system import (
     peak_memory as peak_memory,
     processors as processors,
     use_one_heap as use_one_heap,
+)
+from .trust import (
+    UserOnly as UserOnly,
+    distrust as distrust,
+    is_inside as is_inside,
+    is_trusted as is_trusted,
+    marks as marks,
+    refuse_foreign as refuse_foreign,
+    trust as trust,
+    trusted_folders as trusted_folders,
+    user_folder as user_folder,
 )
 from .types import (
     HEARING_RATE as HEARING_RATE,

@@ -316,6 +316,11 @@ def key_from(name: str) -> str:
     return key
 
 
+def key_name_of(address: Address, name: str) -> str:
+    """The environment variable ``name``, where a call to ``address`` sends the key in it; else nothing."""
+    return name if address.login is None and os.environ.get(name, "").strip() else ""
+
+
 def struck_out(text: str, secrets: Iterable[str]) -> str:
     """``text`` without the secrets, whatever a server repeats of what it was sent; also as JSON has them.
 

@@ -34,6 +34,7 @@ from shotad.engines.openai_client import (
     ChatClient,
     address_of,
     key_from,
+    key_name_of,
     need_client,
 )
 from shotad.engines.table import named
@@ -121,6 +122,7 @@ class OpenAI:
             accepts_images=True,
             in_flight=settings.in_flight,
             sends_to="" if address.is_local else address.shown,
+            key_name=key_name_of(address, settings.key_name),
             hears=self.hears,
         )
         self._settings = settings
@@ -285,7 +287,9 @@ class OpenAIWithSound(OpenAI):
 
 def notice(stage1: Engine, stage2: Engine) -> list[str]:
     """What leaves this machine, and to whom, told before the first call; nothing where all stays."""
-    looks, writes = stage1.abilities.sends_to, stage2.abilities.sends_to
+    looks, writes = (
+        engine.abilities.destination if engine.abilities.sends_to else "" for engine in (stage1, stage2)
+    )
     seen = "Frames and sound of the film" if stage1.abilities.hears else "Frames of the film"
     lines = []
     if looks and looks == writes:

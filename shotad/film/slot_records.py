@@ -282,7 +282,10 @@ def film_of(folder: Path, run: RunSettings, name: str) -> Path:
     for path in (run.film, beside):
         if path is not None and path.exists():
             return path
-    what = f"The film of {folder} is neither at {run.film} nor at {beside}."
+    if run.film is None:
+        what = f"The film of {folder} is not at {beside}."
+    else:
+        what = f"The film of {folder} is neither at {run.film} nor at {beside}."
     raise FilmError(what, "Say where it is: --film FILM.")
 
 

@@ -25,6 +25,7 @@ from shotad.core import (
     RunSettings,
     ShotadError,
     WorkFolder,
+    check_engine_known,
     for_rendering,
     plural,
     read_settings,
@@ -80,7 +81,9 @@ def redo_line(
     if not ids:
         raise ReviewError("No line was named.", "Choose a line first.")
     run = run_with_cast(session)
-    engines = engines or engines_of(run.config.model_dump_json())
+    if engines is None:
+        check_engine_known(run)
+        engines = engines_of(run.config.model_dump_json())
     for line in notice(engines.looks, engines.writes):  # what leaves this machine, as every run says
         progress.note(line)
     told = "Described again"
@@ -175,6 +178,8 @@ def render_film(
     run = run_with_cast(session)
     flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}
     config = for_rendering(session.config, **flags)
+    if config.fit.ask:
+        check_engine_known(run)
     track = session.track
     wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
     with held(session.folder) as folder, opened(session, run, config) as film:
