@@ -32,7 +32,7 @@ from shotad.cli.options import (
     strict_option,
     tell_failures,
 )
-from shotad.core import CastError, Config, EngineError, FilmError, UsageError, WorkFolderError
+from shotad.core import SAFE_PATH, CastError, Config, EngineError, FilmError, UsageError, WorkFolderError
 
 if TYPE_CHECKING:
     from shotad.batch import (
@@ -293,7 +293,12 @@ def supervised() -> bool:
         return False
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-m", "shotad.cli.main", *sys.argv[1:]]
-    environment = {**os.environ, _LINE: str(theirs.fileno())}
+    # It takes no module from the folder that the command runs in, which may be one of films from anywhere; so
+    # it has to be told where shotad is.
+    package = str(Path(__file__).resolve().parents[2])
+    paths = [path for path in (os.environ.get("PYTHONPATH"), package) if path]
+    environment = {**os.environ, _LINE: str(theirs.fileno()), "PYTHONPATH": os.pathsep.join(paths)}
+    environment[SAFE_PATH] = "1"
     with ours:
         with theirs:
             # In a session of its own, so that Ctrl-C comes once: from here.

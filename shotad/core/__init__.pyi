@@ -209,6 +209,7 @@ from .settings import (
     Settings as Settings,
     assignments_of as assignments_of,
     build_settings as build_settings,
+    config_path as config_path,
     data_root as data_root,
     dataset_path as dataset_path,
     load_settings as load_settings,
@@ -219,6 +220,7 @@ from .settings import (
     word_files as word_files,
 )
 from .system import (
+    SAFE_PATH as SAFE_PATH,
     forget_peak as forget_peak,
     give_back_memory as give_back_memory,
     gpu_memory as gpu_memory,
@@ -227,6 +229,7 @@ from .system import (
     memory_free as memory_free,
     memory_of as memory_of,
     memory_total as memory_total,
+    own_modules_only as own_modules_only,
     peak_memory as peak_memory,
     processors as processors,
     use_one_heap as use_one_heap,

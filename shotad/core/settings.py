@@ -245,7 +245,7 @@ def _lay_bases(
 def _check_base(source: _Source, name: str, folder: Path) -> None:
     """Raises ConfigError where a file that came with a film builds on one outside of ``folder`` that is no
     config of shotad. Nothing is read for it."""
-    base = _named_file("config", "configs", name, "a YAML file", ConfigError).resolve()
+    base = config_path(name).resolve()
     if not (base.is_relative_to(folder) or base.is_relative_to((data_root() / "configs").resolve())):
         raise ConfigError(
             f"The config {source.name} builds on {name}, which lies outside of its folder.",
@@ -255,7 +255,7 @@ def _check_base(source: _Source, name: str, folder: Path) -> None:
 
 def _read(name_or_file: str) -> _Source:
     # By name (``paper``) or by file (``./mine.yaml``)
-    path = Path(_named_file("config", "configs", name_or_file, "a YAML file", ConfigError))
+    path = config_path(name_or_file)
     try:
         tree = read_yaml(path.read_text(encoding="utf-8"), _Yaml)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -359,6 +359,11 @@ def dataset_path(name_or_file: str) -> Path:
     """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
     what = "the YAML file that describes it,"
     return _named_file("dataset", "configs/datasets", name_or_file, what, DatasetError)
+
+
+def config_path(name_or_file: str) -> Path:
+    """Path of a config by name (``paper``) or by file. Raises ConfigError where there is none."""
+    return _named_file("config", "configs", name_or_file, "a YAML file", ConfigError)
 
 
 def _named_file(kind: str, folder: str, given: str, what: str, error: type[ShotadError]) -> Path:

@@ -13,7 +13,7 @@ from shotad.core.trust import UserOnly
 class EmbeddingSettings(Settings):
     """Sentences as vectors, for the action score and for repetition."""
 
-    model: Annotated[str, UserOnly(harmless="minilm")] = "minilm"
+    model: Annotated[str, UserOnly(harmless="minilm|Alibaba-NLP/gte-Qwen2-7B-instruct")] = "minilm"
     """Of the manifest, a folder, or a repository (the paper's: Alibaba-NLP/gte-Qwen2-7B-instruct)."""
     instruction: Literal["none", "paper", "code"] = "none"
     """Instruction that the model gets with each text: none (minilm knows no instructions), the paper's
