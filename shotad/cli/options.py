@@ -28,6 +28,7 @@ from shotad.core import (
     frame_rate_of,
     load_config,
     on_terminal,
+    without_sent_secrets,
     write_text,
 )
 from shotad.script import parse_time
@@ -277,9 +278,10 @@ class Console(Display):
     def result(self, text: str, value: Any) -> None:
         """The command's result: text for people, or JSON; with ``--quiet`` nothing."""
         if self.mode == "json":
-            text = json.dumps(value, ensure_ascii=False, indent=2)
+            text = without_sent_secrets(json.dumps(value, ensure_ascii=False, indent=2))
             # JSON has a way of its own to write what is not seen, and programs read the same.
-            click.echo(text if on_terminal(text) == text else json.dumps(value, indent=2))
+            is_seen = on_terminal(text) == text
+            click.echo(text if is_seen else without_sent_secrets(json.dumps(value, indent=2)))
         elif self.mode != "quiet":
             click.echo(on_terminal(text))
 

@@ -192,6 +192,12 @@ from .records import (
     whole_record as whole_record,
     with_texts as with_texts,
 )
+from .redaction import (
+    remember_secrets as remember_secrets,
+    struck_out as struck_out,
+    struck_out_of_answer as struck_out_of_answer,
+    without_sent_secrets as without_sent_secrets,
+)
 from .runsettings import (
     SETTINGS as SETTINGS,
     Given as Given,

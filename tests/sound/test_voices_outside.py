@@ -120,7 +120,8 @@ def test_openai_itself_wants_a_key_and_a_wrong_address_is_told_by_its_setting(mo
 def test_what_leaves_the_machine_is_told_before() -> None:
     away = make_voice(VoiceSettings(name="openai", base_url="http://speech.example/v1"), "de")
     assert notice(away) == [
-        "The lines of the track leave this machine: they are sent to speech.example to be spoken.",
+        "The lines of the track leave this machine: they are sent to speech.example to be spoken, with the key in "
+        "OPENAI_API_KEY.",
         "The connection to speech.example is not encrypted (http).",
     ]
     assert notice(make_voice(VoiceSettings(name="openai", base_url="http://localhost:9/v1"), "de")) == []
