@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,25 @@ def test_trouble_that_passes_leaves_no_trace(shotad: Shotad, tmp_path: Path, scr
     assert states(report) == {"placed": len(SLOTS)}
     assert all(len(record["tries"]) == 1 for record in run.records("stage2").values())
     assert {line["text"] for line in report["lines"]} == {"She opens the door."}
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_key_in_escapes_reaches_no_line(shotad: Shotad, tmp_path: Path, depth: int) -> None:
+    """``depth`` 1: the server escapes it in its answer, 2: in the line within its answer."""
+    escaped = "".join(f"\\u{ord(one):04x}" for one in SECRET)
+
+    def script(seen: Seen) -> Act:
+        line = "She opens the door marked KEY."
+        act = answer(f"{DESCRIBED} KEY") if is_stage1(seen) else answer(json.dumps({"summarized_AD": line}))
+        assert isinstance(act.body, str)
+        return replace(
+            act, body=act.body.replace("KEY", escaped if depth == 1 else escaped.replace("\\", "\\\\"))
+        )
+
+    with BadServer(script) as server:
+        run = run_at(server, tmp_path / "w", "stage2.repair=failed")
+        report = checked(shotad, run)
+    assert any("[secret]" in line["text"] for line in report["lines"])
 
 
 @pytest.mark.parametrize(("stage", "repair"), [("both", "all"), ("the second", "failed")])

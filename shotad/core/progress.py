@@ -217,8 +217,8 @@ def seen(text: str) -> str:
 
 
 def on_terminal(text: str, kept: str = "\n\t") -> str:
-    """Text of several lines as it may be printed, without keys of servers: newlines and tabs stay, what is not
-    seen is written out."""
+    """Text of several lines as it may be printed: newlines and tabs stay, what is not seen is written out.
+    Keys of servers are struck out."""
     text = without_sent_secrets(text)
     if text.isprintable():
         return text

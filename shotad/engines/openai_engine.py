@@ -247,7 +247,10 @@ class OpenAI:
                 what = f"The model {self.identity.model} takes no images. {said}"
                 hint = "Choose one with vision as stage1.model."
             case "moved":
-                host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
+                try:
+                    host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
+                except ValueError:  # no address at all, or one that held a key
+                    host = "another address"
                 what = f"{server} sends calls on to {host}."
                 hint = "Nothing was sent there. If it is the right one, set openai.base_url to it."
             case _:

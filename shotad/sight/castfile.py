@@ -88,13 +88,14 @@ class CastFile:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The people in their order, with the photos that are there."""
+        """The people in their order, with the photos that are there, in other folders too: no photo is read
+        for it."""
         found = []
         for entry in self._entries:
             photos: dict[Path, None] = {}
             for spec in entry.photos:
                 with suppress(OSError, ValueError):
-                    photos |= dict.fromkeys(photos_of(spec, self.folder))
+                    photos |= dict.fromkeys(_named_photos(spec, self.folder))
             found.append(replace(entry.member, photos=tuple(photos)))
         return tuple(found)
 

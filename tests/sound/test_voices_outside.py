@@ -78,6 +78,7 @@ def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
 
 @pytest.mark.parametrize(("act", "words"), [
     (refusal(401, f"Incorrect API key provided: {KEY}."), "right for this server"),
+    (Act(401, '{"error": "No: ' + "".join(f"\\u{ord(one):04x}" for one in KEY) + '"}'), "right for this server"),
     (refusal(404, "The model does not exist."), "may not have the model"),
     (refusal(402, "Billing."), "nothing left"),
     (refusal(400, "Unknown voice nova."), "may not know the voice"),
