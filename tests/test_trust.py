@@ -28,6 +28,7 @@ from shotad.core import (
     is_trusted,
     load_config,
     marks,
+    name_cast,
     read_settings,
     refuse_foreign,
     trust,
@@ -331,6 +332,28 @@ def test_of_files_elsewhere_a_received_work_folder_names_none(
     with pytest.raises(CastError, match="--cast CAST"):
         with_cast(run, None)
     assert with_cast(run, home / "movie.cast").given.cast == GivenCast(home / "movie.cast")
+
+
+def test_a_cast_that_is_named_for_a_received_folder_makes_no_other_choice_of_it_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = recorded(tmp_path / "movie.shotad", *FOREIGN, subtitles=Path("/etc/passwd"))
+    of_another_user(monkeypatch, tmp_path)
+    with WorkFolder(work) as folder:
+        name_cast(folder, read_settings(work), tmp_path / "elsewhere" / "cast")
+    run = read_settings(work)
+    assert run.given == Given(cast=GivenCast(tmp_path / "elsewhere" / "cast"))
+    assert run.config.openai.base_url is None
+    assert "openai.base_url" in run.withheld
+    monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "user"))
+    assert read_settings(work).config == load_config(None, FOREIGN), "whose it is finds it as it was"
+
+
+def test_passwords_of_addresses_are_not_shown(shotad: Shotad, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://me:hunter2@models.example/v1?api_key=abc123")
+    said = shotad("doctor")
+    assert "https://models.example/v1" in said.out
+    assert not any(secret in said.out + said.err for secret in ("hunter2", "abc123"))
 
 
 def test_where_no_seal_can_be_kept_runs_are_written_all_the_same(

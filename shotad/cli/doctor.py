@@ -34,6 +34,7 @@ from shotad.core import (
     trust,
     trusted_folders,
     weights_file,
+    without_secrets,
 )
 from shotad.engines import MODELS as TALKERS
 from shotad.grammar import MODELS as FEATURES
@@ -113,7 +114,7 @@ def examine() -> list[Check]:
 
     from shotad.grammar import auto_choice
 
-    address = os.environ.get("OPENAI_BASE_URL")
+    address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
     total, there = memory_total(), os.fspath(cache_folder())
     while not os.path.isdir(there):
         there = os.path.dirname(there) or "/"

@@ -207,6 +207,7 @@ from .runsettings import (
     changed_run as changed_run,
     check_engine_known as check_engine_known,
     for_rendering as for_rendering,
+    name_cast as name_cast,
     read_settings as read_settings,
     with_cast as with_cast,
     write_settings as write_settings,

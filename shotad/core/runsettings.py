@@ -161,6 +161,27 @@ def write_settings(
     folder.write_text(SETTINGS, json.dumps(written, ensure_ascii=False, indent=1) + "\n")
 
 
+def name_cast(folder: WorkFolder, run: RunSettings, path: Path) -> None:
+    """Have the run of a work folder know its cast from now on.
+
+    All else of ``settings.json`` stays: also what was withheld of it (`RunSettings.withheld`), with the seal
+    that it has. Raises WorkFolderError where the file is missing or damaged.
+    """
+    record = read_record(folder.path / SETTINGS)
+    if record is None:
+        raise WorkFolderError(
+            f"There is no {folder.path / SETTINGS}.", "Run shotad describe on the film again."
+        )
+    given = replace(run.given, cast=GivenCast(path.absolute()))
+    record["given"] = json.loads(json.dumps(asdict(given), default=str))
+    record["film"]["path"] = None if run.film is None else str(run.film)
+    seal = record.get("seal")
+    kept = seal if isinstance(seal, dict) else {}
+    # The files are those that the user has, or named just now.
+    record["seal"] = {**kept, "files": sealed("files", _sealed_files(record))}
+    folder.write_text(SETTINGS, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+
+
 def _sealed_config(record: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the settings that only the user may choose, by dotted name."""
     found: dict[str, Any] = {}

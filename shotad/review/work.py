@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from urllib.parse import quote
 from shotad.core import (
     CastError,
     Config,
-    GivenCast,
     InUse,
     Progress,
     ReviewError,
@@ -27,10 +25,10 @@ from shotad.core import (
     WorkFolder,
     check_engine_known,
     for_rendering,
+    name_cast,
     plural,
     read_settings,
     with_cast,
-    write_settings,
 )
 from shotad.film import Film, film_of, open_film
 from shotad.review.keeping import signatures
@@ -275,15 +273,7 @@ def remember_cast(session: Session, folder: WorkFolder, place: Path) -> None:
     given = run.given.cast
     if given is not None and given.path.absolute() == place.absolute():
         return
-    write_settings(
-        folder,
-        run.config,
-        run.film,
-        replace(run.given, cast=GivenCast(place)),
-        frame_rate=run.frame_rate,
-        configs=run.configs,
-        assignments=run.assignments,
-    )
+    name_cast(folder, run, place)
 
 
 def folder_of(place: Path) -> Path:
