@@ -108,6 +108,29 @@ def test_trouble_that_passes_leaves_no_trace(shotad: Shotad, tmp_path: Path, scr
     assert {line["text"] for line in report["lines"]} == {"She opens the door."}
 
 
+def test_a_run_of_ones_own_is_gone_on_with_at_its_server_and_nobody_elses(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with BadServer(well) as server:
+        run = run_at(server, tmp_path / "w")
+        name = checked(shotad, run)["lines"][0]["id"]
+        asked = len(server.requests)
+        assert shotad("redo", run.out, name, "--no-sheet").code in (0, 1)
+        assert len(server.requests) > asked
+        # The same folder, as somebody else has it
+        monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "another"))
+        asked = len(server.requests)
+        said = shotad("redo", run.out, name, "--no-sheet")
+        assert (said.code, len(server.requests)) == (2, asked)
+        assert "This run asked engine = 'openai'" in said.err
+        words = ("--engine", "openai", "--set", f"openai.base_url={server.url}")
+        said = shotad("redo", run.out, name, "--no-sheet", *words)
+        assert "Say where it is: --film FILM." in said.err, "it lies nowhere near the folder"
+        film = ("--film", run.words[1])
+        assert shotad("redo", run.out, name, "--no-sheet", *words, *film).code in (0, 1)
+        assert len(server.requests) > asked
+
+
 @pytest.mark.parametrize("depth", [1, 2])
 def test_a_key_in_escapes_reaches_no_line(shotad: Shotad, tmp_path: Path, depth: int) -> None:
     """``depth`` 1: the server escapes it in its answer, 2: in the line within its answer."""

@@ -278,7 +278,8 @@ class Prepared:
 
 def film_of(folder: Path, run: RunSettings, name: str) -> Path:
     """The film of a work folder: where the run had it, else one called ``name`` beside the folder."""
-    beside = folder.absolute().parent / name
+    # Its name alone: the record that holds it may have come from elsewhere and name a folder too.
+    beside = folder.absolute().parent / Path(name).name
     for path in (run.film, beside):
         if path is not None and path.exists():
             return path
