@@ -147,6 +147,15 @@ def test_all_else_may_be_chosen_by_a_file_beside_a_film(tmp_path: Path, text: st
     assert plan.job.config != Config()
 
 
+def test_what_is_refused_is_shown_without_passwords_and_cut(tmp_path: Path) -> None:
+    address = f"https://me:hunter2@evil.example/{'x' * 200}"
+    settings_beside(tmp_path, f"openai: {{base_url: '{address}'}}")
+    what, _ = planned(tmp_path).trouble.error  # type: ignore[union-attr,misc]
+    assert "evil.example" in what
+    assert "hunter2" not in what
+    assert "x" * 80 not in what
+
+
 def test_a_file_of_the_folder_itself_may_be_named_and_a_link_out_of_it_not(tmp_path: Path) -> None:
     films = tmp_path / "films"
     settings_beside(films, "word = as it is said\n", "lexicon.txt")
@@ -223,6 +232,9 @@ def test_trust_holds_for_a_folder_and_all_below_it_until_it_is_taken_back(tmp_pa
     assert not is_trusted("s3://bucket/films/../evil/movie.yaml")
     (mine / "link").symlink_to(other)
     assert not is_trusted(mine / "link" / "movie.yaml"), "a link makes nothing trusted"
+    (mine / "own.yaml").touch()
+    (other / "movie.yaml").symlink_to(mine / "own.yaml")
+    assert not is_trusted(other / "movie.yaml"), "nor is it trusted for what it points to"
     distrust(str(mine))
     assert not is_trusted(mine)
     with pytest.raises(UsageError, match="not among the trusted"):

@@ -29,6 +29,7 @@ import platformdirs
 from pydantic import BaseModel
 
 from shotad.core.errors import ConfigError, UsageError
+from shotad.core.progress import without_secrets
 from shotad.core.settings import Settings, build_settings
 
 
@@ -125,8 +126,9 @@ def without_foreign(before: Settings, after: Settings, foreign: Mapping[str, Any
 
 
 def choices_text(choices: Mapping[str, Any]) -> str:
-    """``engine = 'openai', openai.base_url = 'https://…'``, each value cut at 80 letters."""
-    return ", ".join(f"{name} = {_shortened(repr(value))}" for name, value in choices.items())
+    """``engine = 'openai', openai.base_url = 'https://…'``: values without passwords, cut at 80 letters."""
+    shown = {name: _shortened(without_secrets(repr(value))) for name, value in choices.items()}
+    return ", ".join(f"{name} = {value}" for name, value in shown.items())
 
 
 def _shortened(text: str) -> str:
@@ -204,15 +206,19 @@ def _spelled(folder: str) -> str:
 
 
 def is_trusted(place: str | os.PathLike[str]) -> bool:
-    """Whether a file or folder lies in a folder that the user trusts. Links are followed first, so that a
-    link in a trusted folder does not make what it points to trusted."""
+    """Whether a file or folder lies in a folder that the user trusts, once links are followed: a link in a
+    trusted folder makes nothing trusted that lies elsewhere, and a link elsewhere is not to be trusted for
+    what it points to."""
     text = os.fspath(place)
     folders = trusted_folders()
     if _is_address(text):
         # What ".." means to a store nobody knows.
         plain = ".." not in text.split("/")
         return plain and any(text == one or text.startswith(f"{one}/") for one in folders if _is_address(one))
-    return any(is_inside(text, Path(one)) for one in folders if not _is_address(one))
+    trusted = [Path(one) for one in folders if not _is_address(one)]
+    if Path(text).is_symlink() and not any(is_inside(Path(text).parent, one) for one in trusted):
+        return False
+    return any(is_inside(text, one) for one in trusted)
 
 
 def is_inside(path: str | os.PathLike[str], folder: Path) -> bool:
