@@ -204,4 +204,4 @@ def _places(options: dict[str, Any]) -> dict[str, Path]:
     name = name if isinstance(name, str) and name else named.stem
     if (named / SETTINGS).exists():  # where its run had it
         return {"film": film_of(named, read_settings(named), name), "out": named}
-    return {"film": named.absolute().parent / name, "out": named}
+    return {"film": named.absolute().parent / Path(name).name, "out": named}

@@ -27,11 +27,12 @@ from shotad.cli.options import (
     SectionedCommand,
     asked_time,
     console_options,
+    explicit_settings,
     settings,
     strict_option,
     tell_failures,
 )
-from shotad.core import CastError, Config, EngineError, FilmError, UsageError, WorkFolderError
+from shotad.core import SAFE_PATH, CastError, Config, EngineError, FilmError, UsageError, WorkFolderError
 
 if TYPE_CHECKING:
     from shotad.batch import (
@@ -108,7 +109,9 @@ class BatchRequest:
             found = gather(films, listed, options["frame_rate"])
             return only(found, failed) if options["only_failed"] else found
 
-        found, planner = look(), Planner(shared, options["out"], alone=options["no_beside"])
+        explicit = explicit_settings(options, **describing.flags_of(options))
+        found = look()
+        planner = Planner(shared, options["out"], alone=options["no_beside"], explicit=explicit)
         return BatchRequest(options, shared.config, planner, report, before, look, found)
 
 
@@ -182,7 +185,7 @@ def _size(option: str, text: str) -> int:
 def open_with(console: Console, asked: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.batch import is_local, local_path
-    from shotad.description import Engines, remarks
+    from shotad.description import Engines
 
     options, config = asked.options, asked.config
     limits_of(options)
@@ -201,8 +204,6 @@ def open_with(console: Console, asked: BatchRequest) -> None:
     if options["address"] is None and not options["dry_run"]:
         # On a cluster it is its nodes that look and write.
         engines.check_machine(config)
-    for line in remarks(config, engines):
-        console.note(line)
 
 
 def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
@@ -210,7 +211,7 @@ def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     from shotad.batch import done_before, foreseen_json, foreseen_lines, labels
 
     planned = asked.planner.plan(asked.gathered)
-    for line in leaving.of(planned):
+    for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
     results = [film.trouble or done_before(film.job) for film in planned]
     names = labels(planned)
@@ -292,7 +293,12 @@ def supervised() -> bool:
         return False
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-m", "shotad.cli.main", *sys.argv[1:]]
-    environment = {**os.environ, _LINE: str(theirs.fileno())}
+    # It takes no module from the folder that the command runs in, which may be one of films from anywhere; so
+    # it has to be told where shotad is.
+    package = str(Path(__file__).resolve().parents[2])
+    paths = [path for path in (os.environ.get("PYTHONPATH"), package) if path]
+    environment = {**os.environ, _LINE: str(theirs.fileno()), "PYTHONPATH": os.pathsep.join(paths)}
+    environment[SAFE_PATH] = "1"
     with ours:
         with theirs:
             # In a session of its own, so that Ctrl-C comes once: from here.
@@ -336,7 +342,7 @@ def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
 
     settings = load_ray_settings(asked.options["ray_files"])
     planned = asked.planner.plan(asked.gathered)
-    for line in leaving.of(sent_to(planned, settings)):
+    for line in (*leaving.engines_of(planned), *leaving.of(sent_to(planned, settings))):
         console.note(line)
     known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
     jobs = [film.job for film in planned if known[film.job.film] is None]
@@ -379,7 +385,7 @@ def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> 
         ready = [f for f in asked.gathered if not f.lost and (not f.changed or f.changed <= settled)]
         watch.take(ready)
         planned = planner.plan(ready)
-    for line in leaving.of(planned):
+    for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
     if watch is not None:
         for error in (film.lost for film in asked.gathered if film.lost):
@@ -407,7 +413,7 @@ def _later(
 
     def more() -> list[Planned]:
         films = planner.plan(watch.settled())
-        for line in leaving.of(films):
+        for line in (*leaving.engines_of(films), *leaving.of(films)):
             board.note(line)
         if watch.trouble not in (None, told[0]):
             board.note(f"New films cannot be looked for: {watch.trouble} Trying again.")
@@ -482,8 +488,9 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     Each film gets its own output folder. A film that fails, even by a crash, never stops the others; a table
     at the end shows the result of each. Run the same command again to skip finished films and continue.
 
-    Files next to a film apply to it, before the command line: movie.srt, movie.cast, movie.yaml (settings)
-    and movie.note.txt; shotad.yaml and cast apply to all films of their folder.
+    Files next to a film apply to it: movie.srt, movie.cast, movie.yaml (settings) and movie.note.txt;
+    shotad.yaml and cast apply to all films of their folder. Options go before settings files. Such a file may
+    not choose a server, a key or a program, unless you trust its folder: shotad doctor --trust FOLDER.
     """
     from shotad.batch import Leaving
 

@@ -165,7 +165,7 @@ def render(
     stand in ``rendered.findings`` and ``rendered.failures``. Raises UsageError, ConfigError, FilmError,
     ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
     """
-    from shotad.core import SETTINGS, Given, for_rendering, read_settings
+    from shotad.core import SETTINGS, Given, check_engine_known, for_rendering, read_settings
     from shotad.description import RunContext, shortener, shots_step, speech_step
     from shotad.script import load_track
     from shotad.sound import parse_wanted, run_render, wanted_files
@@ -178,6 +178,10 @@ def render(
         resolved = load_config(config, assignments, voice__name=voice)
     else:
         resolved = for_rendering(run.config, files, assignments, voice__name=voice)
+        if run.warning:
+            _warn(run.warning)
+        if resolved.fit.ask:
+            check_engine_known(run, assignments)
     wanted = parse_wanted([make] if isinstance(make, str) else make)
     rate = run.frame_rate if run else None
     with work_on(film, resolved, place, frame_rate=rate) as (opened, folder):

@@ -23,10 +23,12 @@ from shotad.core import (
     ShotadError,
     UsageError,
     WorkFolderError,
+    assignments_of,
     display_mode,
     frame_rate_of,
     load_config,
     on_terminal,
+    without_sent_secrets,
     write_text,
 )
 from shotad.script import parse_time
@@ -138,15 +140,24 @@ sampling_option = click.option(
 
 def settings(options: Mapping[str, Any], **more: Any) -> Config:
     """The settings that the options ask for, and ``more`` of them by dotted key (as in `load_config`)."""
-    return load_config(
-        options["config"],
-        options["assignments"],
-        engine=options.get("engine"),
-        language=options.get("language"),
-        film__audio_track=options["audio_track"],
-        slots__detail=options.get("detail"),
-        **more,
-    )
+    return load_config(options["config"], options["assignments"], **_flags(options), **more)
+
+
+def explicit_settings(options: Mapping[str, Any], **more: Any) -> tuple[str, ...]:
+    """The settings that options of their own name (``--set`` and flags, not ``--config``) as ``KEY=VALUE``;
+    ``more`` as in `settings`."""
+    flags = {**_flags(options), **more}
+    given = {name.replace("__", "."): value for name, value in flags.items() if value is not None}
+    return (*options["assignments"], *assignments_of(given))
+
+
+def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "engine": options.get("engine"),
+        "language": options.get("language"),
+        "film__audio_track": options["audio_track"],
+        "slots__detail": options.get("detail"),
+    }
 
 
 AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."
@@ -267,9 +278,10 @@ class Console(Display):
     def result(self, text: str, value: Any) -> None:
         """The command's result: text for people, or JSON; with ``--quiet`` nothing."""
         if self.mode == "json":
-            text = json.dumps(value, ensure_ascii=False, indent=2)
+            text = without_sent_secrets(json.dumps(value, ensure_ascii=False, indent=2))
             # JSON has a way of its own to write what is not seen, and programs read the same.
-            click.echo(text if on_terminal(text) == text else json.dumps(value, indent=2))
+            is_seen = on_terminal(text) == text
+            click.echo(text if is_seen else without_sent_secrets(json.dumps(value, indent=2)))
         elif self.mode != "quiet":
             click.echo(on_terminal(text))
 

@@ -93,6 +93,7 @@ from .engine import (
     TextKind as TextKind,
     ThingFact as ThingFact,
     Usage as Usage,
+    destination as destination,
 )
 from .errors import (
     CastError as CastError,
@@ -191,13 +192,22 @@ from .records import (
     whole_record as whole_record,
     with_texts as with_texts,
 )
+from .redaction import (
+    remember_secrets as remember_secrets,
+    struck_out as struck_out,
+    struck_out_of_answer as struck_out_of_answer,
+    without_sent_secrets as without_sent_secrets,
+)
 from .runsettings import (
     SETTINGS as SETTINGS,
     Given as Given,
     GivenCast as GivenCast,
     RunSettings as RunSettings,
     changed as changed,
+    changed_run as changed_run,
+    check_engine_known as check_engine_known,
     for_rendering as for_rendering,
+    name_cast as name_cast,
     read_settings as read_settings,
     with_cast as with_cast,
     write_settings as write_settings,
@@ -206,6 +216,7 @@ from .settings import (
     Settings as Settings,
     assignments_of as assignments_of,
     build_settings as build_settings,
+    config_path as config_path,
     data_root as data_root,
     dataset_path as dataset_path,
     load_settings as load_settings,
@@ -216,6 +227,7 @@ from .settings import (
     word_files as word_files,
 )
 from .system import (
+    SAFE_PATH as SAFE_PATH,
     forget_peak as forget_peak,
     give_back_memory as give_back_memory,
     gpu_memory as gpu_memory,
@@ -224,9 +236,21 @@ from .system import (
     memory_free as memory_free,
     memory_of as memory_of,
     memory_total as memory_total,
+    own_modules_only as own_modules_only,
     peak_memory as peak_memory,
     processors as processors,
     use_one_heap as use_one_heap,
+)
+from .trust import (
+    UserOnly as UserOnly,
+    distrust as distrust,
+    is_inside as is_inside,
+    is_trusted as is_trusted,
+    marks as marks,
+    refuse_foreign as refuse_foreign,
+    trust as trust,
+    trusted_folders as trusted_folders,
+    user_folder as user_folder,
 )
 from .types import (
     HEARING_RATE as HEARING_RATE,

@@ -16,7 +16,7 @@ import copy
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
@@ -124,13 +124,15 @@ def load_settings(
     assignments: Iterable[str] = (),
     *,
     under: Group | None = None,
+    confined: Collection[str] = (),
     **flags: Any,
 ) -> Group:
     """A checked ``model`` from named or given YAML files, assignments, and flags by dotted key.
 
     A later file wins, but a dataset's wins over all others wherever it is named. Dots of a flag's key are
     written as two underscores; a flag that is None is left out. ``under`` are the settings that hold where
-    none of these says otherwise (None: the defaults). Raises ConfigError for unknown names,
+    none of these says otherwise (None: the defaults). Of ``files``, those that are ``confined`` may build
+    only on configs of shotad and on files of their own folder. Raises ConfigError for unknown names,
     unknown keys and values out of range.
     """
     tree: dict[str, Any] = {} if under is None else under.model_dump(mode="json")
@@ -140,7 +142,8 @@ def load_settings(
     named = [_read(name) for name in files]
     for source in named:
         pile = plain if source.dataset is None else datasets
-        _lay_bases(source, pile, (source.path,))
+        folder = source.path.parent if source.name in confined else None
+        _lay_bases(source, pile, (source.path,), folder)
         pile.append(source)
     if len(ours := [source.name for source in named if source.dataset is not None]) > 1:
         raise ConfigError(
@@ -223,20 +226,36 @@ class _Source:
     tree: dict[str, Any]
 
 
-def _lay_bases(source: _Source, pile: list[_Source], under: tuple[Path, ...]) -> None:
-    """Put on ``pile`` what ``source`` builds on and what is not there yet; ``under`` are those above it."""
+def _lay_bases(
+    source: _Source, pile: list[_Source], under: tuple[Path, ...], folder: Path | None = None
+) -> None:
+    """Put on ``pile`` what ``source`` builds on and what is not there yet; ``under`` are those above it.
+    Where a ``folder`` is given, files are read from there alone."""
     for name in source.bases:
+        if folder is not None:
+            _check_base(source, name, folder)
         base = _read(name)
         if base.path in under:
             raise ConfigError(f"The config {source.name} builds on itself: base {name}.", "Take it out.")
         if all(base.path != other.path for other in pile):
-            _lay_bases(base, pile, (*under, base.path))
+            _lay_bases(base, pile, (*under, base.path), folder)
             pile.append(base)
+
+
+def _check_base(source: _Source, name: str, folder: Path) -> None:
+    """Raises ConfigError where a file that came with a film builds on one outside of ``folder`` that is no
+    config of shotad. Nothing is read for it."""
+    base = config_path(name).resolve()
+    if not (base.is_relative_to(folder) or base.is_relative_to((data_root() / "configs").resolve())):
+        raise ConfigError(
+            f"The config {source.name} builds on {name}, which lies outside of its folder.",
+            "Put that file beside it, or name it with --config.",
+        )
 
 
 def _read(name_or_file: str) -> _Source:
     # By name (``paper``) or by file (``./mine.yaml``)
-    path = Path(_named_file("config", "configs", name_or_file, "a YAML file", ConfigError))
+    path = config_path(name_or_file)
     try:
         tree = read_yaml(path.read_text(encoding="utf-8"), _Yaml)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -340,6 +359,11 @@ def dataset_path(name_or_file: str) -> Path:
     """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
     what = "the YAML file that describes it,"
     return _named_file("dataset", "configs/datasets", name_or_file, what, DatasetError)
+
+
+def config_path(name_or_file: str) -> Path:
+    """Path of a config by name (``paper``) or by file. Raises ConfigError where there is none."""
+    return _named_file("config", "configs", name_or_file, "a YAML file", ConfigError)
 
 
 def _named_file(kind: str, folder: str, given: str, what: str, error: type[ShotadError]) -> Path:

@@ -26,6 +26,7 @@ from filelock import FileLock, Timeout
 from shotad.core.errors import InUse, WorkFolderError
 from shotad.core.progress import is_text, printable
 from shotad.core.records import record_in, whole_record
+from shotad.core.redaction import without_sent_secrets
 
 _LOCK = ".lock"
 
@@ -141,7 +142,7 @@ class WorkFolder:
             explained(self.path, "cannot be written"),
             (self.path / "log.txt").open("a", encoding="utf-8") as log,
         ):
-            log.write(f"{stamp} {text}\n")
+            log.write(f"{stamp} {without_sent_secrets(text)}\n")
 
     def _is_forced(self, name: str) -> bool:
         return self._force and name not in self._fresh
@@ -194,7 +195,7 @@ class RecordLog:
 
         Raises WorkFolderError; nothing of the record is left then: a later one has its line to itself.
         """
-        line, path = _line({"key": key, **record}), self._path
+        line, path = without_sent_secrets(_line({"key": key, **record})), self._path
         with explained(path, "cannot be written"):
             before = path.stat().st_size if path.exists() else 0
             try:
@@ -267,8 +268,8 @@ _writing: set[str] = set()
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a text file whole, see `write_bytes`."""
-    write_bytes(path, [text.encode("utf-8")])
+    """Replace a text file whole, see `write_bytes`. Keys of servers are struck out of it."""
+    write_bytes(path, [without_sent_secrets(text).encode("utf-8")])
 
 
 def write_bytes(path: Path, parts: Iterable[bytes]) -> None:

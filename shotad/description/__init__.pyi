@@ -49,6 +49,7 @@ from .engine_pair import (
     opening as opening,
     remarks as remarks,
     used as used,
+    who_describes as who_describes,
 )
 from .estimate import (
     estimate_json as estimate_json,

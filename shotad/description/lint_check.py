@@ -342,6 +342,8 @@ def _checked(
     """The report on one path, with the rules that were asked for."""
     run = run_of(folder or (work_folder_of(asked.film) if asked.film is not None else None))
     config = settings(run.config if run else None)
+    if run and run.warning and any(name.startswith("lint.") for name in run.withheld):
+        progress.note(run.warning)
     if _is_track(file):
         track = load_track(file)
         material, skipped = track_material(track, folder, speech=asked.speech, cast=asked.cast)

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import Config, EvaluationError, Progress, ShotadError, file_sha256, load_config
+from shotad.core import (
+    Config,
+    EvaluationError,
+    Progress,
+    ShotadError,
+    file_sha256,
+    load_config,
+    without_secrets,
+)
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, read_records
@@ -182,8 +190,9 @@ def read_inputs(
         },
         extra=len(joined.extra),
         doubled=len(joined.doubled),
-        configs=tuple(one for one in configs if isinstance(one, str)),
-        assignments=tuple(assignments),
+        # They stand in the report, which is passed on
+        configs=tuple(without_secrets(one) for one in configs if isinstance(one, str)),
+        assignments=tuple(without_secrets(text) for text in assignments),
         title=data.title,
         titles=data.films,
         notes=tuple(_notes(data, joined, descriptions)),

@@ -278,11 +278,15 @@ class Prepared:
 
 def film_of(folder: Path, run: RunSettings, name: str) -> Path:
     """The film of a work folder: where the run had it, else one called ``name`` beside the folder."""
-    beside = folder.absolute().parent / name
+    # Its name alone: the record that holds it may have come from elsewhere and name a folder too.
+    beside = folder.absolute().parent / Path(name).name
     for path in (run.film, beside):
         if path is not None and path.exists():
             return path
-    what = f"The film of {folder} is neither at {run.film} nor at {beside}."
+    if run.film is None:
+        what = f"The film of {folder} is not at {beside}."
+    else:
+        what = f"The film of {folder} is neither at {run.film} nor at {beside}."
     raise FilmError(what, "Say where it is: --film FILM.")
 
 

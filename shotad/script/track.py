@@ -329,6 +329,9 @@ class FilmId:
     def __post_init__(self) -> None:
         if not 0 < self.duration < float("inf"):
             raise ValueError(f"film duration must be positive and finite, got {self.duration}")
+        # Files are looked for, and called, by it: a track from elsewhere may not lead to another folder.
+        if self.name in (".", "..") or "/" in self.name or "\0" in self.name:
+            raise ValueError(f"the film's name must be that of a file, without a folder, got {self.name!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +352,8 @@ class Track:
     translated_from: str = ""
 
     def __post_init__(self) -> None:
+        if any(sign in self.language for sign in "/\\\0"):  # files and folders are called by it
+            raise ValueError(f"language must be a language's tag, got {self.language!r}")
         if self.translated_from and not is_language(self.translated_from):
             raise ValueError(f"translated_from must be a language's tag, got {self.translated_from!r}")
         seen: dict[str, Cue] = {}

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, CastError, Member, did_you_mean, write_text
+from shotad.core import Cast, CastError, Member, did_you_mean, is_inside, is_trusted, write_text
 from shotad.sight.cast_entries import (
     Entry,
     called,
@@ -88,13 +88,14 @@ class CastFile:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The people in their order, with the photos that are there."""
+        """The people in their order, with the photos that are there, in other folders too: no photo is read
+        for it."""
         found = []
         for entry in self._entries:
             photos: dict[Path, None] = {}
             for spec in entry.photos:
                 with suppress(OSError, ValueError):
-                    photos |= dict.fromkeys(photos_of(spec, self.folder))
+                    photos |= dict.fromkeys(_named_photos(spec, self.folder))
             found.append(replace(entry.member, photos=tuple(photos)))
         return tuple(found)
 
@@ -204,6 +205,10 @@ def read_cast(path: Path) -> Cast:
             line = entry.lines.get(f"photos {i}", entry.line)
             try:
                 found = photos_of(spec, folder)
+            except OutsideFolder:
+                what = f"the photo {spec!r} lies outside of the cast's folder."
+                hint = f"Put it into {folder}. If the cast is your own: shotad doctor --trust {folder}"
+                raise wrong(path, line, what, hint) from None
             except FileNotFoundError as error:
                 what = f"the photo {spec!r} is missing: {error}."
                 hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as"
@@ -265,12 +270,24 @@ def natural(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(sorted(paths, key=counted))
 
 
+class OutsideFolder(ValueError):  # noqa: N818  the caller makes an error with a line of it
+    """A photo is named that does not lie in the folder of its cast."""
+
+
 def photos_of(spec: str, folder: Path) -> tuple[Path, ...]:
     """The files that a file, folder or pattern means, seen from ``folder``.
 
     Raises FileNotFoundError where there is nothing, and ValueError for a file of another format. A folder may
-    hold none.
+    hold none. A cast may have come with a film: raises OutsideFolder for what lies elsewhere, unless the user
+    trusts ``folder``.
     """
+    photos = _named_photos(spec, folder)
+    if not all(is_inside(photo, folder) for photo in photos) and not is_trusted(folder):
+        raise OutsideFolder(spec)
+    return photos
+
+
+def _named_photos(spec: str, folder: Path) -> tuple[Path, ...]:
     named = Path(spec).expanduser()
     path = folder / named
     if path.is_dir():

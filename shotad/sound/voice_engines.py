@@ -16,7 +16,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import VoiceError, VoiceSettings
+from shotad.core import VoiceError, VoiceSettings, destination
 from shotad.film import Samples
 from shotad.sound.kinds import Take
 
@@ -102,7 +102,8 @@ def notice(voice: Speaker) -> list[str]:
     """Plain lines for before the first word is spoken: what leaves this machine; none where all stays."""
     if not voice.sends_to:
         return []
-    lines = [f"The lines of the track leave this machine: they are sent to {voice.sends_to} to be spoken."]
+    where = destination(f"{voice.sends_to} to be spoken", voice.key_name)
+    lines = [f"The lines of the track leave this machine: they are sent to {where}."]
     if voice.is_open:
         lines.append(f"The connection to {voice.sends_to} is not encrypted (http).")
     return lines
@@ -174,6 +175,8 @@ class Speaker(Protocol):
     """How many lines it is best given in one go."""
     sends_to: str = ""
     """The host that lines are sent to; empty where they stay on this machine."""
+    key_name: str = ""
+    """The environment variable that holds the key which goes there too; empty where none does."""
     is_open: bool = False
     """Whether they go there without encryption."""
 

@@ -26,6 +26,7 @@ from shotad.engines import (
     address_of,
     asked_pause,
     key_from,
+    key_name_of,
     need_client,
     pauses,
     trouble_in,
@@ -84,6 +85,7 @@ class EndpointVoice(Speaker):
         self.identity = " ".join(filter(None, (self.name, settings.model, self._address.shown, manner)))
         self.sends_to = "" if self._address.is_local else self._address.shown
         self.is_open = self._address.is_open
+        self.key_name = key_name_of(self._address, KEY_NAME)
         try:
             need_client()
             key = key_from(KEY_NAME)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image
 
-from shotad.core import Cast, CastError, Member, Reveal
+from shotad.core import Cast, CastError, Member, Reveal, trust
 from shotad.sight import CastFile
 from shotad.sight.cast_entries import tidy
 from shotad.sight.castfile import read_cast
@@ -314,3 +314,21 @@ def test_a_last_line_without_an_end_can_be_followed(folder: Path, text: str) -> 
 
     changed(folder, text, change)
     assert [(m.name, m.spoken) for m in read_cast(folder / "cast.yaml")] == [("A", "Al"), ("B", "")]
+
+
+def test_photos_of_other_folders_are_taken_only_of_a_cast_that_the_user_trusts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cast may have come with a film."""
+    monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
+    cast, private = tmp_path / "movie.cast", tmp_path / "private"
+    for folder in (cast, private):
+        folder.mkdir()
+        (folder / "ann.jpg").touch()
+    (cast / "link.jpg").symlink_to(private / "ann.jpg")
+    for photos in (str(private), "../private/ann.jpg", "../*/ann.jpg", "link.jpg", f"[ann.jpg, '{private}']"):
+        (cast / "cast.yaml").write_text(f"people:\n- name: Ann\n  photos: {photos}\n")
+        with pytest.raises(CastError, match=r"line 3.*outside of the cast's folder.*--trust"):
+            read_cast(cast / "cast.yaml")
+    trust(str(cast))
+    assert [photo.parent for photo in read_cast(cast / "cast.yaml").members[0].photos] == [cast, private]

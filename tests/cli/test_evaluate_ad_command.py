@@ -201,3 +201,11 @@ def test_comparing_at_once_with_an_earlier_report(evaluate: Place, here: Path) -
     said = evaluate(*words, "--plain")
     assert (said.code, "ROUGE-L" in said.err) == (1, False)
     assert "AD 'b' has another human text in preds.eval" in said.err
+
+
+def test_a_report_holds_no_password_of_an_address(evaluate: Place, here: Path) -> None:
+    address = "openai.base_url=https://me:hunter2@models.example/v1?api_key=abc123"
+    assert evaluate("--metrics", "rouge-l", "--set", address, "--out", "r", "--quiet").code == 0
+    texts = [path.read_text(encoding="utf-8") for path in (here / "r").iterdir() if path.is_file()]
+    assert any("models.example" in text for text in texts)
+    assert not any(secret in text for text in texts for secret in ("hunter2", "abc123"))

@@ -78,6 +78,7 @@ def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
 
 @pytest.mark.parametrize(("act", "words"), [
     (refusal(401, f"Incorrect API key provided: {KEY}."), "right for this server"),
+    (Act(401, '{"error": "No: ' + "".join(f"\\u{ord(one):04x}" for one in KEY) + '"}'), "right for this server"),
     (refusal(404, "The model does not exist."), "may not have the model"),
     (refusal(402, "Billing."), "nothing left"),
     (refusal(400, "Unknown voice nova."), "may not know the voice"),
@@ -120,7 +121,8 @@ def test_openai_itself_wants_a_key_and_a_wrong_address_is_told_by_its_setting(mo
 def test_what_leaves_the_machine_is_told_before() -> None:
     away = make_voice(VoiceSettings(name="openai", base_url="http://speech.example/v1"), "de")
     assert notice(away) == [
-        "The lines of the track leave this machine: they are sent to speech.example to be spoken.",
+        "The lines of the track leave this machine: they are sent to speech.example to be spoken, with the key in "
+        "OPENAI_API_KEY.",
         "The connection to speech.example is not encrypted (http).",
     ]
     assert notice(make_voice(VoiceSettings(name="openai", base_url="http://localhost:9/v1"), "de")) == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -50,14 +50,15 @@ from shotad.core.config.words import (
 )
 from shotad.core.errors import ConfigError, UsageError
 from shotad.core.settings import Settings, assignments_of, load_settings
+from shotad.core.trust import ANY_FILE, LOCAL_PRESETS, UserOnly
 
 
 class Config(Settings):
     """Everything that can be set, in one record."""
 
-    engine: str = "auto"
+    engine: Annotated[str, UserOnly(harmless=LOCAL_PRESETS)] = "auto"
     """A preset: the models of Stage I and Stage II."""
-    language: str = "en"
+    language: Annotated[str, ANY_FILE] = "en"
     """Language of the description, as a tag of BCP 47 (``de``, ``pt-BR``)."""
     seed: int = Field(42, ge=0)
     """Seed of everything random: samples of an engine, examples. Each slot gets its own from it."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from shotad.core.settings import Settings
+from shotad.core.trust import ANY_FILE, LOCAL_ENGINES, PLAIN_NAME, UserOnly
 
 
 class PromptRules(Settings):
@@ -39,17 +40,17 @@ class PromptSettings(Settings):
     """What the prompts call the film."""
     factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
     """What Stage I is told to look for: ``auto`` goes by the shots' scales."""
-    verbs: tuple[str, ...] = (
+    verbs: Annotated[tuple[str, ...], ANY_FILE] = (
         "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
         "stare", "grab", "fall", "get", "go", "open", "smile",
     )  # fmt: skip
     """Verbs that Stage II is given as usual: those most frequent in the AD of a dataset."""
     example_count: int = Field(10, ge=0)
     """Example ADs that Stage II is shown; 0: none."""
-    example_file: str | None = None
+    example_file: Annotated[str | None, UserOnly(inside=True)] = None
     """A file of example ADs instead: plain text, a line each, or CSV with a column ``text_gt_wo_char``,
     ``text`` or ``text_gt``."""
-    note: str = ""
+    note: Annotated[str, ANY_FILE] = ""
     """The user's own note on the film: names, place, tone. The prompts of both stages carry it."""
     note_words: int = Field(250, ge=0)
     """Words of the note that are used."""
@@ -105,13 +106,13 @@ class GreedySettings(Settings):
 class Stage1Settings(Settings):
     """The engine that describes the clip. None: the preset's."""
 
-    engine: str | None = None
+    engine: Annotated[str | None, UserOnly(harmless=LOCAL_ENGINES)] = None
     """Its name (docs/engines.md); None: the preset's."""
-    model: str | None = None
+    model: Annotated[str | None, UserOnly(harmless=PLAIN_NAME)] = None
     """The engine's model: a name, a repository of the hub or a folder; None: the engine's own."""
-    revision: str | None = None
+    revision: Annotated[str | None, UserOnly()] = None
     """Revision of the model on its hub; None: the newest that is here."""
-    base_url: str | None = None
+    base_url: Annotated[str | None, UserOnly()] = None
     """The endpoint for this stage; None: ``openai.base_url``."""
     sampling: GreedySettings = GreedySettings(max_tokens=512)
     attempts: int = Field(3, ge=1, le=10)
@@ -121,13 +122,13 @@ class Stage1Settings(Settings):
 class Stage2Settings(Settings):
     """The engine that writes the AD sentence. None: the preset's."""
 
-    engine: str | None = None
+    engine: Annotated[str | None, UserOnly(harmless=LOCAL_ENGINES)] = None
     """Its name (docs/engines.md); None: the preset's."""
-    model: str | None = None
+    model: Annotated[str | None, UserOnly(harmless=PLAIN_NAME)] = None
     """As in Stage I."""
-    revision: str | None = None
+    revision: Annotated[str | None, UserOnly()] = None
     """Revision of the model on its hub; None: the newest that is here."""
-    base_url: str | None = None
+    base_url: Annotated[str | None, UserOnly()] = None
     """The endpoint for this stage; None: ``openai.base_url``."""
     sampling: SamplingSettings = SamplingSettings(temperature=0.6, top_p=0.9, max_tokens=256)
     attempts: int = Field(3, ge=1, le=10)
@@ -167,11 +168,11 @@ class LocalSettings(Settings):
 class EndpointSettings(Settings):
     """A server that speaks OpenAI's chat protocol: vLLM, Ollama, llama.cpp, LM Studio, OpenAI."""
 
-    base_url: str | None = None
+    base_url: Annotated[str | None, UserOnly()] = None
     """None: the environment's ``OPENAI_BASE_URL``, else OpenAI's own."""
-    model: str | None = None
+    model: Annotated[str | None, ANY_FILE] = None
     """The model's name on the server; without one here each stage must have its own."""
-    key_name: str = "OPENAI_API_KEY"
+    key_name: Annotated[str, UserOnly()] = "OPENAI_API_KEY"
     """The environment variable that holds the key. The key itself is never a setting."""
     detail: Literal["low", "high", "auto"] = "low"
     """How closely the server looks at each frame; a higher one costs more tokens."""

@@ -18,14 +18,21 @@ import yaml
 from pydantic import Field
 
 from shotad.core import (
+    Config,
     DatasetError,
     Interval,
     Settings,
     UsageError,
     build_settings,
+    config_path,
+    data_root,
     dataset_path,
+    is_inside,
+    is_trusted,
+    load_settings,
     plural,
     read_yaml,
+    refuse_foreign,
 )
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
@@ -265,6 +272,8 @@ def read_description(name_or_file: str) -> Description:
             f"The description {path} is not a mapping of keys to values.", "See configs/datasets/cmd-ad.yaml."
         )
     described = build_settings(Description, {"name": path.stem, **tree})
+    if not (is_inside(path, data_root()) or is_trusted(path)):
+        _check_choices(described, path)
     if not described.annotation.files:
         raise DatasetError(f"{path} names no annotation.files.", "Say what the table of ADs is called.")
     slot = described.slot
@@ -281,6 +290,31 @@ def read_description(name_or_file: str) -> Description:
                 f"Use {', '.join(f'{{{name}}}' for name in sorted(known))}.",
             ) from None
     return described
+
+
+def _check_choices(described: Description, path: Path) -> None:
+    """Refuse what the description of a dataset may not choose, which may have come with the dataset: places
+    outside of its root, and settings that are the user's alone. Raises DatasetError, ConfigError."""
+    named = described
+    tables = (named.annotation, named.shots, named.actions, named.casts)
+    places = [place for table in tables for place in table.files]
+    places += [*named.folders, *named.videos.films, *named.videos.pieces, *named.videos.frames]
+    for place in places:
+        if Path(place).is_absolute() or ".." in Path(place).parts:
+            raise DatasetError(
+                f"{path} names {place!r}, which lies outside of the dataset's root.",
+                "Name places below the root, or trust the folder if the file is your own: "
+                f"shotad doctor --trust {path.parent}",
+            )
+    if named.config:
+        own = config_path(named.config)
+        if not (is_inside(own, data_root()) or is_inside(own, path.parent)):
+            raise DatasetError(
+                f"{path} names the config {named.config!r}, which lies outside of its folder.",
+                "Put it beside the description, or name it with --config.",
+            )
+        after = load_settings(Config, [named.config], confined=[named.config])
+        refuse_foreign(Config(), after, str(own), str(path.parent))
 
 
 FIRST_FRAME = 1

@@ -180,7 +180,8 @@ class Judge:
         def ready() -> bool:
             make_ready(self._engine, self._context.progress)
             if self.sends_to:
-                note = f"Texts leave this machine: they are sent to {self.sends_to}."
+                where = self._engine.abilities.destination
+                note = f"Texts leave this machine: they are sent to {where}."
                 self._context.progress.note(note)
             return True
 
