@@ -44,7 +44,7 @@ DETAIL = click.Choice(["brief", "normal", "rich"])
 SELECT = click.Choice(["single", "sequence", "engine"])
 
 _SECTIONS = {
-    "Film": "lists only_failed subtitles audio_track start end film_file speech",
+    "Film": "lists only_failed subtitles encoding audio_track start end film_file speech",
     "Data": "root annotation actions casts videos predictions ids films limit shard",
     "Description": "engine target language detail quotes note context verify candidates select estimate",
     "Cast": "cast cast_folder cast_bank cast_photos cast_key",
@@ -107,10 +107,16 @@ settings_options = together(
     click.option("--config", metavar="NAME|FILE", multiple=True, help="Preset or YAML file; repeatable."),
     set_option,
 )
+encoding_option = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of subtitles that are not in Unicode: cp1251, gbk (default: detected).",
+)
 film_options = together(
     click.argument("film", type=PATH),
     click.option("--out", type=PATH, help="Output folder (default: FILM.shotad next to the film)."),
-    click.option("--subtitles", type=PATH, help="The film's subtitles: SRT, WebVTT or ASS."),
+    click.option("--subtitles", type=PATH, help="The film's subtitles: SRT, WebVTT, ASS, TTML and others."),
+    encoding_option,
     click.option("--audio-track", type=int, metavar="N", help="Audio track to listen to, counted from 0."),
     click.option("--frame-rate", metavar="RATE", help="Frame rate of numbered frames: 3 or 24000/1001."),
     settings_options,
@@ -144,6 +150,7 @@ def settings(options: Mapping[str, Any], **more: Any) -> Config:
         engine=options.get("engine"),
         language=options.get("language"),
         film__audio_track=options["audio_track"],
+        speech__encoding=options.get("encoding"),
         slots__detail=options.get("detail"),
         **more,
     )

@@ -344,14 +344,19 @@ def _checked(
     config = settings(run.config if run else None)
     if _is_track(file):
         track = load_track(file)
-        material, skipped = track_material(track, folder, speech=asked.speech, cast=asked.cast)
+        material, skipped = track_material(
+            track, folder, speech=asked.speech, cast=asked.cast, encoding=config.speech.encoding
+        )
         extra = kept_findings(folder, track) if folder is not None and file.name == TRACK else ()
     else:
         language = asked.language or config.language
-        material = script_material(file, language, speech=asked.speech, cast=asked.cast)
-        skipped, extra = (), ()
+        material, skipped = script_material(
+            file, language, speech=asked.speech, cast=asked.cast, encoding=config.speech.encoding
+        )
+        extra = ()
         if folder is not None:
-            material, skipped = in_folder(material, folder, load_track(folder / TRACK))
+            material, more = in_folder(material, folder, load_track(folder / TRACK))
+            skipped = (*skipped, *more)
     if asked.film is not None:
         material = beside_film(material, asked.film)
     if asked.screen:

@@ -17,7 +17,10 @@ from shotad.core import (
     Progress,
     ScriptError,
     Shot,
+    SpeechSettings,
     SubtitleError,
+    Utterance,
+    WeightsError,
     WorkFolder,
     file_sha256,
     interval_rows,
@@ -39,11 +42,13 @@ from shotad.film import (
     Frames,
     FrameStore,
     HandSlots,
+    HeardSpeech,
     Prepared,
     find_speech,
     fixed_slots,
     free_time,
     hand_row,
+    hear_speech,
     keep_to,
     plan_slots,
     read_hand_slots,
@@ -122,35 +127,91 @@ def prepare(context: RunContext) -> Prepared:
         gaps=gaps,
         slots=slots_of(planned["slots"]),
         failed=tuple((row["id"], row["reason"]) for row in planned.get("failed", ())),
-        warnings=tuple(text for text in (found.get("damage"), *planned.get("warnings", ())) if text),
+        warnings=tuple(
+            text
+            for text in (*spoken.get("warnings", ()), found.get("damage"), *planned.get("warnings", ()))
+            if text
+        ),
         hand=hand,
     )
 
 
 def speech_step(context: RunContext) -> dict[str, Any]:
-    """Where people speak: from given or embedded subtitles, else from the sound. Kept in ``speech.json``."""
+    """Where people speak: from given or embedded subtitles, compared with the sound; else from the sound.
+
+    Kept in ``speech.json``. With ``speech.source=subtitles`` nobody listens.
+    """
     config, given, info = context.config, context.given.subtitles, context.film.info
     settings, content = config.speech, _content(given, SubtitleError)
-    key = key_of("speech/2", context.film_key, settings, config.film.audio_track, content)
+    key = key_of("speech/3", context.film_key, settings, config.film.audio_track, content)
 
     def make() -> dict[str, Any]:
-        from shotad.film import embedded_track, read_subtitles, sound_blocks
-
-        subtitles, detail = None, ""
-        if given is not None:
-            subtitles, detail = read_subtitles(given), f"subtitles {given.name}"
-        elif settings.source in ("auto", "subtitles") and info.path is not None:
-            subtitles, detail = embedded_track(info.path) or (None, "")
-        blocks = None
-        if subtitles is None and settings.source != "none" and info.audio:
-            weights_file("silero-vad", context.progress)
-            blocks = sound_blocks(context.film, config.film.audio_track)
-        utterances, source, how = find_speech(
-            blocks, settings, subtitles=subtitles, duration=info.duration, progress=context.progress
-        )
-        return {"source": source, "detail": detail or how, "speech": utterance_rows(utterances)}
+        # Before anything is listened to: they may be refused.
+        subtitles, detail, notes = _subtitles(context)
+        heard: HeardSpeech | None = None
+        if settings.source in ("auto", "sound") and info.audio:
+            try:
+                heard = heard_step(context)
+            except WeightsError as trouble:
+                if subtitles is None or settings.source == "sound":
+                    raise
+                notes = (*notes, f"The subtitles were not compared with the sound: {trouble.what}")
+        speech = find_speech(heard, settings, subtitles=subtitles, duration=info.duration)
+        return {
+            "source": speech.source,
+            "detail": detail or speech.detail,
+            "warnings": [*notes, *speech.notes],
+            "speech": utterance_rows(speech.utterances),
+        }
 
     return context.folder.step("speech", key, make)
+
+
+def _subtitles(context: RunContext) -> tuple[tuple[Utterance, ...] | None, str, tuple[str, ...]]:
+    """What the given subtitles say, or those in the film; how they were found; and what is wrong with them.
+
+    None where there are none, or none are wanted. Raises SubtitleError for given ones that cannot be used.
+    """
+    from shotad.film import check_inside, embedded_track, read_subtitles
+
+    settings, given, info = context.config.speech, context.given.subtitles, context.film.info
+    if given is not None:
+        subtitles = read_subtitles(given, encoding=settings.encoding, frame_rate=info.frame_rate)
+        if settings.source != "sound":
+            check_inside(subtitles.utterances, info.duration)
+        return subtitles.utterances, f"subtitles {given.name}", subtitles.notes
+    if settings.source not in ("auto", "subtitles") or info.path is None:
+        return None, "", ()
+    track = embedded_track(info.path)
+    if track is None:
+        return None, "", ()
+    subtitles, why = track
+    try:
+        check_inside(subtitles.utterances, info.duration)
+    except SubtitleError as trouble:
+        # Nobody chose them: the sound can still be listened to.
+        return None, "", (f"The subtitles inside the film are not used. {trouble.what}",)
+    return subtitles.utterances, why, subtitles.notes
+
+
+def heard_step(context: RunContext) -> HeardSpeech | None:
+    """The speech heard in the sound, which takes a minute for an hour of film; None where there is no sound.
+
+    Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
+    """
+    key = key_of("heard/1", context.film_key, SpeechSettings.former, context.config.film.audio_track)
+
+    def make() -> dict[str, Any]:
+        weights_file("silero-vad", context.progress)
+        heard = hear_speech(context.film, context.config.film.audio_track, context.progress)
+        if heard is None:
+            return {"heard": None, "notes": []}
+        return {"heard": interval_rows(heard.intervals), "notes": list(heard.notes)}
+
+    record = context.folder.step("heard", key, make)
+    if record["heard"] is None:
+        return None
+    return HeardSpeech(tuple(Interval(*pair) for pair in record["heard"]), tuple(record["notes"]))
 
 
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -141,7 +141,7 @@ Piece = tuple[int, Samples]
 
 @dataclass(slots=True)
 class DownmixCheck:
-    """How the channels of a track went together in mono, in windows of `GUARD` seconds that were not silent."""
+    """How the channels of a track go together in mono, in windows of `GUARD` seconds that are not silent."""
 
     sounding: int = 0
     """Windows with sound."""
@@ -184,8 +184,8 @@ def _power_share(products: npt.NDArray[np.float64]) -> float:
 class MonoDownmix:
     """Mixes channels to mono, ``channels @ weights``, so that none can cancel another.
 
-    In stereo with one channel inverted (a cable soldered the wrong way round, a fault of an encoder) what both
-    have in common is gone from their mean, and that is the dialogue. There each channel is taken with
+    In stereo with one channel inverted (a cable soldered the wrong way round, a fault of an encoder) what
+    both have in common is gone from their mean, and that is the dialogue. There each channel is taken with
     the sign that adds to the strongest. Windows stand at multiples of their length on film time, so that
     sound that was sought is mixed as in a whole pass, given `CONTEXT` seconds before it.
     """

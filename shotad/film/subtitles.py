@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,6 +27,7 @@ from shotad.core import (
     SubtitleError,
     Utterance,
     is_tar,
+    plural,
     printable,
     read_text_file,
     seen,
@@ -51,7 +53,7 @@ _FEWEST_PER_MINUTE = 0.5
 _LONG_FILM = 600.0
 
 
-def embedded_track(path: Path) -> tuple[tuple[Utterance, ...], str] | None:
+def embedded_track(path: Path) -> tuple[Subtitles, str] | None:
     """The text track inside a film that best tells all speech, and why this one; None if there is none.
 
     Times count from the container's start time. Forced tracks, signs, songs, commentary and
@@ -71,7 +73,7 @@ def embedded_track(path: Path) -> tuple[tuple[Utterance, ...], str] | None:
             streams = {n: s for n, s in subtitles if s.codec_context.name in TEXT_CODECS}
             if not streams:
                 return None
-            heard = _read_tracks(container, streams)
+            heard, undecoded = _read_tracks(container, streams)
             audio = container.streams.best("audio")
             language = legible(audio.metadata).get("language", "") if audio is not None else ""
             duration = (container.duration or 0) / 1_000_000
@@ -84,20 +86,24 @@ def embedded_track(path: Path) -> tuple[tuple[Utterance, ...], str] | None:
     if fullest == 0 or (duration >= _LONG_FILM and fullest < _FEWEST_PER_MINUTE * duration / 60):
         return None
     whole = [track for track in whole if len(track[1]) >= _WHOLE_SHARE * fullest]
-    _, said, known = min(whole, key=lambda track: ([not has for has in track[2].values()], track[0]))
+    number, said, known = min(whole, key=lambda track: ([not has for has in track[2].values()], track[0]))
     why = ", ".join(mark for mark, has in known.items() if mark and has) or "the first"
     reason = f"{len(whole)} of {len(streams)} text tracks hold all speech; chosen: {why}"
-    return said, reason if len(streams) > 1 else "the only text track"
+    lost = undecoded.get(number, 0)
+    notes = (f"{plural(lost, 'subtitle')} of text track {number} cannot be decoded.",) if lost else ()
+    return Subtitles(said, notes), reason if len(streams) > 1 else "the only text track"
 
 
 def _read_tracks(
     container: InputContainer, streams: dict[int, SubtitleStream]
-) -> list[tuple[Utterance, ...]]:
-    """One pass over the film for all ``streams``; a packet that does not decode is passed over."""
+) -> tuple[list[tuple[Utterance, ...]], Counter[int]]:
+    """What each of ``streams`` says, in one pass over the film; and how many of its packets do not decode."""
     import av
 
     zero = float(exact_start(container))
     heard: dict[int, list[Utterance]] = {stream.index: [] for stream in streams.values()}
+    numbers = {stream.index: number for number, stream in streams.items()}
+    undecoded: Counter[int] = Counter()
     for packet in packets_of(container, *streams.values()):
         if packet.pts is None or not packet.time_base:
             continue
@@ -106,6 +112,7 @@ def _read_tracks(
         try:
             lines = packet.decode()
         except av.error.InvalidDataError:
+            undecoded[numbers[packet.stream_index]] += 1
             continue
         for line in lines:
             event = bytes(getattr(line, "ass", b"")).decode("utf-8", "replace")
@@ -114,7 +121,7 @@ def _read_tracks(
             if packet.stream.codec_context.name == "webvtt" and "<v" in written:
                 text = written  # the decoder drops voice tags
             heard[packet.stream_index] += utterances_in(text, start, end, style=style, actor=actor)
-    return [ordered(utterances) for utterances in heard.values()]
+    return [ordered(utterances) for utterances in heard.values()], undecoded
 
 
 def _marks(stream: SubtitleStream, language: str) -> dict[str, bool] | None:
@@ -279,8 +286,8 @@ def _clean_lines(text: str, *, keep_label: bool = True) -> str:
 
 
 HINT = (
-    "Give SubRip, WebVTT, ASS, SSA, TTML, SAMI, SBV, SubViewer or MicroDVD, or leave --subtitles out to listen to "
-    "the sound."
+    "Give SubRip (SRT), WebVTT, ASS, SSA, TTML, SAMI, SBV, SubViewer or MicroDVD, "
+    "or leave --subtitles out to listen to the sound."
 )
 _SIGN_STYLE = re.compile(
     r"(?<![a-z])signs?(?![a-z])|typeset|(?<!sub)titles?\b|on-?screen|(?<![a-z])notes?\b|logo|credit",

@@ -16,9 +16,21 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import FilmError, Interval, SpeechKind, SpeechSettings, SubtitleError, Utterance
-from shotad.film import Film, SoundBlock, SoundSeeker, find_speech, open_film, sound_blocks, speech, union
+from shotad.film import (
+    Film,
+    HeardSpeech,
+    SoundBlock,
+    SoundSeeker,
+    find_speech,
+    fit_subtitles,
+    hear_speech,
+    open_film,
+    sound_blocks,
+    speech,
+    union,
+)
 from shotad.film.audio import Runs, _blocks
-from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_intervals
+from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_in, speech_intervals
 from tests.media import FilmSpec, Made, SoundSpec, make_film
 
 
@@ -241,11 +253,12 @@ def said(start: float, end: float, text: str = "Hello.") -> Utterance:
 
 def test_subtitles_are_cut_and_must_be_there_where_demanded() -> None:
     given_ = [said(-1, 1), said(18, 25), said(30, 32), Utterance(Interval(3, 4), "La", SpeechKind.LYRICS)]
-    utterances, _, detail = find_speech(None, SpeechSettings(), subtitles=given_, duration=20)
+    found = find_speech(None, SpeechSettings(), subtitles=given_, duration=20)
+    utterances = found.utterances
     assert [u.interval for u in utterances] == [Interval(0, 1), Interval(3, 4), Interval(18, 20)]
     assert utterances[1].kind is SpeechKind.LYRICS
     assert utterances[2].text == "Hello."
-    assert "1 beyond" in detail
+    assert "1 beyond" in found.detail
     # Subtitles that are demanded must be there.
     with pytest.raises(SubtitleError, match="there are none") as caught:
         find_speech(None, SpeechSettings(source="subtitles"), subtitles=None, duration=9)
@@ -255,19 +268,23 @@ def test_subtitles_are_cut_and_must_be_there_where_demanded() -> None:
 @pytest.mark.usefixtures("simple_detector")
 def test_the_sound_is_heard_where_it_is_if_so_set() -> None:
     for silent in (None, blocks(np.zeros(0, np.float32))):
-        utterances, source, detail = find_speech(silent, SpeechSettings(), subtitles=None, duration=20)
-        assert (utterances, source) == ((), "none")
-        assert "no sound" in detail
+        heard = None if silent is None else speech_in(silent, 20)
+        assert heard is None
+        found = find_speech(heard, SpeechSettings(), subtitles=None, duration=20)
+        assert (found.utterances, found.source) == ((), "none")
+        assert "no sound" in found.detail
     sound = noise(20, 0.001)
     sound[5 * RATE : 6 * RATE] = noise(1, 0.2)
-    utterances, source, detail = find_speech(
-        blocks(sound), SpeechSettings(source="sound"), subtitles=[said(1, 2)], duration=20
+    heard = speech_in(blocks(sound), 20)
+    assert heard is not None
+    found = find_speech(
+        HeardSpeech(heard), SpeechSettings(source="sound"), subtitles=[said(1, 2)], duration=20
     )
-    assert source == "sound"
-    (heard_in,) = (utterance.interval for utterance in utterances)
+    assert found.source == "sound"
+    (heard_in,) = (utterance.interval for utterance in found.utterances)
     assert heard_in.start == pytest.approx(5 - LEAD, abs=2 * STEP)
     assert heard_in.end == pytest.approx(6, abs=2 * STEP)
-    assert "1 stretches" in detail
+    assert "1 stretches" in found.detail
 
 
 def heard_in(*chances: float, **changes: float) -> list[tuple[int, int]]:
@@ -313,7 +330,7 @@ def test_noise_hum_and_silence_are_no_speech() -> None:
     time = np.arange(5 * RATE) / RATE
     hum = (0.1 * np.sin(2 * np.pi * 220 * time)).astype(np.float32)
     for sound in (noise(5), hum, np.zeros(5 * RATE, np.float32)):
-        assert find_speech(blocks(sound), SpeechSettings(), subtitles=None, duration=5)[0] == ()
+        assert speech_in(blocks(sound), 5) == ()
 
 
 CLIPS = json.loads(LABELS.read_text(encoding="utf-8"))["clips"]
@@ -328,10 +345,9 @@ def test_supplied_clips(name: str) -> None:
         pytest.skip("the supplied clips are not beside the repository")
     label = CLIPS[name]
     with open_film(path) as film:
-        utterances, _, _ = find_speech(
-            sound_blocks(film), SpeechSettings(), subtitles=None, duration=film.info.duration
-        )
-    margin, heard_in = SpeechSettings().margin, [utterance.interval for utterance in utterances]
+        found = hear_speech(film)
+    assert found is not None
+    margin, heard_in = SpeechSettings().margin, found.intervals
     kept = union(Interval(one.start - margin, one.end + margin) for one in heard_in)
     spoken = [Interval(*pair) for pair in label["speech"]]
     for line in spoken:
