@@ -157,10 +157,13 @@ def speech_step(context: RunContext) -> dict[str, Any]:
                     raise
                 notes = (*notes, f"The subtitles were not compared with the sound: {trouble.what}")
         speech = find_speech(heard, settings, subtitles=subtitles, duration=info.duration)
+        warnings = [*notes, *speech.notes]
+        for warning in warnings:  # now, not only when the run has ended
+            context.progress.note(warning)
         return {
             "source": speech.source,
             "detail": detail or speech.detail,
-            "warnings": [*notes, *speech.notes],
+            "warnings": warnings,
             "speech": utterance_rows(speech.utterances),
         }
 

@@ -277,10 +277,10 @@ def check_inside(subtitles: Sequence[Utterance], duration: float) -> None:
     ):
         return
     first = min(utterance.interval.start for utterance in subtitles)
-    number = len(subtitles)
+    many = f"None of the {len(subtitles)} subtitles lies"
     raise SubtitleError(
-        f"None of the {number} subtitles lies inside the film: it ends at {_clock(duration)}, and the first "
-        f"of them begins at {_clock(first)}.",
+        f"{many if len(subtitles) > 1 else 'The only subtitle does not lie'} inside the film: it ends at "
+        f"{_clock(duration)}, and the first subtitle begins at {_clock(first)}.",
         "Give the subtitles of this film, or leave --subtitles out to listen to the sound.",
     )
 

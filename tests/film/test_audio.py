@@ -22,7 +22,6 @@ from shotad.film import (
     SoundBlock,
     SoundSeeker,
     find_speech,
-    fit_subtitles,
     hear_speech,
     open_film,
     sound_blocks,

@@ -95,7 +95,9 @@ def test_encodings_and_line_ends(tmp_path: Path, newline: str) -> None:
     text = SRT.replace("Who's</i> there?", "Où est</i> Zoë?").replace("♪", "#").replace("\n", newline)
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"):
         path.write_bytes(text.encode(encoding))
-        assert [u.text for u in read_subtitles(path).utterances] == ["Où est Zoë?", "Hello darkness"], encoding
+        assert [u.text for u in read_subtitles(path).utterances] == ["Où est Zoë?", "Hello darkness"], (
+            encoding
+        )
 
 
 ASS = """[Script Info]
@@ -169,6 +171,184 @@ def test_supplied_captions() -> None:
     blocks = read_subtitles(SHARED / "ad-text" / "able-player" / "blocks4all_captions_en.vtt").utterances
     assert blocks[0].text == "Boon, he's very excited about the world."
     assert not any("[" in u.text for u in blocks)
+
+
+@pytest.mark.parametrize(
+    "timing",
+    [
+        "00:00:04,400 --> 00:00:06,000",
+        "00:00:04.400 --> 00:00:06.000 align:start position:0%",
+        "00:00:04,400 --> 00:00:06,000  X1:100 X2:200 Y1:100 Y2:200",
+        "0:0:4,4 --> 0:0:6",
+        "4.4 --> 6.0",
+        "00:04.400 --> 00:06.000",
+        "00:00:04,400-->00:00:06,000",
+        "00:00:04,400 -> 00:00:06,000",
+        "00:00:04,400 -- > 00:00:06,000",
+        "00:00:04,400 \u2192 00:00:06,000",
+        "00:00:04,400 \u2014> 00:00:06,000",
+        "00:00:04,400 --&gt; 00:00:06,000",
+        "00 : 00 : 04 , 400 --> 00 : 00 : 06 , 000",
+        "\uff10\uff10\uff1a\uff10\uff10\uff1a\uff10\uff14\uff0c\uff14\uff10\uff10 \uff0d\uff0d\uff1e 00:00:06",
+        "00:00:04:10 --> 00:00:06:00",
+        "00:00:04;10 --> 00:00:06;00",
+        "00:00:04:400 --> 00:00:06:000",
+        "00:00:04.40,00:00:06.00",
+        "0:00:04.400,0:00:06.000",
+        "0:00:04,400,0:00:06,000",
+    ],
+)
+@pytest.mark.parametrize("head", ["", "WEBVTT\n\n"])
+def test_every_form_of_times_is_read(timing: str, head: str) -> None:
+    subtitles = parse_subtitles(f"{head}{timing}\nHello.\n\n1:00:10,000 --> 1:00:12\nAfter an hour.\n")
+    assert bounds(subtitles.utterances) == [(4.4, 6), (3610, 3612)]
+    assert subtitles.notes == ()
+
+
+def test_more_than_99_hours_and_times_before_the_film() -> None:
+    far = parse_subtitles("1\n100:00:05,000 --> 100:00:07,000\nFar away.\n").utterances
+    assert bounds(far) == [(360005, 360007)]
+    early = parse_subtitles("1\n-00:00:01,000 --> 00:00:02,000\nEarly.\n").utterances
+    assert bounds(early) == [(-1, 2)]
+
+
+@pytest.mark.parametrize("head", ["", "WEBVTT\n\n"])
+def test_lines_that_look_like_times_and_are_not_read_are_told(head: str) -> None:
+    good = "00:00:04,400 --> 00:00:06,000\nHello.\n\n"
+    unread = "00:00:0x,400 --> 00:00:06,000", "00:00:09,400 -->", "00:00:09,400", "4 400 --> 6 000"
+    text = head + good + "".join(f"{line}\nLost.\n\n" for line in unread)
+    subtitles = parse_subtitles(text, "film.srt")
+    assert [u.text for u in subtitles.utterances] == ["Hello."]
+    numbers = [number for number, line in enumerate(text.split("\n"), 1) if line in unread]
+    (note,) = subtitles.notes
+    assert note.startswith("film.srt: 4 lines look like times and are not read")
+    assert f"{numbers[0]}, {numbers[1]}, {numbers[2]} and {numbers[3]}" in note
+    with pytest.raises(SubtitleError, match="line 1 looks like a time"):
+        parse_subtitles(f"{unread[0]}\nLost.\n")
+    with pytest.raises(SubtitleError, match="line 3 looks like a time"):
+        parse_subtitles(f"WEBVTT\n\n{unread[0]}\nLost.\n")
+
+
+def test_words_with_arrows_and_times_are_words() -> None:
+    words = "Look --> there", "It is 1 -> 2", "From 5:30 - 6:30, or at 12:30."
+    text = "1\n00:00:04,400 --> 00:00:06,000\n" + "\n".join(words) + "\n"
+    subtitles = parse_subtitles(text)
+    assert [u.text for u in subtitles.utterances] == [" ".join(words)]
+    assert subtitles.notes == ()
+
+
+VTT_WITH_ALL = """WEBVTT
+Kind: captions
+X-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:900000
+
+STYLE
+::cue { color: red }
+
+NOTE 00:00:01.000 --> 00:00:02.000
+left out
+
+00:00:04.400 --> 00:00:09.500 align:start position:0%
+ \nready<00:00:05.400><c> for</c> launch
+
+name of a cue
+00:00:10.000 --> 00:00:11.000
+one
+00:00:12.000 --> 00:00:13.000
+two
+\ufeff
+WEBVTT
+
+00:00:14.000 --> 00:00:15.000
+
+three
+
+00:00:16.000 --> 00:00:17.000 four
+"""
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", "\r\r\n"])
+def test_webvtt_as_it_is_found(newline: str) -> None:
+    utterances = parse_subtitles(VTT_WITH_ALL.replace("\n", newline)).utterances
+    assert [u.text for u in utterances] == ["ready for launch", "one", "two", "three", "four"]
+    assert bounds(utterances) == [(4.4, 9.5), (10, 11), (12, 13), (14, 15), (16, 17)]
+
+
+SAMI = """<SAMI><HEAD><STYLE><!-- P { color: red } --></STYLE></HEAD><BODY>
+<SYNC Start=4400><P Class=ENCC>Hello<br>you.
+<SYNC Start=6000><P Class=ENCC>&nbsp;
+<SYNC Start=oops><P Class=ENCC>Lost.
+</BODY></SAMI>"""
+TTML = """<?xml version="1.0" encoding="utf-16"?>
+<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter" ttp:frameRate="25">
+<body begin="1s"><div>
+<p begin="00:00:03.400" end="00:00:05">Hello<br/><span>you</span>.</p>
+<p begin="225f" dur="2s">Frames.</p>
+<p begin="15s"><span begin="1s" end="2s">Inside.</span></p>
+<p begin="oops" end="3s">Lost.</p>
+</div></body></tt>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "notes"),
+    [
+        ("{1}{1}25\n{110}{150}Hello|you.\n{x\n", [(4.4, 6, "Hello you.")], 0),
+        ("[44][60]Hello|/you.\n", [(4.4, 6, "Hello you.")], 0),
+        ("[ti:x]\n[00:04.40]Hello you.\n[00:05,90]Bye.\n", [(4.4, 5.9, "Hello you."), (5.9, 7.4, "Bye.")], 0),
+        ("00:00:04:Hello|you.\n00:00:05:Bye.\n", [(4, 5, "Hello you."), (5, 6.5, "Bye.")], 0),
+        (SAMI, [(4.4, 6, "Hello you.")], 1),
+        (TTML, [(4.4, 6, "Hello you ."), (10, 12, "Frames."), (17, 18, "Inside.")], 1),
+        (
+            "[INFORMATION]\n[TITLE]x\n[END INFORMATION]\n[SUBTITLE]\n00:00:04.40,00:00:06.00\nHello[br]you.\n",
+            [(4.4, 6, "Hello you.")],
+            0,
+        ),
+        (
+            ASS.partition("Dialogue:")[0]
+            + "Dialogue: 0,0:00:04,40,100:00:06,00,Default,,0,0,0,,Hello, you.\n"
+            "Dialogue: 0,oops,0:00:06.00,Default,,0,0,0,,Lost.\n",
+            [(4.4, 360006, "Hello, you.")],
+            1,
+        ),
+    ],
+    ids=["microdvd", "mpl2", "lrc", "tmplayer", "sami", "ttml", "subviewer", "ass"],
+)
+def test_other_formats(text: str, lines: list[tuple[float, float, str]], notes: int) -> None:
+    subtitles = parse_subtitles(text)
+    assert [(u.interval.start, u.interval.end, u.text) for u in subtitles.utterances] == lines
+    assert len(subtitles.notes) == notes
+
+
+def test_frames_need_a_rate() -> None:
+    text = "{110}{150}Hello.\n"
+    assert bounds(parse_subtitles(text, frame_rate=Fraction(25)).utterances) == [(4.4, 6)]
+    with pytest.raises(SubtitleError, match="counted in frames"):
+        parse_subtitles(text)
+
+
+def test_an_encoding_that_was_detected_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "film.srt"
+    words = "Я не знаю, где он."
+    path.write_bytes(f"1\n00:00:04,400 --> 00:00:06,000\n{words}\n".encode("cp1251"))
+    subtitles = read_subtitles(path)
+    assert [u.text for u in subtitles.utterances] == [words]
+    assert "cp1251" in subtitles.notes[0]
+    assert "--encoding" in subtitles.notes[0]
+    assert read_subtitles(path, encoding="cp1251").notes == ()
+
+
+FAULTS = SHARED / "faults" / "subtitles"
+
+
+@pytest.mark.skipif(not FAULTS.exists(), reason="the faulty subtitles are not beside the repository")
+def test_supplied_faults() -> None:
+    wanted = {
+        "comma.vtt": [(4.4, 6), (6.4, 8), (9.5, 12.2)],
+        "seconds.vtt": [(4, 6), (9, 12)],
+        "hundred.srt": [(360005, 360007)],
+        "rolling-captions.vtt": [(4.4, 9.5), (9.5, 9.51), (9.51, 12.2)],
+    }
+    for name, times in wanted.items():
+        assert bounds(read_subtitles(FAULTS / name).utterances) == times, name
 
 
 Cue = tuple[float, float, str]
