@@ -27,6 +27,7 @@ from shotad.core import (
     frame_rate_of,
     load_config,
     on_terminal,
+    read_text_file,
     write_text,
 )
 from shotad.script import parse_time
@@ -180,11 +181,11 @@ def tell_failures(
 
 def text_of(option: str, path: Path, hint: str) -> str:
     """The text in a file that an option names. Raises UsageError, for an empty one with ``hint``."""
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        what = f"{option} {path} cannot be read: {error}."
-        raise UsageError(what, "Name a text file in UTF-8.", usage=False) from None
+    error = functools.partial(UsageError, usage=False)
+    file = read_text_file(path, "note", error, hint=f"{option}: name a text file.")
+    if file.note:
+        click.echo(f"{path} {file.note}.", err=True)
+    text = file.text.strip()
     if not text:
         raise UsageError(f"{option} {path} is empty.", hint)
     return text

@@ -230,6 +230,7 @@ from .system import (
 )
 from .text_files import (
     SIZE_LIMITS as SIZE_LIMITS,
+    FileKind as FileKind,
     TextFile as TextFile,
     check_encoding as check_encoding,
     decode_text as decode_text,

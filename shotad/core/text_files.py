@@ -17,8 +17,8 @@ from shotad.core.errors import ShotadError, UsageError, did_you_mean
 from shotad.core.progress import plural, size_text
 
 FileKind = Literal[
-    "cast", "lexicon", "note", "prompt", "screenplay", "script", "settings", "shots", "slots", "subtitles",
-    "words",
+    "cast", "lexicon", "list", "note", "prompt", "screenplay", "script", "settings", "shots", "slots",
+    "subtitles", "table", "words",
 ]  # fmt: skip
 
 MB = 1_000_000
@@ -32,6 +32,10 @@ SIZE_LIMITS: dict[FileKind, int] = {
     "slots": 16 * MB,
     # A character bank may hold the casts of thousands of films.
     "cast": 64 * MB,
+    # What is measured: the largest dataset of AD has 60 MB.
+    "table": 2000 * MB,
+    # A million films or ids, one a line.
+    "list": 100 * MB,
     # A screenplay has 0.3 MB; JSON with its scenes and their embeddings has more.
     "screenplay": 16 * MB,
     # Every word of a language, with its forms, has 5 MB.

@@ -15,12 +15,14 @@ from shotad.core import (
     LintSettings,
     NoProgress,
     Progress,
+    ScriptError,
     ShotadError,
     SpeechKind,
     UsageError,
     WorkFolderError,
     is_english,
     parse_json,
+    read_text_file,
     work_folder_of,
 )
 from shotad.description.lint_material import (
@@ -415,8 +417,8 @@ def _is_track(path: Path) -> bool:
     if path.suffix.lower() != ".json":
         return False
     try:
-        head = parse_json(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
+        head = parse_json(read_text_file(path, "script", ScriptError, encoding="utf-8").text)
+    except (ScriptError, ValueError):
         return path.name == TRACK
     return isinstance(head, dict) and "schema_version" in head and "film" in head
 

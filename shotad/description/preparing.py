@@ -5,6 +5,7 @@ Each step is kept in the work folder and made again only when something that cha
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +13,21 @@ from typing import Any
 
 from shotad.core import (
     Config,
+    FileKind,
     Given,
     Interval,
     Progress,
     ScriptError,
     Shot,
+    ShotadError,
     SpeechSettings,
     SubtitleError,
     Utterance,
     WeightsError,
     WorkFolder,
-    file_sha256,
     interval_rows,
     key_of,
+    read_file_bytes,
     reported,
     seconds,
     shot_rows,
@@ -142,7 +145,7 @@ def speech_step(context: RunContext) -> dict[str, Any]:
     Kept in ``speech.json``. With ``speech.source=subtitles`` nobody listens.
     """
     config, given, info = context.config, context.given.subtitles, context.film.info
-    settings, content = config.speech, _content(given, SubtitleError)
+    settings, content = config.speech, _content(given, "subtitles", SubtitleError)
     key = key_of("speech/3", context.film_key, settings, config.film.audio_track, content)
 
     def make() -> dict[str, Any]:
@@ -220,7 +223,7 @@ def heard_step(context: RunContext) -> HeardSpeech | None:
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
     """The shots: given, or found in one pass, which fills ``store``. Kept in ``shots.json``."""
     film, config, given = context.film, context.config, context.given.shots
-    key = key_of("shots/1", context.film_key, config.shots, _content(given, ScriptError))
+    key = key_of("shots/1", context.film_key, config.shots, _content(given, "shots", ScriptError))
 
     def make() -> dict[str, Any]:
         if given is not None:
@@ -264,7 +267,7 @@ def slots_step(
     """The slots, given or planned, kept to ``hand``, in ``slots.json``; ``keys`` are of earlier steps."""
     given, settings = context.given.slots, context.config.slots
     own = (hand_row(hand),) if hand else ()
-    key = key_of("slots/1", keys, settings, _content(given, ScriptError), *own)
+    key = key_of("slots/1", keys, settings, _content(given, "slots", ScriptError), *own)
     film = Interval(0.0, end)
 
     def make() -> dict[str, Any]:
@@ -288,11 +291,9 @@ def slots_step(
     return context.folder.step("slots", key, make)
 
 
-def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) -> str | None:
+def _content(path: Path | None, kind: FileKind, error: type[ShotadError]) -> str | None:
     """Hash of a given file, so that a changed file is a changed key."""
     if path is None:
         return None
-    try:
-        return file_sha256(path)
-    except OSError as trouble:
-        raise error(f"{path} cannot be read: {trouble.strerror}.", "Check the name.") from None
+    data = read_file_bytes(path, kind, error, hint="Check the name.")
+    return hashlib.sha256(data).hexdigest()

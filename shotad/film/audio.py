@@ -147,8 +147,10 @@ class DownmixCheck:
     """Windows with sound."""
     cancelling: int = 0
     """Of them those in which channels cancelled each other, and were turned round."""
+    both: int = 0
+    """Of them those in which each of two channels sounded."""
     unrelated: int = 0
-    """Of them those in which two channels had nothing in common: languages, or a voice and noise."""
+    """Of those the ones in which they had nothing in common: languages, or a voice and noise."""
 
     @property
     def is_inverted(self) -> bool:
@@ -158,7 +160,7 @@ class DownmixCheck:
     @property
     def is_two_programmes(self) -> bool:
         """Whether two channels go their own ways all the time, as in films of two languages, one in each."""
-        return self.unrelated >= max(8, 0.8 * self.sounding)
+        return self.unrelated >= max(8, 0.8 * self.both)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +188,7 @@ class MonoDownmix:
 
     In stereo with one channel inverted (a cable soldered the wrong way round, a fault of an encoder) what
     both have in common is gone from their mean, and that is the dialogue. There each channel is taken with
-    the sign that adds to the strongest. Windows stand at multiples of their length on film time, so that
+    the sign that adds to a strong one. Windows stand at multiples of their length on film time, so that
     sound that was sought is mixed as in a whole pass, given `CONTEXT` seconds before it.
     """
 
@@ -258,8 +260,11 @@ class MonoDownmix:
         if not cancels:
             return window.position, window.mono
         products = around if cancels_around else window.products
-        strongest = int(np.argmax(np.diag(products)))
-        signs = np.where(products[strongest] < 0, -1, 1)
+        powers = np.diag(products)
+        # The first of the strong ones, not the strongest: of two that are alike always the same, so that the
+        # sign does not change from window to window.
+        leading = int(np.argmax(powers >= 0.25 * powers.max()))
+        signs = np.where(products[leading] < 0, -1, 1)
         return window.position, np.asarray(window.channels @ (self._weights * signs), np.float32)
 
     def _count(self, window: _Window, cancels: bool) -> None:
@@ -271,8 +276,9 @@ class MonoDownmix:
         if len(self._weights) == 2:
             powers = np.diag(window.products) / samples
             common = abs(float(window.products[0, 1])) / samples
-            if powers.min() > _SILENT_POWER and common < _UNRELATED * float(np.sqrt(powers.prod())):
-                self._check.unrelated += 1
+            if powers.min() > _SILENT_POWER:
+                self._check.both += 1
+                self._check.unrelated += common < _UNRELATED * float(np.sqrt(powers.prod()))
 
 
 def _pieces(

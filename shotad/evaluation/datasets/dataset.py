@@ -25,6 +25,7 @@ from shotad.core import (
     build_settings,
     dataset_path,
     plural,
+    read_text_file,
     read_yaml,
 )
 from shotad.evaluation.datasets.tables import (
@@ -257,8 +258,8 @@ def read_description(name_or_file: str) -> Description:
     ConfigError for an unknown key."""
     path = dataset_path(name_or_file)
     try:
-        tree = read_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        tree = read_yaml(read_text_file(path, "settings", DatasetError, encoding="utf-8").text)
+    except yaml.YAMLError as error:
         raise DatasetError(f"The description {path} cannot be read: {error}.") from None
     if not isinstance(tree, Mapping):
         raise DatasetError(
