@@ -201,7 +201,7 @@ def _subtitles(context: RunContext) -> tuple[tuple[Utterance, ...] | None, str, 
 
 
 def heard_step(context: RunContext) -> HeardSpeech | None:
-    """The speech heard in the sound, which takes a minute for an hour of film; None where there is no sound.
+    """The speech heard in the sound, a minute of work for two hours of film; None where there is no sound.
 
     Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
     """
