@@ -195,6 +195,9 @@ def _decode(data: bytes, name: str, error: MakeError, hint: str, encoding: str |
         if data.startswith(mark):
             # A mark is certain, an option may be meant for the other files of a batch; browsers do the same.
             text, damaged = _with_replacements(data, marked_encoding)
+            if damaged and encoding is not None:
+                shown = marked_encoding.removesuffix("-sig").upper()
+                raise error(f"{name}: the text is not {shown}, as which it is marked.", hint)
             return TextFile(text, marked_encoding, damaged=damaged)
     if encoding is not None:
         try:

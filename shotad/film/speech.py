@@ -207,6 +207,7 @@ class FoundSpeech:
     """What a person should know."""
 
 
+@span("speech")
 def find_speech(
     heard: HeardSpeech | None,
     settings: SpeechSettings,

@@ -27,6 +27,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import zip_longest
 
 USUAL_FRAME_RATE = Fraction(25)
 """Frames a second of times such as ``00:00:04:12`` where nothing says how many. A wrong guess is wrong by
@@ -95,8 +96,10 @@ _ASS_SECTION = re.compile(
     r"^[^\S\n]*\[(?:Script Info|V4\+? Styles|Events)\]|^Dialogue:[^,\n]{0,80},\s*\d+:\d",
     re.MULTILINE | re.IGNORECASE,
 )
-_MICRODVD = re.compile(r"^\s*\{\s*(\d{1,9})\s*\}\s*\{\s*(\d{0,9})\s*\}(.*)")
-_MPL2 = re.compile(r"^\s*\[\s*(-?\d{1,9})\s*\]\s*\[\s*(-?\d{0,9})\s*\](.*)")
+_GAP = r"\s{0,9}"
+"""Blanks, not without end: two unlimited gaps in a row would take quadratic time."""
+_MICRODVD = re.compile(rf"^{_GAP}\{{{_GAP}(\d{{1,9}}){_GAP}\}}{_GAP}\{{{_GAP}(\d{{0,9}}){_GAP}\}}(.*)")
+_MPL2 = re.compile(rf"^{_GAP}\[{_GAP}(-?\d{{1,9}}){_GAP}\]{_GAP}\[{_GAP}(-?\d{{0,9}}){_GAP}\](.*)")
 _START_ONLY = {
     "lrc": re.compile(r"^\s*((?:\[\d{1,4}:\d{1,2}(?:[.:,]\d{1,3})?\]\s*)+)(.*)"),
     "tmp": re.compile(r"^\s*(\d{1,3}:\d{2}:\d{2})[:=](?!\d)(.*)"),
@@ -137,12 +140,14 @@ _SECONDS = rf"{_SIGN}\d{{1,9}}(?:[.,]\d{{1,9}})?(?:\s?s)?"
 _EXACT_CLOCK = rf"{_SIGN}(?:\d{{1,9}}\s?:\s?){{2}}\d{{1,9}}\s?[.,:;]\s?\d{{1,9}}"
 # ``-->`` and what editors, word processors and HTML make of it.
 _ARROW = r"(?:[-\u2010-\u2015\u2212=~]\s?){1,4}(?:>|&gt;)|[\u2192\u2794\u279c\u21d2]"
-_TIMING = re.compile(rf"\s*({_CLOCK}|{_SECONDS})\s*({_ARROW})\s*({_CLOCK}|{_SECONDS})(?!\d)(.*)")
-_ARROWLESS_TIMING = re.compile(rf"\s*({_EXACT_CLOCK})\s*([,;|~\s\u2010-\u2015-])\s*({_EXACT_CLOCK})(\s*)$")
+_TIMING = re.compile(rf"{_GAP}({_CLOCK}|{_SECONDS}){_GAP}({_ARROW}){_GAP}({_CLOCK}|{_SECONDS})(?!\d)(.*)")
+_ARROWLESS_TIMING = re.compile(
+    rf"{_GAP}({_EXACT_CLOCK}){_GAP}([,;|~\s\u2010-\u2015-]){_GAP}({_EXACT_CLOCK})({_GAP})$"
+)
 """SBV and SubViewer have a comma between two times. Only a whole line of two exact times: in words, ``from
 5:30 - 6:30`` is none."""
 _HALF_TIMING = re.compile(
-    rf"\s*(?:\d{{1,9}}\s*:\s*){{2}}\d{{1,9}}(?:\s*[.,]\s*\d{{1,9}})?\s*(?:{_ARROW})?\s*$"
+    rf"{_GAP}(?:\d{{1,9}}{_GAP}:{_GAP}){{2}}\d{{1,9}}(?:{_GAP}[.,]{_GAP}\d{{1,9}})?{_GAP}(?:{_ARROW})?{_GAP}$"
 )
 _CUE_SETTINGS = re.compile(r"(?:\s+[A-Za-z]\w{0,20}:\S+)*\s*$")
 
@@ -358,10 +363,11 @@ def _parse_start_only(lines: list[str], format_name: str) -> ParsedSubtitles:
             start = read_clock(f"{fields[0]}:{fields[1]}.{fields[2]}" if is_lrc_part else clock)
             begun.append((start, match[2].replace("|", "\n")))
     begun.sort(key=lambda row: row[0])
-    starts = [start for start, _ in begun[1:]]
-    for (start, words), following in zip(begun, [*starts, float("inf")], strict=True):
-        longest = 1.0 + 0.5 * len(words.split())
-        parsed.events.append(SubtitleEvent(start, min(following, start + longest), words))
+    for (start, words), next_text in zip_longest(begun, begun[1:]):
+        end = start + 1.0 + 0.5 * len(words.split())
+        if next_text is not None:
+            end = min(end, next_text[0])
+        parsed.events.append(SubtitleEvent(start, end, words))
     return parsed
 
 
@@ -374,10 +380,10 @@ def _parse_sami(text: str) -> ParsedSubtitles:
     syncs = list(_SYNC.finditer(text))
     begun: list[tuple[float, str]] = []
     line, counted_to = 1, 0
-    for sync, following in zip(syncs, [*syncs[1:], None], strict=True):
+    for sync, following in zip_longest(syncs, syncs[1:]):
         line += text.count("\n", counted_to, sync.start())
         counted_to = sync.start()
-        start_match = re.search(r"""\bstart\s*=\s*["']?\s*(-?\d{1,10})""", sync[1], re.IGNORECASE)
+        start_match = re.search(r"""\bstart\s{0,9}=\s{0,9}["']?\s{0,9}(-?\d{1,10})""", sync[1], re.IGNORECASE)
         if start_match is None:
             parsed.unread.append((line, sync[0]))
             continue
@@ -387,10 +393,10 @@ def _parse_sami(text: str) -> ParsedSubtitles:
         begun.append(
             (int(start_match[1]) / 1000, "\n".join(line.strip() for line in words.split("\n")).strip())
         )
-    ends = [start for start, _ in begun[1:]]
-    for (start, words), end in zip(begun, [*ends, None], strict=True):
+    for (start, words), next_text in zip_longest(begun, begun[1:]):
         if words:
-            parsed.events.append(SubtitleEvent(start, start if end is None else end, words))
+            end = start if next_text is None else next_text[0]
+            parsed.events.append(SubtitleEvent(start, end, words))
     return parsed
 
 

@@ -85,6 +85,11 @@ class SpeechSettings(Settings):
         "lead": 0.3,
     }
 
+    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """See `Settings.with_former`; without ``encoding`` where none is set: keys named none before."""
+        tree = super().with_former(leave_out)
+        return {key: value for key, value in tree.items() if (key, value) != ("encoding", None)}
+
 
 class SlotSettings(Settings):
     """How free time becomes slots (below 2 s a pause is unusable by WCAG F113, 4 s is the usual minimum)."""
