@@ -178,7 +178,7 @@ def _subtitles(context: RunContext) -> tuple[tuple[Utterance, ...] | None, str, 
 
     None where there are none, or none are wanted. Raises SubtitleError for given ones that cannot be used.
     """
-    from shotad.film import check_inside, embedded_track, read_subtitles
+    from shotad.film import check_inside, embedded_track, end_of_sound_and_picture, read_subtitles
 
     settings, given, info = context.config.speech, context.given.subtitles, context.film.info
     if given is not None:
@@ -192,8 +192,9 @@ def _subtitles(context: RunContext) -> tuple[tuple[Utterance, ...] | None, str, 
     if track is None:
         return None, "", ()
     subtitles, why = track
+    end = end_of_sound_and_picture(info.path)
     try:
-        check_inside(subtitles.utterances, info.duration)
+        check_inside(subtitles.utterances, min(info.duration, end or info.duration))
     except SubtitleError as trouble:
         # Nobody chose them: the sound can still be listened to.
         return None, "", (f"The subtitles inside the film are not used. {trouble.what}",)

@@ -109,5 +109,6 @@ from .subtitle_check import fit_subtitles as fit_subtitles
 from .subtitles import (
     Subtitles as Subtitles,
     embedded_track as embedded_track,
+    end_of_sound_and_picture as end_of_sound_and_picture,
     read_subtitles as read_subtitles,
 )

@@ -282,7 +282,7 @@ def check_inside(subtitles: Sequence[Utterance], duration: float) -> None:
     raise SubtitleError(
         f"{many if len(subtitles) > 1 else 'The only subtitle does not lie'} inside the film: it ends at "
         f"{_clock(duration)}, and the first subtitle begins at {_clock(first)}.",
-        "Give the subtitles of this film, or leave --subtitles out to listen to the sound.",
+        "Give the subtitles of this film, or none: then the sound is listened to.",
     )
 
 

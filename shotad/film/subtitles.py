@@ -34,7 +34,7 @@ from shotad.core import (
 )
 from shotad.film.container import TEXT_CODECS, exact_start, find_media, legible, packets_of
 from shotad.film.speakers import marked, of_actor, pieces
-from shotad.film.subtitle_files import UnknownFrameRate, parse_subtitle_text
+from shotad.film.subtitle_files import UnknownFrameRate, parse_subtitle_text, read_clock
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -92,6 +92,35 @@ def embedded_track(path: Path) -> tuple[Subtitles, str] | None:
     lost = undecoded.get(number, 0)
     notes = (f"{plural(lost, 'subtitle')} of text track {number} cannot be decoded.",) if lost else ()
     return Subtitles(said, notes), reason if len(streams) > 1 else "the only text track"
+
+
+def end_of_sound_and_picture(path: Path) -> float | None:
+    """Second at which the last picture or sound ends, as far as the container says it.
+
+    Subtitles of another film, muxed in, make the container longer than the film. Raises FilmError.
+    """
+    import av
+
+    ends: list[float] = []
+    try:
+        with find_media(path).open() as container:
+            zero = exact_start(container)
+            for stream in (*container.streams.video, *container.streams.audio):
+                length: float | None = None
+                if stream.duration and stream.time_base:
+                    begin = (stream.start_time or 0) * stream.time_base - zero
+                    length = float(begin + stream.duration * stream.time_base)
+                elif _CLOCK_TAG.fullmatch(legible(stream.metadata).get("DURATION", "")):
+                    # Matroska's statistics tag; it counts from the container's start.
+                    length = read_clock(legible(stream.metadata)["DURATION"])
+                if length is not None:
+                    ends.append(length)
+    except av.error.FFmpegError as error:
+        raise FilmError(f"{path} cannot be read: {error.strerror}.", HINT) from None
+    return max(ends, default=None)
+
+
+_CLOCK_TAG = re.compile(r"\d{1,3}:\d{2}:\d{2}(?:\.\d{1,9})?")
 
 
 def _read_tracks(

@@ -13,7 +13,7 @@ import pytest
 from av.stream import Disposition
 
 from shotad.core import Interval, SpeechKind, SubtitleError, Utterance
-from shotad.film import embedded_track, read_subtitles
+from shotad.film import check_inside, embedded_track, end_of_sound_and_picture, read_subtitles
 from shotad.film.subtitles import parse_subtitles, read_caption, read_turns
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -408,6 +408,18 @@ def test_embedded_tracks_count_from_film_start(tmp_path: Path, name: str, codec:
     times = [moment for pair in bounds(found[0].utterances) for moment in pair]
     assert times == pytest.approx([1, 2.5, 5, 6.5], abs=0.03)
     assert found[1] == "the only text track"
+
+
+@pytest.mark.parametrize("name", ["a.mkv", "a.mp4"])
+def test_an_embedded_track_of_another_film_lies_behind_sound_and_picture(tmp_path: Path, name: str) -> None:
+    codec = "mov_text" if name.endswith("mp4") else "srt"
+    film = film_with(tmp_path / name, (codec, [(65.0, 67.0, "Hello there.")], {}))
+    end = end_of_sound_and_picture(film)
+    assert end == pytest.approx(8, abs=0.1)
+    found = embedded_track(film)
+    assert found is not None
+    with pytest.raises(SubtitleError, match="ends at 0:00:08"):
+        check_inside(found[0].utterances, end)
 
 
 MANY: list[Cue] = [(0.5 * k, 0.5 * k + 0.4, f"Line {k}.") for k in range(14)]
