@@ -35,7 +35,7 @@ from shotad.core import (
 from shotad.film.audio import GUARD, DownmixCheck, SoundBlock, choose_track, sound_blocks
 from shotad.film.reader import Film
 from shotad.film.slots import union
-from shotad.film.subtitle_check import fit_subtitles
+from shotad.film.subtitle_check import clock, fit_subtitles
 
 LEVELS = (0.1, 0.5)
 """Root mean square of the two views: the sound as it is, and with its low notes damped."""
@@ -281,15 +281,9 @@ def check_inside(subtitles: Sequence[Utterance], duration: float) -> None:
     many = f"None of the {len(subtitles)} subtitles lies"
     raise SubtitleError(
         f"{many if len(subtitles) > 1 else 'The only subtitle does not lie'} inside the film: it ends at "
-        f"{_clock(duration)}, and the first subtitle begins at {_clock(first)}.",
+        f"{clock(duration)}, and the first subtitle begins at {clock(first)}.",
         "Give the subtitles of this film, or none: then the sound is listened to.",
     )
-
-
-def _clock(seconds: float) -> str:
-    whole = abs(round(seconds))
-    sign = "-" if seconds < 0 else ""
-    return f"{sign}{whole // 3600}:{whole % 3600 // 60:02}:{whole % 60:02}"
 
 
 def speech_in(

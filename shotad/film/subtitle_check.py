@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,8 @@ GAIN_OF_FEW = 0.25
 """As `LEAST_GAIN`, of fewer than `UTTERANCES_FOR_CHANCE`."""
 LEAST_GAIN_OF_SPEED = 0.1
 """By which another speed has to be better than any shift."""
+PARTS = 4
+"""Parts of a film that are looked at where the whole fits."""
 LONGEST_SHIFT = 600.0
 LEAST_FOR_SPEED = 120.0
 """Seconds of film: in less time speeds that differ by 4 % are at most 5 s apart, and a shift does as well."""
@@ -74,13 +76,18 @@ class Fit:
     """Whether a person should know."""
     shift: float | None = None
     speed: float = 1.0
+    part: Interval | None = None
+    """Where the shift is that of a part of the film alone; the other figures are then of this part."""
 
     @property
     def note(self) -> str:
         """What a person should know; empty where the subtitles fit."""
         if not self.is_notable:
             return ""
-        text = f"Of {self.heard:.1f} s of speech heard, {self.outside:.1f} s lie outside the subtitles; "
+        where = "" if self.part is None else f" from {clock(self.part.start)} to {clock(self.part.end)}"
+        text = (
+            f"Of {self.heard:.1f} s of speech heard{where}, {self.outside:.1f} s lie outside the subtitles; "
+        )
         if self.shift is None:
             text += "no shift makes them fit. Are they of this film, and of all that is said in it?"
         elif self.speed != 1.0:
@@ -95,7 +102,28 @@ class Fit:
 
 
 def fit_subtitles(subtitles: Sequence[Interval], heard: Sequence[Interval], duration: float) -> Fit:
-    """How ``subtitles`` fit the speech ``heard`` in a film of ``duration`` seconds."""
+    """How ``subtitles`` fit the speech ``heard`` in a film of ``duration`` seconds.
+
+    Where they fit the film as a whole its parts are looked at: of another cut only one part is late.
+    """
+    fit = _fit(subtitles, heard, duration)
+    if fit.is_notable or duration < PARTS * LEAST_FOR_SPEED:
+        return fit
+    length = duration / PARTS
+    for number in range(PARTS):
+        part = Interval(number * length, (number + 1) * length)
+        ear = [inside for piece in heard if (inside := piece.clip(part)) is not None]
+        if len(union(ear)) < UTTERANCES_FOR_CHANCE:
+            continue
+        cues = [Interval(cue.start - part.start, cue.end - part.start) for cue in subtitles]
+        moved_ear = [Interval(piece.start - part.start, piece.end - part.start) for piece in ear]
+        part_fit = _fit(cues, moved_ear, length)
+        if part_fit.shift is not None and part_fit.speed == 1.0:
+            return replace(part_fit, part=part)
+    return fit
+
+
+def _fit(subtitles: Sequence[Interval], heard: Sequence[Interval], duration: float) -> Fit:
     spoken = union(heard)
     total = sum(piece.duration for piece in spoken)
     wide = union(Interval(cue.start - WIDTH, cue.end + WIDTH) for cue in subtitles)
@@ -121,6 +149,13 @@ def fit_subtitles(subtitles: Sequence[Interval], heard: Sequence[Interval], dura
         return Fit(total, outside, True, shift, speed)
     is_unrelated = len(spoken) >= UTTERANCES_FOR_CHANCE and unshifted < CHANCE
     return Fit(total, outside, much_outside or is_unrelated)
+
+
+def clock(seconds: float) -> str:
+    """``3725.4 → 1:02:05``."""
+    whole = abs(round(seconds))
+    sign = "-" if seconds < 0 else ""
+    return f"{sign}{whole // 3600}:{whole % 3600 // 60:02}:{whole % 60:02}"
 
 
 def _grid(intervals: Sequence[Interval], begin: float, end: float) -> Grid:

@@ -94,6 +94,16 @@ def test_another_speed_is_told(factor: float) -> None:
     assert "23.976" in fit.note
 
 
+def test_a_part_of_another_cut_is_told() -> None:
+    lines = dialogue(3, LONG)
+    cues = subtitled(lines, 3)
+    late = [cue for cue in cues if cue.start < 450] + moved([cue for cue in cues if cue.start >= 450], 20.0)
+    fit = fit_subtitles(late, heard(lines, 3), LONG)
+    assert fit.shift == pytest.approx(-20, abs=0.4)
+    assert fit.part == Interval(450, 600)
+    assert "from 0:07:30 to 0:10:00" in fit.note
+
+
 def test_a_single_late_subtitle() -> None:
     fit = fit_subtitles([Interval(12.6, 15.9)], [Interval(4.1, 8), Interval(9.2, 12.2)], 16)
     assert fit.shift == pytest.approx(-8.2, abs=0.3)
