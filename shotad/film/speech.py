@@ -181,17 +181,19 @@ def _hear_track(film: Film, track: AudioTrack, check: DownmixCheck, progress: Pr
             f"Channels of audio track {track.number} cancel each other in {share} % of the sound: one of "
             "them is inverted. Speech was heard all the same, but whoever plays the film in mono misses it."
         )
-    if check.is_two_programmes:
-        # A loud one drowns the other in their mean.
+    if track.channels == 2 and (check.is_two_programmes or check.is_inverted):
+        # A loud one drowns the other in their mean. Where one is inverted and a few thousandths of a second
+        # late, both their sum and their difference lack notes of a voice.
         for channel in range(2):
             blocks = (
                 replace(block, samples=block.samples[:, channel])
                 for block in sound_blocks(film, track.number, RATE, "native")
             )
             found = union([*found, *(speech_in(blocks, duration, progress) or ())], BRIDGE)
+    if check.is_two_programmes:
         notes.append(
-            f"The two channels of audio track {track.number} have nothing in common (two languages, or a "
-            "voice and another sound). Each was listened to; a pause is where both are silent."
+            f"The two channels of audio track {track.number} have nothing in common (two languages, a "
+            "voice and another sound, or one later than the other). Each was listened to; a pause is where both are silent."
         )
     return HeardSpeech(tuple(found), tuple(notes))
 

@@ -460,9 +460,14 @@ def test_speech_is_heard_whatever_the_channels_do(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     loud = (0.2 * rng.standard_normal(len(voice))).astype(np.float32)
     sounds: dict[str, tuple[Samples, ...]] = {name: (one,) for name, one in cancelled_sounds(voice).items()}
+    sounds["inverted, a millisecond later"] = (np.stack([voice, -np.roll(voice, RATE // 1000)], 1),)
     sounds["noise on one side"] = (np.stack([loud, voice], 1),)
     sounds["a silent first track"] = (np.zeros((len(voice), 2), np.float32), voice[:, None])
-    notes = {"noise on one side": "nothing in common", "a silent first track": "track 0 is silent"}
+    notes = {
+        "inverted, a millisecond later": "nothing in common",
+        "noise on one side": "nothing in common",
+        "a silent first track": "track 0 is silent",
+    }
     for name, tracks in sounds.items():
         with open_film(sounding_film(tmp_path / f"{name}.mkv", *tracks)) as film:
             found = hear_speech(film)
