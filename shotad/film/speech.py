@@ -193,7 +193,8 @@ def _hear_track(film: Film, track: AudioTrack, check: DownmixCheck, progress: Pr
     if check.is_two_programmes:
         notes.append(
             f"The two channels of audio track {track.number} have nothing in common (two languages, a "
-            "voice and another sound, or one later than the other). Each was listened to; a pause is where both are silent."
+            "voice and another sound, or one later than the other). Each was listened to; a pause is "
+            "where both are silent."
         )
     return HeardSpeech(tuple(found), tuple(notes))
 
