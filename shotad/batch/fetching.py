@@ -26,6 +26,7 @@ from filelock import FileLock, Timeout
 from shotad.batch.places import is_local, local_path, name_of, shown
 from shotad.batch.store import Entry, Store, names_below
 from shotad.core import (
+    FileKind,
     InUse,
     NoProgress,
     Progress,
@@ -98,13 +99,13 @@ def brought(place: str, folder: Path, *, progress: Progress | None = None) -> Pa
     return target
 
 
-def read_text(place: str) -> str:
+def read_text(place: str, kind: FileKind = "list") -> str:
     """The text of a small file, on this machine or at an address. Raises StorageError."""
     hint = "Give a text in UTF-8."
     if is_local(place):
         if not local_path(place).exists():
             raise StorageError(f"There is no {shown(place)}.", "Check the address.")
-        return read_text_file(local_path(place), "list", StorageError, hint=hint, encoding="utf-8").text
+        return read_text_file(local_path(place), kind, StorageError, hint=hint, encoding="utf-8").text
     try:
         data = Store(place).read(place)
     except FileNotFoundError:

@@ -101,7 +101,7 @@ class Planner:
                 here = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
                 self._configs[files] = load_settings(Config, here, under=self._shared.config)
         config = self._configs[files]
-        if beside.note is not None and (note := read_text(beside.note).strip()):
+        if beside.note is not None and (note := read_text(beside.note, "note").strip()):
             prompt = config.prompt.model_copy(update={"note": note})
             config = config.model_copy(update={"prompt": prompt})
         if beside.cast is not None:
