@@ -124,7 +124,7 @@ class Planner:
         if files not in self._configs:
             self._configs[files] = self._config_with(files)
         config = self._configs[files]
-        if beside.note is not None and (note := read_text(beside.note).strip()):
+        if beside.note is not None and (note := read_text(beside.note, "note").strip()):
             prompt = config.prompt.model_copy(update={"note": note})
             config = config.model_copy(update={"prompt": prompt})
         if beside.cast is not None:

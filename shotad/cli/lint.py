@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, SectionedCommand, console_options, settings_options
+from shotad.cli.options import (
+    PATH,
+    Console,
+    SectionedCommand,
+    console_options,
+    encoding_option,
+    settings_options,
+)
 from shotad.core import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 @click.command(name="lint", cls=SectionedCommand)
 @click.argument("paths", nargs=-1, metavar="[FILM|WORKFOLDER|SCRIPT]...", type=PATH)
 @click.option("--speech", type=PATH, help="Subtitles of the film.")
+@encoding_option
 @click.option("--film", "film_file", type=PATH, help="The film of a script.")
 @click.option("--read-screen", is_flag=True, help="Read text on the screen, for rules L11 and L12.")
 @click.option("--cast", type=PATH, help="The cast, to check names.")
@@ -83,7 +91,13 @@ def _settings(options: dict[str, Any], run: Config | None) -> Config:
     """What was asked for, over the settings of the run that wrote the track."""
     from shotad.core import Config, load_settings
 
-    config = load_settings(Config, options["config"], options["assignments"], under=run)
+    config = load_settings(
+        Config,
+        options["config"],
+        options["assignments"],
+        under=run,
+        speech__encoding=options["encoding"],
+    )
     words = (*config.lint.words, *(str(path) for path in options["words"]))
     ignore = (*config.lint.ignore, *options["ignore"])
     lint = config.lint.model_copy(update={"words": words, "ignore": ignore})

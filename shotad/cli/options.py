@@ -28,6 +28,7 @@ from shotad.core import (
     frame_rate_of,
     load_config,
     on_terminal,
+    read_text_file,
     without_sent_secrets,
     write_text,
 )
@@ -46,7 +47,7 @@ DETAIL = click.Choice(["brief", "normal", "rich"])
 SELECT = click.Choice(["single", "sequence", "engine"])
 
 _SECTIONS = {
-    "Film": "lists only_failed subtitles audio_track start end film_file speech",
+    "Film": "lists only_failed subtitles encoding audio_track start end film_file speech",
     "Data": "root annotation actions casts videos predictions ids films limit shard",
     "Description": "engine target language detail quotes note context verify candidates select estimate",
     "Cast": "cast cast_folder cast_bank cast_photos cast_key",
@@ -109,10 +110,16 @@ settings_options = together(
     click.option("--config", metavar="NAME|FILE", multiple=True, help="Preset or YAML file; repeatable."),
     set_option,
 )
+encoding_option = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of subtitles that are not in Unicode: cp1251, gbk (default: detected).",
+)
 film_options = together(
     click.argument("film", type=PATH),
     click.option("--out", type=PATH, help="Output folder (default: FILM.shotad next to the film)."),
-    click.option("--subtitles", type=PATH, help="The film's subtitles: SRT, WebVTT or ASS."),
+    click.option("--subtitles", type=PATH, help="The film's subtitles: SRT, WebVTT, ASS, TTML and others."),
+    encoding_option,
     click.option("--audio-track", type=int, metavar="N", help="Audio track to listen to, counted from 0."),
     click.option("--frame-rate", metavar="RATE", help="Frame rate of numbered frames: 3 or 24000/1001."),
     settings_options,
@@ -156,6 +163,7 @@ def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
         "engine": options.get("engine"),
         "language": options.get("language"),
         "film__audio_track": options["audio_track"],
+        "speech__encoding": options.get("encoding"),
         "slots__detail": options.get("detail"),
     }
 
@@ -184,11 +192,11 @@ def tell_failures(
 
 def text_of(option: str, path: Path, hint: str) -> str:
     """The text in a file that an option names. Raises UsageError, for an empty one with ``hint``."""
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        what = f"{option} {path} cannot be read: {error}."
-        raise UsageError(what, "Name a text file in UTF-8.", usage=False) from None
+    error = functools.partial(UsageError, usage=False)
+    file = read_text_file(path, "note", error, hint=f"{option}: name a text file.")
+    if file.note:
+        click.echo(f"{path} {file.note}.", err=True)
+    text = file.text.strip()
     if not text:
         raise UsageError(f"{option} {path} is empty.", hint)
     return text

@@ -263,7 +263,13 @@ class _Utterance(_Timed):
 class _Speech(_Keyed):
     source: str = ""
     detail: str | None = None
+    warnings: list[str] = []
     speech: list[_Utterance]
+
+
+class _Heard(_Keyed):
+    heard: list[Span] | None
+    notes: list[str] = []
 
 
 class _Slot(_Timed):
@@ -528,6 +534,7 @@ class _Redo(_Keyed):
 _SHAPES: Mapping[str, type[BaseModel]] = {
     "shots.json": _Shots,
     "speech.json": _Speech,
+    "heard.json": _Heard,
     "slots.json": _Slots,
     "slots.hand.json": _HandSlots,
     "credits.json": _Credits,

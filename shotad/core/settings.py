@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError, did_you_mean
+from shotad.core.text_files import read_text_file
 
 
 class Settings(BaseModel):
@@ -257,8 +258,8 @@ def _read(name_or_file: str) -> _Source:
     # By name (``paper``) or by file (``./mine.yaml``)
     path = config_path(name_or_file)
     try:
-        tree = read_yaml(path.read_text(encoding="utf-8"), _Yaml)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        tree = read_yaml(read_text_file(path, "settings", ConfigError, encoding="utf-8").text, _Yaml)
+    except yaml.YAMLError as error:
         raise ConfigError(f"The config {name_or_file} cannot be read: {error}.") from None
     if tree is None:
         tree = {}

@@ -271,9 +271,13 @@ def foresee(
     path = film.info.path
     told = given.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not told)
-    if listens and not at_hand("silero-vad"):
-        changes["speech"] = {"source": "none"}
-        left_out.append("speech, so that all of the film counts as free (subtitles tell it)")
+    if not at_hand("silero-vad"):
+        if listens:
+            changes["speech"] = {"source": "none"}
+            left_out.append("speech, so that all of the film counts as free (subtitles tell it)")
+        elif config.speech.source == "auto":
+            changes["speech"] = {"source": "subtitles"}
+            left_out.append("the comparison of the subtitles with the sound")
     if config.slots.find_credits and not all(at_hand(name) for name in TEXT_WEIGHTS):
         changes["slots"] = {"find_credits": False}
         left_out.append("the roll of end credits")

@@ -15,12 +15,14 @@ from shotad.core import (
     LintSettings,
     NoProgress,
     Progress,
+    ScriptError,
     ShotadError,
     SpeechKind,
     UsageError,
     WorkFolderError,
     is_english,
     parse_json,
+    read_text_file,
     work_folder_of,
 )
 from shotad.description.lint_material import (
@@ -346,14 +348,19 @@ def _checked(
         progress.note(run.warning)
     if _is_track(file):
         track = load_track(file)
-        material, skipped = track_material(track, folder, speech=asked.speech, cast=asked.cast)
+        material, skipped = track_material(
+            track, folder, speech=asked.speech, cast=asked.cast, encoding=config.speech.encoding
+        )
         extra = kept_findings(folder, track) if folder is not None and file.name == TRACK else ()
     else:
         language = asked.language or config.language
-        material = script_material(file, language, speech=asked.speech, cast=asked.cast)
-        skipped, extra = (), ()
+        material, skipped = script_material(
+            file, language, speech=asked.speech, cast=asked.cast, encoding=config.speech.encoding
+        )
+        extra = ()
         if folder is not None:
-            material, skipped = in_folder(material, folder, load_track(folder / TRACK))
+            material, more = in_folder(material, folder, load_track(folder / TRACK))
+            skipped = (*skipped, *more)
     if asked.film is not None:
         material = beside_film(material, asked.film)
     if asked.screen:
@@ -412,8 +419,8 @@ def _is_track(path: Path) -> bool:
     if path.suffix.lower() != ".json":
         return False
     try:
-        head = parse_json(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
+        head = parse_json(read_text_file(path, "script", ScriptError, encoding="utf-8").text)
+    except (ScriptError, ValueError):
         return path.name == TRACK
     return isinstance(head, dict) and "schema_version" in head and "film" in head
 

@@ -98,5 +98,17 @@ from .slots import (
     why_few as why_few,
     word_budget as word_budget,
 )
-from .speech import find_speech as find_speech
-from .subtitles import embedded_track as embedded_track, read_subtitles as read_subtitles
+from .speech import (
+    FoundSpeech as FoundSpeech,
+    HeardSpeech as HeardSpeech,
+    check_inside as check_inside,
+    find_speech as find_speech,
+    hear_speech as hear_speech,
+)
+from .subtitle_check import fit_subtitles as fit_subtitles
+from .subtitles import (
+    Subtitles as Subtitles,
+    embedded_track as embedded_track,
+    end_of_sound_and_picture as end_of_sound_and_picture,
+    read_subtitles as read_subtitles,
+)

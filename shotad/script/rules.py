@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import ConfigError, Interval, word_files
+from shotad.core import ConfigError, Interval, read_text_file, word_files
 from shotad.script.cue import LEAD, ScriptCue, count_words, milliseconds
 
 Case = Literal["any", "exact"]
@@ -202,11 +202,8 @@ def read_words(places: Sequence[str | Path]) -> tuple[UserWords, ...]:
         if not files:
             raise ConfigError(f"The folder {place} holds no word files.", "Their names end in .txt.")
         for file in files:
-            try:
-                text = file.read_text(encoding="utf-8-sig")
-            except (OSError, UnicodeDecodeError) as error:
-                what = f"The words {file} cannot be read: {error}."
-                raise ConfigError(what, "Save them as UTF-8.") from None
+            hint = "Save them as UTF-8."
+            text = read_text_file(file, "words", ConfigError, hint=hint, encoding="utf-8").text
             folder = file.absolute().parent.name
             name = folder.lower().split("-")[0] if _LANGUAGE.fullmatch(folder) else ""
             found.append((name if len(name) == 2 else "", parse_words(text, file.stem, str(file))))

@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from shotad.core import NAME_TITLES, CastError, Member, Reveal, did_you_mean, same_film, seen
+from shotad.core import NAME_TITLES, CastError, Member, Reveal, did_you_mean, read_text_file, same_film, seen
 from shotad.script import keys_of, parse_time, timecode
 
 KEYS = (
@@ -401,15 +401,8 @@ class _Composer(yaml.SafeLoader):
 
 def read_text(path: Path) -> str:
     """The file's text, with its own newlines. Raises CastError where it cannot be read or is no UTF-8."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise CastError(f"{path} cannot be read: {error.strerror}.") from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise CastError(f"{path}, line {line}: this is no UTF-8 text.", "Save the file as UTF-8.") from None
+    # UTF-8 alone: the file is written again when the cast is edited.
+    return read_text_file(path, "cast", CastError, encoding="utf-8").text
 
 
 @lru_cache(maxsize=4)  # each change asks for the nodes of one text several times

@@ -29,6 +29,7 @@ from shotad.core import (
     VoiceError,
     VoiceSettings,
     key_of,
+    read_text_file,
     reported,
     sweep,
     write_bytes,
@@ -334,11 +335,6 @@ def read_lexicon(file: str | None) -> Lexicon:
     """The lexicon in a file; none for None. Raises VoiceError."""
     if file is None:
         return NOTHING
-    try:
-        text = Path(file).expanduser().read_text(encoding="utf-8")
-    except OSError as error:
-        what = f"The lexicon {file} cannot be read: {error.strerror}."
-        raise VoiceError(what, "Name a text file: voice.lexicon.") from None
-    except UnicodeDecodeError:
-        raise VoiceError(f"The lexicon {file} is no text in UTF-8.", "Save it as UTF-8.") from None
-    return parse_lexicon(text, file)
+    hint = "Name a text file in UTF-8: voice.lexicon."
+    path = Path(file).expanduser()
+    return parse_lexicon(read_text_file(path, "lexicon", VoiceError, hint=hint, encoding="utf-8").text, file)

@@ -147,7 +147,7 @@ def test_a_fault_is_told_with_its_line(folder: Path, text: str, line: int, needl
 def test_a_file_that_is_no_utf8_is_told_with_its_line(folder: Path) -> None:
     path = folder / "cast.yaml"
     path.write_bytes("- name: A\n- name: Zoë\n".encode("latin-1"))
-    with pytest.raises(CastError, match="line 2: this is no UTF-8"):
+    with pytest.raises(CastError, match="line 2: the text is not UTF-8"):
         read_cast(path)
     path.write_bytes(b"\xef\xbb\xbf- name: A\r\n  speak: B\r\n")
     assert read_cast(path).members == (Member("a", "A", "B"),)

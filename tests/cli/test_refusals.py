@@ -48,6 +48,7 @@ FILES = {
     "strange.jsonl": '{"id": "x1", "text": "Another film."}\n',
     "done.json": '{"films": []}',
     "steps.jsonl": '{"id": "tea", "system": "ann", "goal": "Make tea", "steps": ["Boil water."]}\n',
+    "other.srt": "1\n00:01:05,000 --> 00:01:07,000\nHello.\n",
     "a.vtt": "WEBVTT\n\n00:01.000 --> 00:04.000\nAnn opens the door.\n",
     "none.ids": "",
     "far.ids": "0\n999\n",
@@ -63,6 +64,9 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in FILES.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text, encoding="utf-8")
+    os.mkfifo(place / "pipe")
+    with (place / "large").open("wb") as large:
+        large.truncate(700_000_000)
     film = make_film(FilmSpec(frames=300, cuts=(100, 200), sounds=(SoundSpec(duration=12.0),))).path
     for name in ("film.mp4", "fresh.mp4"):
         shutil.copy(film, place / name)
@@ -116,6 +120,17 @@ REFUSED = {
         ("fresh.mp4 {fake} --from 9 --to 8", 2, "--to 8"),
         ("fresh.mp4 --out {new} --engine fake --audio-track 4", 1, "audio track 4"),
         ("fresh.mp4 --out {new} {fake} --subtitles none.srt", 1, "none.srt"),
+        ("fresh.mp4 --out {new} {fake} --set speech.source=auto --subtitles other.srt", 1, "ends at 0:00:12, and the first subtitle begins at 0:01:05"),
+        ("fresh.mp4 --out {new} {fake} --subtitles a.vtt --encoding klingon", 2, "no encoding 'klingon'"),
+        ("fresh.mp4 --out {new} {fake} --subtitles pipe", 1, "it is a pipe, not a file"),
+        ("fresh.mp4 --out {new} {fake} --subtitles /dev/zero", 1, "it is a device, not a file"),
+        ("fresh.mp4 --out {new} {fake} --subtitles large", 1, "it has 700.0 MB, at most 16.0 MB are read"),
+        ("fresh.mp4 --out {new} {fake} --slots pipe", 1, "it is a pipe, not a file"),
+        ("fresh.mp4 --out {new} {fake} --slots large", 1, "it has 700.0 MB, at most 16.0 MB are read"),
+        ("fresh.mp4 --out {new} {fake} --shots /dev/zero", 1, "it is a device, not a file"),
+        ("fresh.mp4 --out {new} {fake} --note pipe", 1, "it is a pipe, not a file"),
+        ("fresh.mp4 --out {new} {fake} --note large", 1, "it has 700.0 MB, at most 1.0 MB are read"),
+        ("fresh.mp4 --out {new} {fake} --config large", 2, "it has 700.0 MB, at most 1.0 MB are read"),
         ("fresh.mp4 --out {new} {fake} --slots none.csv", 1, "none.csv"),
         ("fresh.mp4 --out {new} {fake} --shots empty.csv", 1, "empty.csv holds no shots."),
         ("fresh.mp4 --out {new} {fake} --shots late.csv", 1, "late.csv holds no shot inside the film"),

@@ -370,7 +370,7 @@ def test_missing_and_unreadable_words_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="holds no word files"):
         read_words([tmp_path])
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xfa")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="is not UTF-16"):
         read_words([tmp_path / "bad.txt"])
 
 

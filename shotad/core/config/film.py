@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from shotad.core.errors import ConfigError, UsageError
 from shotad.core.settings import Settings
+from shotad.core.text_files import check_encoding
+from shotad.core.trust import ANY_FILE
 
 
 class FilmSettings(Settings):
@@ -55,11 +58,25 @@ class SpeechSettings(Settings):
     """What counts as speech, and how far from it a voice must stay."""
 
     source: Literal["auto", "subtitles", "sound", "none"] = "auto"
-    """``auto``: subtitles if given or embedded as text, else the sound."""
+    """``auto``: subtitles if given or embedded as text, compared with the sound; else the sound. With
+    ``subtitles`` nobody listens."""
+    encoding: Annotated[str | None, ANY_FILE] = None
+    """Of subtitle files that are not in Unicode: cp1251, gbk, shift_jis. None: found from the bytes."""
     margin: float = Field(0.25, ge=0)
     """Seconds kept free at each side of speech."""
     over_lyrics: bool = False
     """True lets a voice speak over sung words; over a song's instrumental part it always may."""
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, name: str | None) -> str | None:
+        """The name as it is. An error that is no ValueError keeps its hint on the way out."""
+        if name is not None:
+            try:
+                check_encoding(name)
+            except UsageError as trouble:
+                raise ConfigError(f"speech.encoding cannot be used: {trouble.what}", trouble.hint) from None
+        return name
 
     former: ClassVar[dict[str, Any]] = {
         "threshold": 0.4,
@@ -68,6 +85,11 @@ class SpeechSettings(Settings):
         "shortest": 0.25,
         "lead": 0.3,
     }
+
+    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """See `Settings.with_former`; without ``encoding`` where none is set: keys named none before."""
+        tree = super().with_former(leave_out)
+        return {key: value for key, value in tree.items() if (key, value) != ("encoding", None)}
 
 
 class SlotSettings(Settings):

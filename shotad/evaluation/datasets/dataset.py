@@ -31,6 +31,7 @@ from shotad.core import (
     is_trusted,
     load_settings,
     plural,
+    read_text_file,
     read_yaml,
     refuse_foreign,
 )
@@ -264,8 +265,8 @@ def read_description(name_or_file: str) -> Description:
     ConfigError for an unknown key."""
     path = dataset_path(name_or_file)
     try:
-        tree = read_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        tree = read_yaml(read_text_file(path, "settings", DatasetError, encoding="utf-8").text)
+    except yaml.YAMLError as error:
         raise DatasetError(f"The description {path} cannot be read: {error}.") from None
     if not isinstance(tree, Mapping):
         raise DatasetError(

@@ -5,7 +5,6 @@ What is odd or missing is a finding. A plain file needs no description, so anybo
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import defaultdict
@@ -13,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from shotad.core import DatasetError, Interval, UsageError
+from shotad.core import DatasetError, Interval, UsageError, parse_json, read_text_file
 from shotad.evaluation.datasets.dataset import (
     FIRST_FRAME,
     ActionRow,
@@ -343,8 +342,8 @@ def read_casts(path: Path) -> Casts:
     DatasetError."""
     hint = 'Write JSON: {"film": ["name", …], …}.'
     try:
-        tree = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        tree = parse_json(read_text_file(path, "cast", DatasetError, hint=hint, encoding="utf-8").text)
+    except ValueError as error:
         raise DatasetError(f"The cast {path} cannot be read: {error}.", hint) from None
     if not isinstance(tree, Mapping):
         raise DatasetError(f"The cast {path} has no films: it is a {type(tree).__name__}.", hint)

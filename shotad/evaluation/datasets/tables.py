@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import DatasetError
+from shotad.core import DatasetError, read_file_bytes
 
 _NOTHING = ("", "nan", "NaN", "None", "null", "<NA>")
 """What other programs write into a cell for nothing."""
@@ -153,10 +153,7 @@ def read_records(path: Path) -> Table:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
+    return read_file_bytes(path, "table", DatasetError)
 
 
 def _json_records(path: Path, data: bytes, *, whole: bool) -> Table:
