@@ -120,6 +120,7 @@ from .errors import (
     WeightsError as WeightsError,
     WorkFolderError as WorkFolderError,
     did_you_mean as did_you_mean,
+    quoted as quoted,
 )
 from .model_loading import (
     NETWORK as NETWORK,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from shotad.core import Interval, ScriptError, seen
+from shotad.core import Interval, ScriptError, plural, seen, quoted
 
 REDO = "redo"
 """Source of edits that a person made by having a slot described again."""
@@ -28,6 +28,13 @@ _NO_CHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 
 LONGEST = 5_000
 """Characters of a line, five minutes of talk. What is longer is no line, and nothing reads it."""
+
+MOST_LINES = 50_000
+"""Lines of a script. A film of three hours has 1,500; times of its shots have 10,000."""
+
+_CLOCK_IN_TEXT = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
+_ARROW = "(?:-{1,3}\\s?>|[–—=]>|[→⇒])"
+_TIMING_IN_TEXT = re.compile(rf"{_CLOCK_IN_TEXT}\s*+{_ARROW}\s*+{_CLOCK_IN_TEXT}")
 
 
 class CueKind(StrEnum):
@@ -85,6 +92,11 @@ def line_stamp(interval: Interval, text: str) -> str:
     """Short names of what a script shows of a line, its times to 1 ms and its text: ``1a2b3c4d-5e6f7a8b``."""
     times = f"{milliseconds(interval.start)} {milliseconds(interval.end)}"
     return f"{short_hash(times)}-{short_hash(text)}"
+
+
+def track_stamp(line_stamps: Iterable[tuple[str, str]]) -> str:
+    """Short name of all lines of a script, from the id and the `line_stamp` of each, in order."""
+    return short_hash(" ".join(f"{cue_id} {stamp}" for cue_id, stamp in line_stamps))
 
 
 def review_stamp(cue: Cue) -> str:
@@ -311,11 +323,32 @@ class Cue:
         return LineState.EDITED if is_changed(self) else LineState.MACHINE
 
 
+def looks_like_timing(text: str) -> bool:
+    """Whether the times of a cue stand in ``text``: ``00:01:02,500 --> 00:01:05,000``, also with an arrow as
+    word processors write it. Nobody says that; a reader took the next cue for text."""
+    return _TIMING_IN_TEXT.search(text) is not None
+
+
+def incomplete(name: str, reason: str, if_whole: str = "") -> ScriptError:
+    """The error for a script of which the end is missing. ``if_whole``: what to do where it is not."""
+    other_way = f" {if_whole}, and try again." if if_whole else ""
+    return ScriptError(
+        f"{name} is not complete: {reason}. The file was cut off, or its last line was deleted.",
+        f"Take the whole file, or export the script again.{other_way}",
+    )
+
+
+def check_count(lines: Sequence[object], name: str) -> None:
+    """Raise ScriptError for more than `MOST_LINES` lines."""
+    if len(lines) > MOST_LINES:
+        raise ScriptError(f"{name} has over {plural(MOST_LINES, 'line')}.", "Is it a script of one film?")
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptCue:
     """A line as a script file carries it. ``id`` is None where the file names none.
 
-    Raises ScriptError for a text of more than `LONGEST` characters.
+    Raises ScriptError for a text of more than `LONGEST` characters, or in which the times of a cue stand.
     """
 
     id: str | None
@@ -328,6 +361,12 @@ class ScriptCue:
                 f"The line at {self.interval.start:.3f} s has {len(self.text)} characters; "
                 f"at most {LONGEST} are read.",
                 "Make several lines of it.",
+            )
+        if looks_like_timing(self.text):
+            raise ScriptError(
+                f"The text of the line at {self.interval.start:.3f} s holds what looks like the times of "
+                f"another line: {quoted(self.text)}.",
+                "Make two lines of it, or take the times out of the text.",
             )
 
 
@@ -425,13 +464,15 @@ class Script:
 
     ``stamp`` is that of the track it was written from, ``line_stamps`` are those of the lines as they were
     written, by id; both only where the file says so. Import finds by them what a person changed.
-    ``frame_rate``: its times stand on frames, so many a second.
+    ``frame_rate``: its times stand on frames, so many a second. ``is_proven``: the file shows by itself that
+    nothing is missing at its end.
     """
 
     cues: tuple[ScriptCue, ...]
     stamp: str | None = None
     line_stamps: Mapping[str, str] = field(default_factory=dict)
     frame_rate: Fraction | None = None
+    is_proven: bool = False
 
 
 _CLOCK = re.compile(r"(?:(?P<h>\d+):)?(?P<m>\d{1,2}):(?P<s>\d{1,2})(?:[.,](?P<f>\d+))?")

@@ -52,7 +52,7 @@ def read_dapt(document: bytes, name: str) -> Script:
         cues.append(ScriptCue(key, interval, clean_text("\n".join(lines))))
         if key and (stamp := div.get(f"{{{OWN}}}stamp")):
             stamps[key] = stamp
-    return Script(tuple(cues), root.findtext(f".//{{{OWN}}}stamp"), stamps)
+    return Script(tuple(cues), root.findtext(f".//{{{OWN}}}stamp"), stamps, is_proven=True)
 
 
 def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:

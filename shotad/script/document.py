@@ -247,7 +247,7 @@ def read_docx(data: bytes, name: str) -> Script:
     marks = [str(mark.get(f"{_W}name")) for mark in body.iter(f"{_W}bookmarkStart")]
     stamps = {m["id"]: f"{m['times']}-{m['text']}" for mark in marks if (m := _MARK.fullmatch(mark))}
     tracks = [m["stamp"] for mark in marks if (m := _TRACK.fullmatch(mark))]
-    return Script(tuple(cues), tracks[0] if tracks else None, stamps)
+    return Script(tuple(cues), tracks[0] if tracks else None, stamps, is_proven=True)
 
 
 def lines_of(

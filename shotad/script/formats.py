@@ -6,6 +6,7 @@ in it. Slots and shots that the user gives are read here too, from any script.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Interval, ScriptError, write_bytes, write_text
+from shotad.core import Interval, ScriptError, decode_text, quoted, read_file_bytes, write_bytes, write_text
 from shotad.script.cue import Script, ScriptCue
 from shotad.script.dapt import TT, Violation
 from shotad.script.rules import check_times
@@ -47,21 +48,62 @@ class Format:
 
     def read(self, data: bytes, file_name: str) -> Script:
         """What a file of that name holds. Raises ScriptError with file and line."""
-        given: bytes | str = data
-        if not self.reader:
-            try:
-                given = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-            except UnicodeDecodeError as error:
-                line = data[: error.start].count(b"\n") + 1
-                what = f"{file_name}, line {line}: the text is not UTF-8."
-                raise ScriptError(what, "Save it as UTF-8.") from None
+        content: bytes | str = data if self.reader else _text_of(data, file_name)
         read = _load(self.reader or self.module, f"read_{self.name}")
-        script: Script = read(given, file_name, **self._frames)
+        script: Script = read(content, file_name, **self._frames)
         return script
 
     @property
     def _frames(self) -> dict[str, Fraction]:
         return {} if self.rate is None else {"frame_rate": self.rate}
+
+
+def _check_readable(data: bytes, file_name: str) -> None:
+    """Raise ScriptError for a file without content, and for one of a kind that is no script."""
+    if not data.strip(b" \t\r\n\x00\xef\xbb\xbf"):
+        what = f"{file_name} is empty." if not data else f"{file_name} holds nothing but blanks."
+        raise ScriptError(what, "Was it cut off when it was saved? Export the script again.")
+    kind = _other_kind(data[:4096])
+    if kind is not None:
+        what = f"{file_name} is {kind}, which shotad does not read as a script."
+        raise ScriptError(what, "Save it as SRT, WebVTT, CSV, DOCX or XLSX.")
+
+
+_OTHER_KINDS = (
+    (rb"\[(?:script info|v4\+? styles|events)\]", "an ASS or SSA subtitle file"),
+    (rb"\{\\rtf", "an RTF document"),
+    (rb"\{\d+\}\{\d*\}", "a MicroDVD subtitle file"),
+    (rb"\[\d+:\d+(?:[.:]\d+)?\]", "an LRC lyrics file"),
+    (rb"\[\d+\]\[\d*\]", "an MPL2 subtitle file"),
+    (rb"\[[a-z]+:[^\]\n]*\]", "an LRC lyrics file"),
+    (rb"\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}\r?\n", "an SBV subtitle file"),
+    (rb"scenarist_scc", "an SCC caption file"),
+    (rb"<sami", "a SAMI subtitle file"),
+    (rb"<(?:!doctype )?html", "a web page"),
+    (rb"%pdf-", "a PDF document"),
+    (rb"\xd0\xcf\x11\xe0", "a document of an old Office program (DOC, XLS)"),
+    (rb"pk\x03\x04.{26}mimetypeapplication/vnd\.oasis", "an OpenDocument file"),
+    (rb"\d{3}stl\d\d\.\d\d", "an EBU STL subtitle file"),
+)
+"""Files that are taken for scripts by mistake: how they begin, in small letters."""
+
+
+def _other_kind(head: bytes) -> str | None:
+    """What a file is that no format here reads, as far as its beginning shows it."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for pattern, kind in _OTHER_KINDS:
+        if re.match(pattern, start, re.DOTALL):
+            return kind
+    return None
+
+
+def _text_of(data: bytes, file_name: str) -> str:
+    """The text of a script, which must be UTF-8, or UTF-16 with a mark: it is merged with other texts."""
+    text_file = decode_text(data, file_name, ScriptError, hint="Save it as UTF-8.", encoding="utf-8")
+    if text_file.damaged:
+        what = f"{file_name} {text_file.note.replace('UTF-8', text_file.encoding.upper())}."
+        raise ScriptError(what, "Save it as UTF-8.")
+    return text_file.text
 
 
 def script_format(name: str) -> Format:
@@ -72,7 +114,7 @@ def script_format(name: str) -> Format:
     plain, at, rate = name.partition("@")
     if plain not in ALL_FORMATS or (at and plain != "frazier"):
         known = ", ".join(ALL_FORMATS)
-        raise ScriptError(f"There is no script format {name!r}.", f"Choose one of {known}.", usage=True)
+        raise ScriptError(f"There is no script format {quoted(name)}.", f"Choose one of {known}.", usage=True)
     if not at:
         return ALL_FORMATS[plain]
     try:
@@ -80,7 +122,7 @@ def script_format(name: str) -> Format:
         if not 1 <= frames <= 100:
             raise ValueError(rate)
     except (ValueError, ZeroDivisionError):
-        what = f"{name!r} names no frames a second from 1 to 100."
+        what = f"{quoted(name)} names no frames a second from 1 to 100."
         raise ScriptError(what, "Write frazier@24 or frazier@30000/1001.") from None
     return replace(ALL_FORMATS[plain], rate=frames)
 
@@ -95,15 +137,9 @@ def read_script(path: Path, name: str | None = None) -> Script:
 
     Raises ScriptError with file and line.
     """
-    data = _bytes_of(path)
+    data = read_file_bytes(path, "script", ScriptError)
+    _check_readable(data, path.name)
     return script_format(name or detect_format(path.name, data)).read(data, path.name)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ScriptError(f"The script {path} cannot be read: {error.strerror or error}.") from None
 
 
 def detect_format(file_name: str, data: bytes) -> str:
@@ -127,7 +163,11 @@ def detect_format(file_name: str, data: bytes) -> str:
 
 def check_script(path: Path) -> tuple[Violation, ...]:
     """What makes a script unusable: broken syntax, broken clauses in DAPT, times out of order (T6)."""
-    data = _bytes_of(path)
+    data = read_file_bytes(path, "script", ScriptError)
+    try:
+        _check_readable(data, path.name)
+    except ScriptError as error:
+        return (Violation("file", error.what),)
     name = detect_format(path.name, data)
     if name in SIGNALS:
         found: tuple[Violation, ...] = _load("signalling", f"check_{name}")(data)
@@ -138,10 +178,14 @@ def check_script(path: Path) -> tuple[Violation, ...]:
         cues = ALL_FORMATS[name].read(data, path.name).cues
     except ScriptError as error:
         return (Violation(error.clause or f"{name} syntax", error.what),)
+    deviations: tuple[Violation, ...] = ()
+    if name == "vtt":
+        lines = _load("subtitle_formats", "check_vtt")(_text_of(data, path.name), path.name)
+        deviations = tuple(Violation("vtt syntax", what, line) for line, what in lines)
     times = (Violation(found.rule, f"{found.cue_id}: {found.message}") for found in check_times(cues))
     counts = Counter(cue.id for cue in cues if cue.id is not None)
     ids = (Violation("ids", f"{count} cues have the id {key}") for key, count in counts.items() if count > 1)
-    return (*times, *ids)
+    return (*deviations, *times, *ids)
 
 
 def _load(module: str, name: str) -> Any:

@@ -43,6 +43,7 @@ from shotad.script.cue import (
     parse_time,
     short_hash,
     timecode,
+    track_stamp,
 )
 
 BY_HAND = "track.json"
@@ -416,7 +417,7 @@ class Track:
     @property
     def stamp(self) -> str:
         """Short name of all that is heard: scripts carry it, so that an import knows what it stands on."""
-        return short_hash(" ".join(f"{cue.id} {line_stamp(cue.interval, cue.text)}" for cue in self.heard))
+        return track_stamp((cue.id, line_stamp(cue.interval, cue.text)) for cue in self.heard)
 
 
 def _by(names: Iterable[str]) -> str:

@@ -120,7 +120,7 @@ def _script(book: Workbook, name: str) -> Script:
             stamp = next((row[1] for row in rows if len(row) > 1 and row[0] == "Track"), None)
     if cues is None:
         raise ScriptError(f"{name} has no sheet with the heads In, Out and Line.", "Name the columns.")
-    return Script(tuple(cues), stamp, stamps)
+    return Script(tuple(cues), stamp, stamps, is_proven=True)
 
 
 def _rows(book: Workbook, title: str, name: str) -> Iterator[list[str]]:

@@ -310,7 +310,7 @@ def test_the_layouts() -> None:
         "Position;Start;End;Text\r\n"
         '100001003;00:00:01.00;00:00:03.00;"A dog, ""Rex"", runs."\r\n'
         "100020017;00:00:20.00;00:00:23.00;Words: \u2028- stop\r\n"
-        "136000123;10:00:00.03;10:00:03.00;Night.\r\n"
+        "336000123;10:00:00.03;10:00:03.00;Night.\r\n"
     )
     head, statement, *lines = REAPER.write(TRACK).split("\n")
     assert head == "#,Name,Start,End,Length"
@@ -321,6 +321,7 @@ def test_the_layouts() -> None:
         'R1,"A dog, ""Rex"", runs. [s00001003]",0:01.003,0:03.011,0:02.008',
         "R2,Words: \u2028- stop [s00020017],0:20.017,0:23.000,0:02.983",
         "R3,Night. [s36000123],10:00:00.123,10:00:03.000,0:02.877",
+        f"M2,End of the audio description [track {TRACK.stamp} end],10:00:03.000,,",
         "",
     ]
 
@@ -334,13 +335,13 @@ def test_a_change_of_one_frame_is_an_edit_of_that_end_only() -> None:
 
 def test_a_file_counted_anew_is_known_by_its_times_or_ids() -> None:
     text = FRAZIER.write(TRACK).replace("Night.", "Nacht.")
-    for number, key in enumerate(("100001003", "100020017", "136000123"), 1):
+    for number, key in enumerate(("100001003", "100020017", "336000123"), 1):
         text = text.replace(key, str(number))
     done = imported(text)
     assert (done.changed, done.added, done.removed) == (("s36000123",), (), ())
     assert done.track.cues[2].interval.start == 36_000.123
     rows = REAPER.write(TRACK).replace("R3,", "R7,").replace("Night", "Nightfall").split("\n")
-    done = imported("\n".join([*rows[:3], rows[4]]), "reaper")
+    done = imported("\n".join([*rows[:3], *rows[4:]]), "reaper")
     assert (done.changed, done.removed) == (("s36000123",), ("s00020017",))
 
 
