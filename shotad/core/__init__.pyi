@@ -103,6 +103,7 @@ from .errors import (
     EvaluationError as EvaluationError,
     FilmError as FilmError,
     InUse as InUse,
+    MissingLines as MissingLines,
     NoRoom as NoRoom,
     OtherFilm as OtherFilm,
     OutOfDate as OutOfDate,

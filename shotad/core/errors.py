@@ -105,6 +105,10 @@ class ScriptError(ShotadError):
         self.clause = clause
 
 
+class MissingLines(ScriptError):  # noqa: N818  said of the script
+    """A script that lacks lines which the track has: they would go, and nobody said that they should."""
+
+
 class RefusalError(ScriptError):
     """A model that will not describe or write, over violence or nudity say."""
 

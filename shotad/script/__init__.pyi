@@ -141,6 +141,7 @@ from .formats import (
     FORMATS as FORMATS,
     Format as Format,
     check_script as check_script,
+    check_unchanged as check_unchanged,
     given_shots as given_shots,
     read_cues as read_cues,
     script_file as script_file,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from shotad.core import Interval, ScriptError, plural, seen, quoted
+from shotad.core import Interval, ScriptError, plural, quoted, seen
 
 REDO = "redo"
 """Source of edits that a person made by having a slot described again."""
@@ -88,10 +88,27 @@ def short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
+_BREAK_WITHOUT_BLANK = re.compile(
+    # Chinese, Japanese, Thai, Lao, Burmese and Khmer part no words by blanks.
+    "(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\n"
+    "(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])"
+)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks. A line with its breaks moved says the same: editors do that.
+
+    >>> one_line("A dog\\nruns."), one_line("一只狗\\n在跑。")
+    ('A dog runs.', '一只狗在跑。')
+    """
+    return _BREAK_WITHOUT_BLANK.sub("", text).replace("\n", " ") if "\n" in text else text
+
+
 def line_stamp(interval: Interval, text: str) -> str:
-    """Short names of what a script shows of a line, its times to 1 ms and its text: ``1a2b3c4d-5e6f7a8b``."""
+    """Short names of what a script shows of a line, its times to 1 ms and its text, wherever its lines break:
+    ``1a2b3c4d-5e6f7a8b``."""
     times = f"{milliseconds(interval.start)} {milliseconds(interval.end)}"
-    return f"{short_hash(times)}-{short_hash(text)}"
+    return f"{short_hash(times)}-{short_hash(one_line(text))}"
 
 
 def track_stamp(line_stamps: Iterable[tuple[str, str]]) -> str:
@@ -423,10 +440,26 @@ def in_sight(slot: Interval, since: float | None) -> Interval | None:
 
 def hand_id(start: float, taken: Iterable[str] = ()) -> str:
     """An id for a line that a person added: ``83.12 → h00083120``, or the next number that is free."""
-    used, number = set(taken), milliseconds(start)
-    while (name := f"h{number:08d}") in used:
-        number += 1
-    return name
+    return hand_ids([start], taken)[0]
+
+
+def hand_ids(starts: Iterable[float], taken: Iterable[str] = ()) -> list[str]:
+    """As `hand_id`, for many lines at once, in their order."""
+    used = taken if isinstance(taken, set) else set(taken)
+    ids: list[str] = []
+    # A number that is taken → one behind it from which to look on: thousands of lines may start together.
+    following: dict[int, int] = {}
+    given: set[int] = set()
+    for start in starts:
+        number = milliseconds(start)
+        passed: list[int] = []
+        while number in given or f"h{number:08d}" in used:
+            passed.append(number)
+            number = following.get(number, number + 1)
+        following.update(dict.fromkeys(passed, number + 1))
+        given.add(number)
+        ids.append(f"h{number:08d}")
+    return ids
 
 
 def is_changed(cue: Cue) -> bool:

@@ -15,9 +15,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Interval, ScriptError, decode_text, quoted, read_file_bytes, write_bytes, write_text
-from shotad.script.cue import Script, ScriptCue
+from shotad.core import (
+    EditConflict,
+    Interval,
+    ScriptError,
+    decode_text,
+    plural,
+    quoted,
+    read_file_bytes,
+    write_bytes,
+    write_text,
+)
+from shotad.script.cue import Script, ScriptCue, line_stamp, track_stamp
 from shotad.script.dapt import TT, Violation
+from shotad.script.edits import import_script
 from shotad.script.rules import check_times
 from shotad.script.track import Track, to_json
 
@@ -245,11 +256,48 @@ def script_file(track: Track, form: Format, folder: Path, *, is_translation: boo
     return folder / f"{stem}{f'.{track.language}' if is_translation else ''}.{form.ending}"
 
 
-def write_format(track: Track, form: Format, path: Path) -> Path:
-    """Write the heard lines in one format; ``path``. Raises ScriptError where a library that the format needs
-    is not installed, and WorkFolderError."""
-    write_bytes(path, [form.encode(track)])
+def write_format(track: Track, form: Format, path: Path, *, overwrite: bool = False) -> Path:
+    """Write the heard lines in one format; ``path``. ``overwrite``: whatever stands in a file there.
+
+    Raises ScriptError where a library that the format needs is not installed, WorkFolderError, and
+    EditConflict as `check_unchanged`.
+    """
+    data = form.encode(track)
+    if not overwrite:
+        check_unchanged(track, form, path)
+    write_bytes(path, [data])
     return path
+
+
+def check_unchanged(track: Track, form: Format, path: Path) -> None:
+    """Raise EditConflict where a script stands at ``path`` that somebody changed after it was written, and
+    whose changes the track does not have: they would be lost."""
+    if not path.exists() or form.name in SIGNALS:
+        return
+    hint = f"Bring the changes in with shotad import, move {path.name} away, or add --overwrite."
+    try:
+        script = form.read(read_file_bytes(path, "script", ScriptError), path.name)
+        if _is_as_written(script):
+            return
+        done = import_script(track, script, path.name)
+    except (ScriptError, EditConflict) as error:
+        what = f"{path} is there already and may hold somebody's changes: {error.what} Nothing was written."
+        raise EditConflict(what, hint) from None
+    count = len(done.changed) + len(done.added) + len(done.removed)
+    if count:
+        lines = plural(count, "line was", "lines were")
+        raise EditConflict(f"{path}: {lines} changed there by somebody. Nothing was written.", hint)
+
+
+def _is_as_written(script: Script) -> bool:
+    """Whether a script says by its stamps that nobody changed it, of whatever state of the track it is."""
+    lines = [cue for cue in script.cues if cue.text]
+    now = [(cue.id, line_stamp(cue.interval, cue.text)) for cue in lines if cue.id is not None]
+    if len(now) < len(lines):
+        return False
+    if script.line_stamps:
+        return dict(now) == dict(script.line_stamps) and len(now) == len(script.line_stamps)
+    return script.stamp is not None and script.stamp == track_stamp(now)
 
 
 def save_as(track: Track, path: Path) -> Path:
@@ -264,7 +312,7 @@ def save_as(track: Track, path: Path) -> Path:
         known = ", ".join([TRACK_ENDING, *_ENDINGS])
         what = f"No format of scripts ends in {path.suffix or path.name!r}."
         raise ScriptError(what, f"Choose of {known}.")
-    return write_format(track, script_format(_ENDINGS[ending]), path)
+    return write_format(track, script_format(_ENDINGS[ending]), path, overwrite=True)
 
 
 def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:

@@ -3,9 +3,9 @@ write and record.
 
 CSV loses candidates and provenance line by line. JSON is the track file itself and loses nothing.
 
-A file of ours that was cut off must not be taken for one in which a person deleted lines. JSON shows it by its
-brackets; in CSV the last row, in Frazier's the last number, in Reaper's a second marker says that it is the
-end.
+A file of ours that was cut off must not be taken for one in which a person deleted lines. JSON shows it by
+its brackets; in CSV the last row, in Frazier's the last number, in Reaper's a second marker says that it is
+the end.
 
 Frazier's maker publishes no description of its file. This is the layout that the describAIbe project of
 Fachhochschule Südwestfalen writes (fhswf/descraibe, ``backend/pipeline/export.py``, 2026): semicolons, heads

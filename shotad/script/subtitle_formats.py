@@ -15,7 +15,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from shotad.core import ScriptError, quoted
 from shotad.script.cue import (

@@ -40,6 +40,7 @@ from shotad.script.cue import (
     line_stamp,
     mark_edit,
     milliseconds,
+    one_line,
     parse_time,
     short_hash,
     timecode,
@@ -186,7 +187,7 @@ def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) ->
         differs = {EditField.ADDED: True}
     else:
         differs = {
-            EditField.TEXT: cue.text != machine.text,
+            EditField.TEXT: one_line(cue.text) != one_line(machine.text),
             EditField.TIME: _milliseconds(cue.interval) != _milliseconds(machine.interval),
             EditField.STATUS: cue.status != machine.status,
         }

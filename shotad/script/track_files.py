@@ -24,6 +24,7 @@ from shotad.core import (
     EditConflict,
     FilmInfo,
     Interval,
+    MissingLines,
     OtherFilm,
     RecordLog,
     ShotadError,
@@ -38,7 +39,7 @@ from shotad.core import (
     stem_of,
     write_text,
 )
-from shotad.script.edits import Import, import_script, respeak
+from shotad.script.edits import Import, import_script, missing_lines, respeak
 from shotad.script.formats import Format, read_script, script_file, script_format
 from shotad.script.track import FilmId, Track, load_track, to_json
 
@@ -131,10 +132,20 @@ def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format
 
 
 def import_into(
-    place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
+    place: Path,
+    script: Path,
+    form: str | None,
+    *,
+    reviewers: Sequence[str] = (),
+    overwrite: bool = False,
+    remove_missing: bool = False,
 ) -> Import:
     """Bring a script's edits into the track of the work folder ``place``, or into a translation, where
-    ``place`` is its file, and write the track and its scripts again."""
+    ``place`` is its file, and write the track and its scripts again.
+
+    Raises MissingLines, and writes nothing, where the script lacks lines of the track; with
+    ``remove_missing`` these are removed. Raises as `import_script` and `read_script`.
+    """
     own = place.is_dir()
     with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
         slots, pace = times_of(folder)
@@ -145,6 +156,12 @@ def import_into(
             track, read_script(script, form), script.name,
             slots=slots, seconds_per_word=pace, overwrite=overwrite,
         )  # fmt: skip
+        if done.missing and not remove_missing:
+            raise MissingLines(
+                f"{missing_lines(track, done, script.name)} Nothing was imported.",
+                "If they shall go, add --remove-missing. If the script is only a part, add the other lines: "
+                "shotad export writes them all.",
+            )
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
         done = replace(done, track=replace(respeak(done.track, slots, pace), reviewed_by=people))
         if own:
@@ -231,7 +248,8 @@ def bring_back(
     """The track with the edits of scripts beside it, and how many lines each of them changed, by file name.
 
     Raises EditConflict where two of them, or one and the track, hold other words for the same line, and where
-    it cannot be told which of two is meant; ScriptError for a script that cannot be read any more.
+    it cannot be told which of two is meant; MissingLines where one lacks lines of the track; ScriptError for
+    a script that cannot be read any more.
     """
     unsure = [path.name for form, path in edited if form.name not in _STAMPED]
     if unsure and len(edited) > 1:
@@ -244,6 +262,12 @@ def bring_back(
     for form, path in edited:
         script = read_script(path, form.name)
         done = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
+        if done.missing:
+            raise MissingLines(
+                f"{missing_lines(track, done, path.name)} Nothing was written.",
+                f"If they shall go: shotad import {path.parent} {path} --remove-missing. If not, delete "
+                f"{path.name} or put the lines back.",
+            )
         counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)
         track = done.track if counts[path.name] else track
     return track, counts
