@@ -21,8 +21,11 @@ from shotad.script.cue import Script, ScriptCue, clean_text, is_language
 from shotad.script.dapt import DAPTM, OWN, TT, TTA, TTM, TTP, XML, Violation
 
 
-def read_dapt(document: bytes, name: str) -> Script:
+def read_dapt(document: bytes, name: str, language: str | None = None) -> Script:
     """The Script Events of a valid DAPT document that have a time, times counted from its start.
+
+    An event may hold its text in several languages, an original and its translation. Read is the one in
+    ``language`` (a tag; None: that of the document), or else the first.
 
     Raises ScriptError with file, line and clause where the document is not valid or an event has no end.
     """
@@ -34,8 +37,10 @@ def read_dapt(document: bytes, name: str) -> Script:
     assert not isinstance(root, Violation)
     cues: list[ScriptCue] = []
     stamps: dict[str, str] = {}
+    wanted = [tag for tag in (language, root.get(_LANGUAGE)) if tag]
     for div in filter(is_script_event, root.iter(f"{{{TT}}}div")):
-        start, end = _said(div, root)
+        paragraphs = _in_one_language(list(div.iter(f"{{{TT}}}p")), wanted)
+        start, end = _said(div, paragraphs, root)
         key = div.get(f"{{{XML}}}id")
         where = f"{name}, line {div.sourceline}: event {key!r}"
         if end is None:
@@ -45,7 +50,7 @@ def read_dapt(document: bytes, name: str) -> Script:
         except ValueError as error:
             raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
         lines: list[str] = []
-        for p in div.iter(f"{{{TT}}}p"):
+        for p in paragraphs:
             # White space runs as one space, line by line, as TTML presents text that does not preserve it.
             kept = _keeps_space(p)
             lines += [line if kept else " ".join(line.split()) for line in _text(p).split("\n")]
@@ -55,11 +60,33 @@ def read_dapt(document: bytes, name: str) -> Script:
     return Script(tuple(cues), root.findtext(f".//{{{OWN}}}stamp"), stamps, is_proven=True)
 
 
-def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+def _in_one_language(paragraphs: list[etree._Element], wanted: list[str]) -> list[etree._Element]:
+    """The paragraphs in the first language of ``wanted`` that any of them is in, or in that of the first."""
+    by_language: dict[str, list[etree._Element]] = {}
+    for paragraph in paragraphs:
+        if "".join(map(str, paragraph.itertext())).strip():
+            tag = (inherited(paragraph, _LANGUAGE) or "").lower()
+            by_language.setdefault(tag, []).append(paragraph)
+    if len(by_language) < 2:
+        return paragraphs
+    for tag in map(str.lower, wanted):
+        if tag in by_language:
+            return by_language[tag]
+        # en for en-GB, and en-US where there is no other English.
+        for other, of_language in by_language.items():
+            if other.partition("-")[0] == tag.partition("-")[0]:
+                return of_language
+    return next(iter(by_language.values()))
+
+
+def _said(
+    div: etree._Element, paragraphs: list[etree._Element], root: etree._Element
+) -> tuple[Fraction, Fraction | None]:
     """When the words of an event are said: an event may last longer, to lower the programme around them."""
     parts = [
         _active(element, root)
-        for element in div.iter(f"{{{TT}}}p", f"{{{TT}}}span")
+        for paragraph in paragraphs
+        for element in paragraph.iter(f"{{{TT}}}p", f"{{{TT}}}span")
         if "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
     ]
     ends = [end for _, end in parts if end is not None]

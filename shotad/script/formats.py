@@ -57,11 +57,16 @@ class Format:
         """The script as text, for formats that are (DOCX and XLSX are not)."""
         return self.encode(track).decode("utf-8")
 
-    def read(self, data: bytes, file_name: str) -> Script:
-        """What a file of that name holds. Raises ScriptError with file and line."""
+    def read(self, data: bytes, file_name: str, language: str | None = None) -> Script:
+        """What a file of that name holds, in ``language`` (a tag) where it has several.
+
+        Raises ScriptError with file and line.
+        """
         content: bytes | str = data if self.reader else _text_of(data, file_name)
         read = _load(self.reader or self.module, f"read_{self.name}")
-        script: Script = read(content, file_name, **self._frames)
+        # The only format that says of each text which language it is in.
+        languages = {"language": language} if self.name == "dapt" else {}
+        script: Script = read(content, file_name, **self._frames, **languages)
         return script
 
     @property
@@ -143,14 +148,15 @@ def read_cues(path: Path) -> tuple[ScriptCue, ...]:
     return read_script(path).cues
 
 
-def read_script(path: Path, name: str | None = None) -> Script:
+def read_script(path: Path, name: str | None = None, language: str | None = None) -> Script:
     """What a script file holds; the format is found by ending and content unless ``name`` gives it.
 
-    Raises ScriptError with file and line.
+    ``language`` (a tag) is the one that is read where the file has several. Raises ScriptError with file and
+    line.
     """
     data = read_file_bytes(path, "script", ScriptError)
     _check_readable(data, path.name)
-    return script_format(name or detect_format(path.name, data)).read(data, path.name)
+    return script_format(name or detect_format(path.name, data)).read(data, path.name, language)
 
 
 def detect_format(file_name: str, data: bytes) -> str:

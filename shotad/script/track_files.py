@@ -153,7 +153,7 @@ def import_into(
         name, file = track.film.name, TRACK if own else track_name(track.language)
         track = with_edited_scripts(track, folder, script, file=file)[0]
         done = import_script(
-            track, read_script(script, form), script.name,
+            track, read_script(script, form, track.language), script.name,
             slots=slots, seconds_per_word=pace, overwrite=overwrite,
         )  # fmt: skip
         if done.missing and not remove_missing:
@@ -260,7 +260,7 @@ def bring_back(
         )
     counts: dict[str, int] = {}
     for form, path in edited:
-        script = read_script(path, form.name)
+        script = read_script(path, form.name, track.language)
         done = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
         if done.missing:
             raise MissingLines(

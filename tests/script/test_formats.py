@@ -180,6 +180,22 @@ def test_other_peoples_files_are_read(name: str) -> None:
     assert read_back(text, name) == expected
 
 
+def test_an_event_in_two_languages_is_read_in_one() -> None:
+    root = OTHERS["dapt"][0].partition("<body")[0].replace('xml:lang="en"', 'xml:lang="en-GB"')
+    event = (
+        '<body><div xml:id="a" begin="1s" end="3s"><p xml:lang="fr" begin="0s" end="1s">Un chien.</p>'
+        '<p>A dog.</p><p xml:lang="de">Ein Hund.</p><p xml:lang="de">Er rennt.</p></div></body></tt>'
+    )
+    read = {
+        language: script_format("dapt").read((root + event).encode(), "x", language).cues[0]
+        for language in (None, "en", "de-AT", "fr", "it")
+    }
+    assert {language: cue.text for language, cue in read.items()} == {
+        None: "A dog.", "en": "A dog.", "de-AT": "Ein Hund.\nEr rennt.", "fr": "Un chien.", "it": "A dog.",
+    }  # fmt: skip
+    assert read["fr"].interval == Interval(1.0, 2.0)
+
+
 def test_csv_without_heads_is_start_end_text_and_a_dropped_line_is_empty() -> None:
     assert read_back("1.5,3,Hi\n4,5\n", "csv") == [(None, 1500, 3000, "Hi"), (None, 4000, 5000, "")]
     table = write_script(make_track(line(1000, 2000, "A.")), "csv").replace(",placed,", ",Dropped,")
