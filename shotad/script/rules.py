@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,12 @@ from shotad.core import ConfigError, Interval, word_files
 from shotad.script.cue import LEAD, ScriptCue, count_words, milliseconds
 
 Case = Literal["any", "exact"]
+
+
+def _meets(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether ``[start, end)`` shares a letter with one of ``spans``, which ascend and do not overlap."""
+    before = bisect_left(spans, (end, end)) - 1
+    return before >= 0 and spans[before][0] < end and spans[before][1] > start
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class WordList:
         spared = [match.span() for match in allowed.finditer(text)] if allowed else []
         for match in wanted.finditer(text) if wanted else ():
             start, end = match.span()
-            if start < end and not any(start < stop and begin < end for begin, stop in spared):
+            if start < end and not _meets(spared, start, end):
                 yield start, end
 
     @cached_property
@@ -450,9 +457,15 @@ def _wording(text: str, lists: Sequence[WordList]) -> Iterator[Finding]:
     plain = unquoted(text)
     found: list[Finding] = []
     for words in sorted(lists, key=lambda words: words.level):
+        # Letters in which another level of this rule found something. A line may hold thousands of findings.
+        known = {
+            letter
+            for finding in found
+            if finding.rule == words.rule and finding.level != words.level and finding.span
+            for letter in range(*finding.span)
+        }
         for start, end in words.spans(plain):
-            known = (f.span for f in found if f.rule == words.rule and f.level != words.level and f.span)
-            if not any(first < end and start < last for first, last in known):
+            if known.isdisjoint(range(start, end)):
                 what = f"{words.says}: {plain[start:end].strip()!r}"
                 found.append(Finding(words.rule, Level(words.level), what, span=(start, end)))
     yield from found
