@@ -262,6 +262,7 @@ from .track_files import (
     edited_scripts as edited_scripts,
     import_into as import_into,
     is_translation as is_translation,
+    keep_discarded as keep_discarded,
     log_name as log_name,
     outdated_note as outdated_note,
     present_track as present_track,

@@ -187,7 +187,7 @@ class Edit:
 
     def __post_init__(self) -> None:
         if not self.fields:
-            raise ValueError(f"an edit must say what was changed, got fields = () from {self.source!r}")
+            raise ValueError(f"an edit must say what was changed, got fields = () from {quoted(self.source)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,9 @@ class Voiced:
 
     def __post_init__(self) -> None:
         if bool(self.text) != (self.interval is not None):
-            raise ValueError(f"what is spoken has a text and a time, got {self.text!r} at {self.interval}")
+            raise ValueError(
+                f"what is spoken has a text and a time, got {quoted(self.text)} at {self.interval}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,13 +275,13 @@ class Cue:
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
-            raise ValueError(f"cue id must be s or h and 8 or more digits, got {self.id!r}")
+            raise ValueError(f"cue id must be s or h and 8 or more digits, got {quoted(self.id)}")
         if not 0 <= milliseconds(self.interval.start) < milliseconds(self.interval.end):
             raise ValueError(
                 f"cue {self.id} must last 1 ms or more and not start before 0, got {self.interval}"
             )
         if self.text != clean_text(self.text):
-            raise ValueError(f"cue {self.id} text has control characters or blank lines: {self.text!r}")
+            raise ValueError(f"cue {self.id} text has control characters or blank lines: {quoted(self.text)}")
         if len(self.text) > LONGEST:
             raise ValueError(f"cue {self.id} text has {len(self.text)} characters; {LONGEST} are the most")
         if self.status.heard and not self.text:
@@ -531,12 +533,12 @@ def parse_time(text: str) -> float:
     text = text.strip()
     if match := _CLOCK.fullmatch(text):
         if int(match["s"]) > 59 or (match["h"] is not None and int(match["m"]) > 59):
-            raise ValueError(f"{text!r} has over 59 seconds or minutes")
+            raise ValueError(f"{quoted(text)} has over 59 seconds or minutes")
         whole = int(match["h"] or 0) * 3600 + int(match["m"]) * 60 + int(match["s"])
         return float(f"{whole}.{match['f'] or 0}")
     if _SECONDS.fullmatch(text):
         return float(text.replace(",", "."))
-    raise ValueError(f"{text!r} is no time such as 00:01:23.120 or 83.12")
+    raise ValueError(f"{quoted(text)} is no time such as 00:01:23.120 or 83.12")
 
 
 _LANGUAGE = re.compile(

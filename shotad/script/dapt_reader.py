@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from shotad.core import Interval, ScriptError
+from shotad.core import Interval, ScriptError, quoted
 from shotad.script import dapt as terms
 from shotad.script.cue import Script, ScriptCue, clean_text, is_language
 from shotad.script.dapt import DAPTM, OWN, TT, TTA, TTM, TTP, XML, Violation
@@ -42,7 +42,7 @@ def read_dapt(document: bytes, name: str, language: str | None = None) -> Script
         paragraphs = _in_one_language(list(div.iter(f"{{{TT}}}p")), wanted)
         start, end = _said(div, paragraphs, root)
         key = div.get(f"{{{XML}}}id")
-        where = f"{name}, line {div.sourceline}: event {key!r}"
+        where = f"{name}, line {div.sourceline}: event {quoted(key)}"
         if end is None:
             raise ScriptError(f"{where} has no end.", "Give it begin and end.")
         try:
@@ -225,7 +225,7 @@ def _told(element: Element, name: str, rule: _Rule) -> Iterator[Violation]:
     clause, may_stand, wrong = rule
     value = element.get(name)
     if value is not None and not may_stand(value):
-        yield violation(clause, f"{etree.QName(name).localname} is {value!r}, {wrong}", element)
+        yield violation(clause, f"{etree.QName(name).localname} is {quoted(value)}, {wrong}", element)
 
 
 def _values(root: Element) -> Iterator[Violation]:
@@ -241,7 +241,7 @@ def _values(root: Element) -> Iterator[Violation]:
     base = root.get(f"{{{TTP}}}timeBase", "media")
     if base != "media":
         clause = f"#timeBase-{base}" if base in ("smpte", "clock") else "#timing"
-        yield violation(clause, f"timeBase is {base!r}, not media", root)
+        yield violation(clause, f"timeBase is {quoted(base)}, not media", root)
     for element in elements(root):
         for name, rule in _ANYWHERE.items():
             yield from _told(element, name, rule)
@@ -266,7 +266,7 @@ def _structure(root: Element) -> Iterator[Violation]:
                 yield violation("#structure", f"{inner.localname} inside {name.localname}", child)
         text = "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
         if text and name.localname not in _TEXT_IN:
-            yield violation("#structure", f"text {text[:40]!r} directly inside {name.localname}", element)
+            yield violation("#structure", f"text {quoted(text)} directly inside {name.localname}", element)
     for name_once in ("head", "body"):
         if len(root.findall(f"{{{TT}}}{name_once}")) > 1:
             yield violation("#structure", f"tt has more than one {name_once}", root)
@@ -283,9 +283,9 @@ def _ids(root: Element) -> Iterator[Violation]:
             continue
         clause = "#agent" if element.tag == f"{{{TTM}}}agent" else "#structure"
         if not terms.NCNAME.fullmatch(value):
-            yield violation(clause, f"xml:id {value!r} is no name", element)
+            yield violation(clause, f"xml:id {quoted(value)} is no name", element)
         if value in seen:
-            yield violation(clause, f"xml:id {value!r} is used twice", element)
+            yield violation(clause, f"xml:id {quoted(value)} is used twice", element)
         seen.add(value)
 
 
@@ -298,12 +298,16 @@ def _represents(root: Element) -> Iterator[Violation]:
             is_event = element.tag == f"{{{TT}}}div" and is_script_event(element)
             if is_event and inherited(element, name) is None:
                 event = element.get(f"{{{XML}}}id")
-                yield violation("#represents", f"Script Event {event!r} represents nothing", element)
+                yield violation("#represents", f"Script Event {quoted(event)} represents nothing", element)
         elif not terms.is_descriptor(value):
-            yield violation("#represents", f"daptm:represents is {value!r}, no content descriptor", element)
+            yield violation(
+                "#represents", f"daptm:represents is {quoted(value)}, no content descriptor", element
+            )
         elif allowed and not any(value == of or value.startswith(f"{of}.") for of in allowed):
             yield violation(
-                "#represents", f"daptm:represents {value!r} is no subtype of {' or '.join(allowed)}", element
+                "#represents",
+                f"daptm:represents {quoted(value)} is no subtype of {' or '.join(allowed)}",
+                element,
             )
 
 
@@ -312,13 +316,13 @@ def _agents(root: Element) -> Iterator[Violation]:
         if agent.get(f"{{{XML}}}id") is None:
             yield violation("#agent", "an agent has no xml:id", agent)
         if agent.get("type") not in terms.AGENT_TYPES:
-            yield violation("#agent", f"an agent's type is {agent.get('type')!r}", agent)
+            yield violation("#agent", f"an agent's type is {quoted(agent.get('type'))}", agent)
         names = agent.findall(f"{{{TTM}}}name")
         if not any("".join(map(str, name.itertext())).strip() for name in names):
             yield violation("#agent", "an agent has no name", agent)
         for name in names:
             if name.get("type") not in terms.NAME_TYPES:
-                yield violation("#agent", f"the type of an agent's name is {name.get('type')!r}", name)
+                yield violation("#agent", f"the type of an agent's name is {quoted(name.get('type'))}", name)
 
 
 def _actors(root: Element) -> Iterator[Violation]:
@@ -331,13 +335,13 @@ def _actors(root: Element) -> Iterator[Violation]:
         for actor in actors:
             target = actor.get("agent")
             if target not in declared:
-                yield violation("#agent", f"actor {target!r} is no declared agent", actor)
+                yield violation("#agent", f"actor {quoted(target)} is no declared agent", actor)
             elif target == agent.get(f"{{{XML}}}id"):
-                yield violation("#agent", f"agent {target!r} is its own actor", actor)
+                yield violation("#agent", f"agent {quoted(target)} is its own actor", actor)
     for element in elements(root):
         for target in element.get(f"{{{TTM}}}agent", "").split():
             if target not in declared:
-                yield violation("#agent", f"ttm:agent {target!r} is no declared agent", element)
+                yield violation("#agent", f"ttm:agent {quoted(target)} is no declared agent", element)
 
 
 def _origin_timecode(root: Element) -> Iterator[Violation]:
@@ -349,11 +353,11 @@ def _origin_timecode(root: Element) -> Iterator[Violation]:
         value = (element.text or "").strip()
         timecode = terms.TIMECODE.fullmatch(value)
         if timecode is None:
-            yield violation(clause, f"origin timecode is {value!r}, not as 10:01:20:12", element)
+            yield violation(clause, f"origin timecode is {quoted(value)}, not as 10:01:20:12", element)
         elif rate is None:
-            yield violation(clause, f"origin timecode {value!r} without ttp:frameRate", element)
+            yield violation(clause, f"origin timecode {quoted(value)} without ttp:frameRate", element)
         elif int(timecode["frames"]) >= rate:
-            yield violation(clause, f"origin timecode {value!r} at {rate} frames a second", element)
+            yield violation(clause, f"origin timecode {quoted(value)} at {rate} frames a second", element)
         parent, head = element.getparent(), root.find(f"{{{TT}}}head")
         if parent is None or parent.tag != f"{{{TT}}}metadata" or parent.getparent() is not head:
             yield violation(clause, "the origin timecode stands outside of the head's metadata", element)
@@ -371,7 +375,7 @@ def _times(root: Element) -> Iterator[Violation]:
             if clause is None:
                 usable[name] = terms.seconds(value, *rates)
             else:
-                what = f"{name} is {value!r}: no media time, or its rate is missing"
+                what = f"{name} is {quoted(value)}: no media time, or its rate is missing"
                 yield violation(clause, what, element)
         for first, last in (("begin", "end"), ("clipBegin", "clipEnd")):
             if first in usable and last in usable and usable[first] > usable[last]:
@@ -388,12 +392,14 @@ def _audio(root: Element) -> Iterator[Violation]:
         parent, language = audio.getparent(), inherited(audio, name)
         if parent is not None and language != inherited(parent, name):
             spoken = inherited(parent, name)
-            yield violation(clause, f"audio is in {language!r}, its text in {spoken!r}", audio)
+            yield violation(clause, f"audio is in {quoted(language)}, its text in {quoted(spoken)}", audio)
         for source in (audio, *audio.findall(f"{{{TT}}}source")):
             data = resources.get(source.get("src", "").removeprefix("#"))
             for part in (source, data) if data is not None else (source,):
                 if inherited(part, name) != language:
-                    yield violation(clause, f"a source of audio in {language!r} is in another language", part)
+                    yield violation(
+                        clause, f"a source of audio in {quoted(language)} is in another language", part
+                    )
     for data in root.iter(f"{{{TT}}}data"):
         if data.find(f"{{{TT}}}source") is not None:
             yield violation("#source-data", "data holds a source", data)
@@ -403,7 +409,7 @@ def _audio(root: Element) -> Iterator[Violation]:
             if source is not audio and audio.get("src") is not None:
                 yield violation("#audio", "audio has both a src and a source", source)
             if link.startswith("#") and link[1:] not in resources:
-                yield violation("#embedded-audio", f"src {link!r} is no resource in the head", source)
+                yield violation("#embedded-audio", f"src {quoted(link)} is no resource in the head", source)
 
 
 def _audio_styles(root: Element) -> Iterator[Violation]:
@@ -417,9 +423,9 @@ def _audio_styles(root: Element) -> Iterator[Violation]:
             numbers = [float(part) for part in parts if _NUMBER.fullmatch(part.strip())]
             if len(numbers) < len(parts):
                 what = "no list of numbers" if len(parts) > 1 else "no number"
-                yield violation(f"#{name}", f"tta:{name} is {value!r}, {what}", element)
+                yield violation(f"#{name}", f"tta:{name} is {quoted(value)}, {what}", element)
             elif name == "pan" and not all(-1 <= number <= 1 for number in numbers):
-                yield violation("#pan", f"tta:pan is {value!r}, not from -1 to 1", element)
+                yield violation("#pan", f"tta:pan is {quoted(value)}, not from -1 to 1", element)
 
 
 Element = etree._Element

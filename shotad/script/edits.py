@@ -200,8 +200,8 @@ def _other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
     edits = sum(cue.edited is not None for cue in previous.cues)
     if edits and not discard_edits:
         raise EditConflict(
-            f"The track on disk has {edits} edits for {previous.film.name!r}, which is another film "
-            f"than {new.film.name!r}.",
+            f"The track on disk has {edits} edits for {quoted(previous.film.name)}, which is another film "
+            f"than {quoted(new.film.name)}.",
             "Use another work folder, or throw the edits away: shotad describe --discard-edits.",
         )
     return True

@@ -23,6 +23,7 @@ from shotad.core import (
     plural,
     quoted,
     read_file_bytes,
+    size_text,
     write_bytes,
     write_text,
 )
@@ -62,6 +63,10 @@ class Format:
 
         Raises ScriptError with file and line.
         """
+        is_document = self.name in ("docx", "xlsx")  # which have limits of their own, and may hold pictures
+        if len(data) > LARGEST_TEXT and not is_document:
+            has = f"{file_name} has {size_text(len(data))}; at most {size_text(LARGEST_TEXT)} are read."
+            raise ScriptError(has, "Is it a script?")
         content: bytes | str = data if self.reader else _text_of(data, file_name)
         read = _load(self.reader or self.module, f"read_{self.name}")
         # The only format that says of each text which language it is in.
@@ -72,6 +77,10 @@ class Format:
     @property
     def _frames(self) -> dict[str, Fraction]:
         return {} if self.rate is None else {"frame_rate": self.rate}
+
+
+LARGEST_TEXT = 16_000_000
+"""Bytes of a script that is text: a track of 3,000 lines with all its records has 5 MB as JSON."""
 
 
 def _check_readable(data: bytes, file_name: str) -> None:
@@ -316,7 +325,7 @@ def save_as(track: Track, path: Path) -> Path:
     ending = max((one for one in _ENDINGS if name.endswith(one)), key=len, default=None)
     if ending is None:
         known = ", ".join([TRACK_ENDING, *_ENDINGS])
-        what = f"No format of scripts ends in {path.suffix or path.name!r}."
+        what = f"No format of scripts ends in {quoted(path.suffix or path.name)}."
         raise ScriptError(what, f"Choose of {known}.")
     return write_format(track, script_format(_ENDINGS[ending]), path, overwrite=True)
 

@@ -22,7 +22,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import ConfigError, Interval, word_files
+from shotad.core import ConfigError, Interval, quoted, word_files
 from shotad.script.cue import LEAD, ScriptCue, count_words, milliseconds
 
 Case = Literal["any", "exact"]
@@ -79,7 +79,7 @@ class WordList:
             try:
                 re.compile(pattern, flags)
             except re.error as error:
-                what = f"{self.source or self.name}: {entry!r} cannot be understood: {error}."
+                what = f"{self.source or self.name}: {quoted(entry)} cannot be understood: {error}."
                 raise ConfigError(what, _FORM) from None
         return re.compile("|".join(patterns), flags) if patterns else None
 
@@ -94,7 +94,8 @@ class WordList:
 
     def _set(self, name: str, entry: str) -> str:
         if name not in self.sets:
-            what = f"{self.source or self.name}: {entry!r} names the set {name!r}, which is not there."
+            named = f"{quoted(entry)} names the set {quoted(name)}, which is not there."
+            what = f"{self.source or self.name}: {named}"
             raise ConfigError(what, f"Write a line: @set {name} = one | two | three.")
         return f"(?:{'|'.join(map(self._plain, self.sets[name]))})"
 
@@ -123,7 +124,7 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
             key, is_there, words = line.removeprefix("@set ").partition("=")
             key, members = key.strip(), [word.strip() for word in _outer_bars(words) if word.strip()]
             if not is_there or not key or not members:
-                what = f"{made.source}, line {number}: {line!r} is no set."
+                what = f"{made.source}, line {number}: {quoted(line)} is no set."
                 raise ConfigError(what, "Write @set name = one | two | three.")
             sets[key] = (*sets.get(key, ()), *members)
         elif line.startswith("@"):
@@ -131,7 +132,7 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
             key, value = (match["key"], match["value"].strip()) if match else ("", "")
             choices = {"rule": (), "says": (), "level": ("error", "warning"), "case": ("any", "exact")}
             if key not in choices or (choices[key] and value not in choices[key]):
-                what = f"{made.source}, line {number}: {line!r} cannot be understood."
+                what = f"{made.source}, line {number}: {quoted(line)} cannot be understood."
                 hint = "There are @set, @rule, @level (error, warning), @says and @case (any, exact)."
                 raise ConfigError(what, hint)
             made = replace(made, **{key: value})  # type: ignore[arg-type]  # one of four strings
@@ -337,7 +338,7 @@ def check_line(
     known = packaged(language) if lists is None else lists
     found += _wording(text, [words for words in known if limits.titles or words.rule != "L13"])
     for match in MARKUP.finditer(text):
-        found.append(Finding("L5", Level.ERROR, f"markup: {match[0].strip()!r}", span=match.span()))
+        found.append(Finding("L5", Level.ERROR, f"markup: {quoted(match[0].strip())}", span=match.span()))
     return (*found, *_repeats(text, previous, limits))
 
 
@@ -466,7 +467,7 @@ def _wording(text: str, lists: Sequence[WordList]) -> Iterator[Finding]:
         }
         for start, end in words.spans(plain):
             if known.isdisjoint(range(start, end)):
-                what = f"{words.says}: {plain[start:end].strip()!r}"
+                what = f"{words.says}: {quoted(plain[start:end].strip())}"
                 found.append(Finding(words.rule, Level(words.level), what, span=(start, end)))
     yield from found
 
@@ -480,7 +481,7 @@ def _repeats(text: str, previous: Sequence[str], limits: Limits) -> Iterator[Fin
         a, b = (" ".join(one[start:end] for start, end in quotations(one)) for one in (text, before))
         score = min(score, similarity(a, b)) if a and b else score
         if score >= limits.similar:
-            yield Finding("L9", Level.WARNING, f"is near to an earlier line ({score:.0%}): {before!r}")
+            yield Finding("L9", Level.WARNING, f"is near to an earlier line ({score:.0%}): {quoted(before)}")
             return
 
 

@@ -37,6 +37,7 @@ from shotad.core import (
     slots_of,
     span,
     stem_of,
+    write_bytes,
     write_text,
 )
 from shotad.script.edits import Import, import_script, missing_lines, respeak
@@ -176,6 +177,26 @@ def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the track and its scripts; their paths. Who read the track before holds `track_lock` by now."""
     write_text(folder / TRACK, to_json(track))
     return (folder / TRACK, *write_texts(script_texts(track, folder, name), folder))
+
+
+def keep_discarded(track: Track | None, folder: Path, *, file: str = TRACK) -> str:
+    """Copy a track whose edits are about to be thrown away, and the scripts beside it that people changed, to
+    ``discarded-NAME``; a sentence that says so, empty where nobody has edited anything.
+
+    ``--discard-edits`` may be left in a command by mistake, and a week of work with it.
+    """
+    if track is None:
+        return ""
+    written = _written(folder, WRITTEN if file == TRACK else _written_of(track))
+    copies = [folder / file] if any(cue.edited is not None for cue in track.cues) else []
+    copies += [path for _, path in _edited(scripts_of(track, folder, file), written)]
+    for path in copies:
+        write_bytes(folder / f"discarded-{path.name}", [path.read_bytes()])
+    if not copies:
+        return ""
+    count = sum(cue.edited is not None for cue in track.cues)
+    names = " and ".join(f"discarded-{path.name}" for path in copies)
+    return f"{plural(count, 'edited line')} thrown away; copies are kept: {names}."
 
 
 WRITTEN = "scripts.json"
