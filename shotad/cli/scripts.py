@@ -10,7 +10,7 @@ import click
 
 from shotad.cli.lazy import HerePath
 from shotad.cli.options import PATH, Console, confirm, console_options, track_file
-from shotad.core import MissingLines, ScriptError, UsageError
+from shotad.core import MissingLines, ScriptError, UsageError, plural
 
 
 @click.command(name="export")
@@ -80,13 +80,19 @@ def export_command(
     console.result("\n".join(written), {"files": written})
 
 
+_MOST_SHOWN = 100
+"""Faults of a file that are printed; ``--json`` has all."""
+
+
 def _check(console: Console, paths: tuple[Path, ...]) -> None:
     from shotad.script import check_script
 
     found = {str(path): check_script(path) for path in paths}
     lines = []
     for name, violations in found.items():
-        lines += [f"{name}: {violation}" for violation in violations] or [f"{name}: valid"]
+        lines += [f"{name}: {violation}" for violation in violations[:_MOST_SHOWN]] or [f"{name}: valid"]
+        if len(violations) > _MOST_SHOWN:
+            lines.append(f"{name}: and {plural(len(violations) - _MOST_SHOWN, 'other')}")
     value = {
         name: [{"clause": v.clause, "message": v.message, "line": v.line} for v in violations]
         for name, violations in found.items()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -266,6 +267,15 @@ def test_any_text_gets_the_same_answer_twice_with_spans_inside(one: str, other: 
         if finding.span is not None:
             start, end = finding.span
             assert 0 <= start < end <= len(texts[finding.cue_id or ""])
+
+
+@pytest.mark.parametrize("words", ["Dr. ", "A-B ", "II ", "only ", "Rose only ", "is seen "])
+def test_a_line_of_the_same_words_is_checked_in_linear_time(words: str) -> None:
+    checked(line(10, words))  # word lists are read
+    start = time.process_time()
+    for _ in range(4):
+        checked(line(10, words * (4_900 // len(words))))
+    assert time.process_time() - start < 3
 
 
 def test_slots_of_a_benchmark_have_other_minima_and_rates() -> None:

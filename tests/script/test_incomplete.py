@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -277,6 +279,54 @@ def test_text_that_looks_like_times_is_an_error_in_every_format(times: str, tmp_
         with pytest.raises(ScriptError, match="times"):
             read_script(path)
         assert check_script(path) != ()
+
+
+TOKENS = (
+    "{\\i1", "{\\shotad ", "<i", "&#", " --> ", "1\n", "\n \n", "00:00:01,000 --> ", "NOTE\n", "0:13 ->", "'=", '"', "\t", "[{",
+    "\u2028", "[s00000001] ", "[track ", "日\n", "<p>", "1:00", "\x85", "a",
+)  # fmt: skip
+BEGINNINGS = {
+    "vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "srt": "1\n00:00:01,000 --> 00:00:02,000\n", "csv": "start,end,text\n1,2,",
+    "json": '[{"start": 1, "end": 2, "text": "', "frazier": "Position;Start;End;Text\n1;00:00:01.00;00:00:02.00;",
+    "reaper": "#,Name,Start,End,Length\nR1,", "dapt": '<tt xmlns="http://www.w3.org/ns/ttml">',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_one_sign_a_thousand_times_is_read_or_refused_quickly_and_not_repeated(name: str) -> None:
+    for token in TOKENS:
+        data = (BEGINNINGS[name] + token * (300_000 // len(token))).encode()
+        start, message = time.process_time(), ""
+        try:
+            script_format(name).read(data, "x")
+        except ScriptError as error:
+            message = str(error)
+        assert len(message) < 500, token
+        assert time.process_time() - start < 4, token
+
+
+def test_files_that_do_not_end_and_that_are_none_are_refused(tmp_path: Path) -> None:
+    large = tmp_path / "large.srt"
+    with large.open("wb") as file:
+        file.truncate(700_000_000)
+    with pytest.raises(ScriptError, match="at most"):
+        read_script(large)
+    long = tmp_path / "long.vtt"
+    long.write_text("WEBVTT\n\n" + "a\n" * 9_000_000)
+    with pytest.raises(ScriptError, match=r"long\.vtt has 18\.0 MB; at most 16\.0 MB are read"):
+        read_script(long)
+    os.mkfifo(tmp_path / "pipe.json")
+    for path in (Path("/dev/zero"), tmp_path / "pipe.json", tmp_path):
+        for read in (read_script, load_track, check_script):
+            with pytest.raises(ScriptError, match="cannot be read"):
+                read(path)
+
+
+def test_a_script_of_too_many_lines_is_refused() -> None:
+    text = "\n".join(f"00:00:{i % 60:02d},000 --> 00:01:00,000\nA\n" for i in range(50_001))
+    for name, content in (("srt", text), ("vtt", f"WEBVTT\n\n{text}"), ("csv", "1,2,A\n" * 50_001)):
+        with pytest.raises(ScriptError, match="x has over 50,000 lines"):
+            script_format(name).read(content.encode(), "x")
 
 
 def test_an_arrow_between_words_or_numbers_is_text(tmp_path: Path) -> None:
