@@ -398,8 +398,9 @@ def _who_else(text: str, words: Sequence[NameToken]) -> frozenset[str]:
     """As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``."""
     if any(token.key in _ANIMALS for token in words):
         return _ANY
-    spans = people_named(text)
-    keys = [token.key for token in words if any(start <= token.at < end for start, end in spans)]
+    # The places of letters: a line may name hundreds of people.
+    named = {place for start, end in people_named(text) for place in range(start, end)}
+    keys = [token.key for token in words if token.at in named]
     for one, after in pairwise(words):
         # A word that may have its capital letter from the sentence it begins acts as people do.
         acts = one.possessive or (after.key in THIRD and not after.gap.strip())
