@@ -71,7 +71,13 @@ class Format:
         read = _load(self.reader or self.module, f"read_{self.name}")
         # The only format that says of each text which language it is in.
         languages = {"language": language} if self.name == "dapt" else {}
-        script: Script = read(content, file_name, **self._frames, **languages)
+        try:
+            script: Script = read(content, file_name, **self._frames, **languages)
+        except ScriptError as error:
+            if file_name in error.what:
+                raise
+            # A line that is too long, say, knows its time and not its file.
+            raise ScriptError(f"{file_name}: {error.what}", error.hint, error.clause) from None
         return script
 
     @property

@@ -269,7 +269,7 @@ def test_any_text_gets_the_same_answer_twice_with_spans_inside(one: str, other: 
             assert 0 <= start < end <= len(texts[finding.cue_id or ""])
 
 
-@pytest.mark.parametrize("words", ["Dr. ", "A-B ", "II ", "only ", "Rose only ", "is seen "])
+@pytest.mark.parametrize("words", ["Dr. ", "A-B ", "II ", "only ", "is seen "])
 def test_a_line_of_the_same_words_is_checked_in_linear_time(words: str) -> None:
     def seconds(letters: int, times: int) -> float:
         start = time.process_time()
