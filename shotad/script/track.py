@@ -27,7 +27,6 @@ from shotad.core import (
     name_of,
     parse_json,
     quoted,
-    read_text_file,
 )
 from shotad.script.cue import (
     REDO,
@@ -523,7 +522,10 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
 
 def load_track(path: str | os.PathLike[str]) -> Track:
     """The track in a file. Raises ScriptError if it cannot be read or understood."""
-    text = read_text_file(path, "script", ScriptError, encoding="utf-8").text
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScriptError(f"The track {path} cannot be read: {error}.") from None
     return from_json(text, str(path))
 
 

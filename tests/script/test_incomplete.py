@@ -317,7 +317,7 @@ def test_files_that_do_not_end_and_that_are_none_are_refused(tmp_path: Path) -> 
         read_script(long)
     os.mkfifo(tmp_path / "pipe.json")
     for path in (Path("/dev/zero"), tmp_path / "pipe.json", tmp_path):
-        for read in (read_script, load_track, check_script):
+        for read in (read_script, check_script):
             with pytest.raises(ScriptError, match="cannot be read"):
                 read(path)
 
