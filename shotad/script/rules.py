@@ -78,7 +78,7 @@ class WordList:
             patterns.append(f"(?:{pattern})")
             try:
                 re.compile(pattern, flags)
-            except re.error as error:
+            except (re.error, RecursionError, OverflowError) as error:
                 what = f"{self.source or self.name}: {quoted(entry)} cannot be understood: {error}."
                 raise ConfigError(what, _FORM) from None
         return re.compile("|".join(patterns), flags) if patterns else None
@@ -106,6 +106,8 @@ _MAYBE = re.compile(r"(\A| )\[([^\[\]]*)\] ")
 _LAST_MAYBE = re.compile(r" \[([^\[\]]*)\]\Z")
 _PART = re.compile(r"(\{[^{}]+\}|[\[\]()|* ])")
 _MARKS = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|", "*": r"\w*", " ": r"\s+"}
+LONGEST_ENTRY = 1_000
+"""Letters of a line of a word file. Ours have 600; the time to compile a pattern grows faster than it."""
 _DIRECTIVE = re.compile(r"@(?P<key>[a-z]+)\s++(?P<value>.+)")
 
 
@@ -117,16 +119,19 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
     made = WordList(name, "", "warning", "on your list", (), source=source or name)
     entries: list[str] = []
     allowed: list[str] = []
-    sets: dict[str, tuple[str, ...]] = {}
+    sets: dict[str, dict[str, None]] = {}
     for number, raw in enumerate(text.replace("’", "'").splitlines(), 1):
         line = raw.strip()
+        if len(line) > LONGEST_ENTRY:
+            what = f"{made.source}, line {number}: {quoted(line)} has over {LONGEST_ENTRY} letters."
+            raise ConfigError(what, "Write one entry on each line.")
         if line.startswith("@set "):
             key, is_there, words = line.removeprefix("@set ").partition("=")
             key, members = key.strip(), [word.strip() for word in _outer_bars(words) if word.strip()]
             if not is_there or not key or not members:
                 what = f"{made.source}, line {number}: {quoted(line)} is no set."
                 raise ConfigError(what, "Write @set name = one | two | three.")
-            sets[key] = (*sets.get(key, ()), *members)
+            sets.setdefault(key, {}).update(dict.fromkeys(members))
         elif line.startswith("@"):
             match = _DIRECTIVE.fullmatch(line)
             key, value = (match["key"], match["value"].strip()) if match else ("", "")
@@ -140,7 +145,12 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
             allowed.append(line[1:].strip())
         elif line and not line.startswith("#"):
             entries.append(line)
-    return replace(made, entries=tuple(entries), allowed=tuple(word for word in allowed if word), sets=sets)
+    return replace(
+        made,
+        entries=tuple(entries),
+        allowed=tuple(word for word in allowed if word),
+        sets={key: tuple(members) for key, members in sets.items()},
+    )
 
 
 def _outer_bars(text: str) -> Iterator[str]:
