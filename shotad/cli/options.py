@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -302,3 +303,12 @@ def asked_time(text: str) -> float:
         raise UsageError(
             f"{text!r} is no time: {error}.", "Write seconds (83.5), 1:23.5 or 0:01:23.5."
         ) from None
+
+
+def confirm(question: str, nothing: str, hint: str, *, plan: str) -> None:
+    """Ask on the terminal whether to do ``plan``. Raises UsageError without a terminal, ShotadError for no;
+    both say that ``nothing`` was done."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"{plan} {nothing}: there is no terminal to ask on.", hint)
+    if not click.confirm(f"{plan} {question}", err=True):
+        raise ShotadError(f"{nothing}.")

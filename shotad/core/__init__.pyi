@@ -104,6 +104,7 @@ from .errors import (
     EvaluationError as EvaluationError,
     FilmError as FilmError,
     InUse as InUse,
+    MissingLines as MissingLines,
     NoRoom as NoRoom,
     OtherFilm as OtherFilm,
     OutOfDate as OutOfDate,
@@ -121,6 +122,7 @@ from .errors import (
     WeightsError as WeightsError,
     WorkFolderError as WorkFolderError,
     did_you_mean as did_you_mean,
+    quoted as quoted,
 )
 from .model_loading import (
     NETWORK as NETWORK,

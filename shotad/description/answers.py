@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from shotad.core import Description, RefusalError, ScriptError
+from shotad.core import Description, RefusalError, ScriptError, quoted
 from shotad.script import LONGEST, split_sentences
 
 _RETRY = "Run again with another seed or engine."
@@ -82,12 +82,6 @@ def refuses(text: str) -> bool:
     body = " ".join(plain(text).split())
     values = re.split(r"[\"'{}\[\]:]+\s*", body)
     return _REFUSAL_WITHIN.search(body) is not None or any(is_refusal(value) for value in (body, *values))
-
-
-def quoted(text: str) -> str:
-    """The beginning of a model's answer, for an error message."""
-    words = " ".join(text.split())
-    return repr(words if len(words) <= 80 else words[:79] + "…")
 
 
 WHOLE = "Description"

@@ -407,9 +407,15 @@ def _found(path: Path) -> tuple[Path, Path | None]:
 
 
 def is_film(path: Path) -> bool:
-    """Whether a file is none of text, and no package of documents: then it is taken for a film."""
-    with path.open("rb") as file:
-        head = file.read(4096)
+    """Whether a file is none of text, and no package of documents: then it is taken for a film.
+
+    Raises ScriptError for a file that cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError as error:
+        raise ScriptError(f"{path} cannot be read: {error.strerror}.") from None
     is_text = head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" not in head
     return not is_text and not head.startswith(b"PK\x03\x04")
 

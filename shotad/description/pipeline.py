@@ -36,6 +36,7 @@ from shotad.script import (
     check_names,
     derive,
     is_changed,
+    keep_discarded,
     present_track,
     respeak,
     save_track,
@@ -153,6 +154,7 @@ def write_track(
     slots = {slot.id: slot.interval for slot in prepared.slots}
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
+        discarded = keep_discarded(previous, folder.path) if discard_edits else ""
         merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
         late = changes_since(folder.path, prepared.hand, context.config.slots)
         # An empty line for each slot that came and has none, and none for slots that went
@@ -167,7 +169,7 @@ def write_track(
     warnings = list(prepared.warnings)
     if given.slots is None:
         warnings += filter(None, [why_few(prepared.slots, prepared.gaps, described, context.config.slots)])
-    warnings += merged.news
+    warnings += filter(None, [discarded, *merged.news])
     return Outcome(track, files, described, silences, prepared.failed, tuple(warnings))
 
 

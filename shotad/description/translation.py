@@ -42,6 +42,7 @@ from shotad.script import (
     Maker,
     Track,
     derive,
+    keep_discarded,
     load_track,
     log_name,
     respeak,
@@ -266,6 +267,7 @@ def translate_into(
     with track_lock(folder.path):
         # Whoever edited the translation while it was made keeps what they wrote.
         previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
+        discarded = keep_discarded(previous, folder.path, file=track_name(tag)) if discard_edits else ""
         merged = derive(previous, done.track, discard_edits=discard_edits)
         track = respeak(merged.track, rooms, pace)
         files = save_translation(track, folder)
@@ -277,7 +279,7 @@ def translate_into(
         for name in merged.kept
         if name in now and (old := before[name].machine) is not None and old.text != now[name]
     ]
-    news = list(merged.news)
+    news = [*filter(None, [discarded]), *merged.news]
     if stale:
         word = "line" if len(stale) == 1 else "lines"
         news.append(

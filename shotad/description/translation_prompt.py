@@ -29,8 +29,9 @@ from shotad.core import (
     ScriptError,
     Slot,
     SlotSettings,
+    quoted,
 )
-from shotad.description.answers import is_nothing, is_refusal, quoted, refuses, unescaped, without_thoughts
+from shotad.description.answers import is_nothing, is_refusal, refuses, unescaped, without_thoughts
 from shotad.description.checks import Complaint
 from shotad.description.conversation import ask_all, slot_seed, try_record
 from shotad.description.templates import block, cut_to_words, form_of, material, question, render

@@ -14,7 +14,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, ConfigError, Interval, TextFact, Utterance, plural, read_yaml, write_text
+from shotad.core import (
+    Cast,
+    ConfigError,
+    Interval,
+    TextFact,
+    Utterance,
+    plural,
+    quoted,
+    read_yaml,
+    write_text,
+)
 from shotad.script.cue import ScriptCue, Voiced, short_hash, timecode
 from shotad.script.edits import is_by_hand
 from shotad.script.rules import Finding, Level
@@ -123,7 +133,7 @@ def accepts(text: str) -> Callable[[Finding], bool]:
     one. Raises ConfigError."""
     match = _WISH.fullmatch(text.strip())
     if match is None:
-        raise ConfigError(f"{text!r} names no rule.", "Write L4, or L4:s00083120 for one line.")
+        raise ConfigError(f"{quoted(text)} names no rule.", "Write L4, or L4:s00083120 for one line.")
     rule, line = match["rule"], match["line"]
     return lambda finding: covers(rule, finding.rule) and line in (None, finding.cue_id)
 
@@ -144,7 +154,7 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
         if not line.partition("#")[0].strip():
             continue
         if (match := _ROW.match(line.strip())) is None:
-            what = f"{folder / FILE}, line {number}: {line.strip()!r} is no accepted finding."
+            what = f"{folder / FILE}, line {number}: {quoted(line.strip())} is no accepted finding."
             raise ConfigError(what, "Write rule, line and stamp, or let shotad lint --accept write it.")
         rows.add((match["rule"], match["line"], match["stamp"]))
     return frozenset(rows)

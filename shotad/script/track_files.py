@@ -24,6 +24,7 @@ from shotad.core import (
     EditConflict,
     FilmInfo,
     Interval,
+    MissingLines,
     OtherFilm,
     RecordLog,
     ShotadError,
@@ -36,9 +37,10 @@ from shotad.core import (
     slots_of,
     span,
     stem_of,
+    write_bytes,
     write_text,
 )
-from shotad.script.edits import Import, import_script, respeak
+from shotad.script.edits import Import, import_script, missing_lines, respeak
 from shotad.script.formats import Format, read_script, script_file, script_format
 from shotad.script.track import FilmId, Track, load_track, to_json
 
@@ -131,10 +133,20 @@ def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format
 
 
 def import_into(
-    place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
+    place: Path,
+    script: Path,
+    form: str | None,
+    *,
+    reviewers: Sequence[str] = (),
+    overwrite: bool = False,
+    remove_missing: bool = False,
 ) -> Import:
     """Bring a script's edits into the track of the work folder ``place``, or into a translation, where
-    ``place`` is its file, and write the track and its scripts again."""
+    ``place`` is its file, and write the track and its scripts again.
+
+    Raises MissingLines, and writes nothing, where the script lacks lines of the track; with
+    ``remove_missing`` these are removed. Raises as `import_script` and `read_script`.
+    """
     own = place.is_dir()
     with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
         slots, pace = times_of(folder)
@@ -142,9 +154,15 @@ def import_into(
         name, file = track.film.name, TRACK if own else track_name(track.language)
         track = with_edited_scripts(track, folder, script, file=file)[0]
         done = import_script(
-            track, read_script(script, form), script.name,
+            track, read_script(script, form, track.language), script.name,
             slots=slots, seconds_per_word=pace, overwrite=overwrite,
         )  # fmt: skip
+        if done.missing and not remove_missing:
+            raise MissingLines(
+                f"{missing_lines(track, done, script.name)} Nothing was imported.",
+                "If they shall go, add --remove-missing. If the script is only a part, add the other lines: "
+                "shotad export writes them all.",
+            )
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
         done = replace(done, track=replace(respeak(done.track, slots, pace), reviewed_by=people))
         if own:
@@ -159,6 +177,26 @@ def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the track and its scripts; their paths. Who read the track before holds `track_lock` by now."""
     write_text(folder / TRACK, to_json(track))
     return (folder / TRACK, *write_texts(script_texts(track, folder, name), folder))
+
+
+def keep_discarded(track: Track | None, folder: Path, *, file: str = TRACK) -> str:
+    """Copy a track whose edits are about to be thrown away, and the scripts beside it that people changed, to
+    ``discarded-NAME``; a sentence that says so, empty where nobody has edited anything.
+
+    ``--discard-edits`` may be left in a command by mistake, and a week of work with it.
+    """
+    if track is None:
+        return ""
+    written = _written(folder, WRITTEN if file == TRACK else _written_of(track))
+    copies = [folder / file] if any(cue.edited is not None for cue in track.cues) else []
+    copies += [path for _, path in _edited(scripts_of(track, folder, file), written)]
+    for path in copies:
+        write_bytes(folder / f"discarded-{path.name}", [path.read_bytes()])
+    if not copies:
+        return ""
+    count = sum(cue.edited is not None for cue in track.cues)
+    names = " and ".join(f"discarded-{path.name}" for path in copies)
+    return f"{plural(count, 'edited line')} thrown away; copies are kept: {names}."
 
 
 WRITTEN = "scripts.json"
@@ -231,7 +269,8 @@ def bring_back(
     """The track with the edits of scripts beside it, and how many lines each of them changed, by file name.
 
     Raises EditConflict where two of them, or one and the track, hold other words for the same line, and where
-    it cannot be told which of two is meant; ScriptError for a script that cannot be read any more.
+    it cannot be told which of two is meant; MissingLines where one lacks lines of the track; ScriptError for
+    a script that cannot be read any more.
     """
     unsure = [path.name for form, path in edited if form.name not in _STAMPED]
     if unsure and len(edited) > 1:
@@ -242,8 +281,14 @@ def bring_back(
         )
     counts: dict[str, int] = {}
     for form, path in edited:
-        script = read_script(path, form.name)
+        script = read_script(path, form.name, track.language)
         done = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
+        if done.missing:
+            raise MissingLines(
+                f"{missing_lines(track, done, path.name)} Nothing was written.",
+                f"If they shall go: shotad import {path.parent} {path} --remove-missing. If not, delete "
+                f"{path.name} or put the lines back.",
+            )
         counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)
         track = done.track if counts[path.name] else track
     return track, counts

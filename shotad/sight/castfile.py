@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, CastError, Member, did_you_mean, is_inside, is_trusted, write_text
+from shotad.core import Cast, CastError, Member, did_you_mean, is_inside, is_trusted, quoted, write_text
 from shotad.sight.cast_entries import (
     Entry,
     called,
@@ -179,7 +179,9 @@ class CastFile:
     def _index(self, id: str) -> int:  # noqa: A002
         ids = [entry.member.id for entry in self._entries]
         if id not in ids:
-            raise CastError(f"{self.path} has nobody with the id {id!r}.", f"There are: {', '.join(ids)}.")
+            raise CastError(
+                f"{self.path} has nobody with the id {quoted(id)}.", f"There are: {', '.join(ids)}."
+            )
         return ids.index(id)
 
 
@@ -206,15 +208,17 @@ def read_cast(path: Path) -> Cast:
             try:
                 found = photos_of(spec, folder)
             except OutsideFolder:
-                what = f"the photo {spec!r} lies outside of the cast's folder."
+                what = f"the photo {quoted(spec)} lies outside of the cast's folder."
                 hint = f"Put it into {folder}. If the cast is your own: shotad doctor --trust {folder}"
                 raise wrong(path, line, what, hint) from None
             except FileNotFoundError as error:
-                what = f"the photo {spec!r} is missing: {error}."
+                what = f"the photo {quoted(spec)} is missing: {error}."
                 hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as"
                 raise wrong(path, line, what, f"{hint} anna-*.jpg.") from None
             except OSError as error:
-                raise wrong(path, line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
+                raise wrong(
+                    path, line, f"the photo {quoted(spec)} cannot be read: {error.strerror}."
+                ) from None
             except ValueError as error:
                 raise wrong(path, line, f"{error}", f"Formats: {', '.join(FORMATS)}.") from None
             shown += [(entry, line, photo) for photo in found]
@@ -294,7 +298,7 @@ def _named_photos(spec: str, folder: Path) -> tuple[Path, ...]:
         return photos_in(path)
     if path.exists():
         if not is_photo(path):
-            raise ValueError(f"{spec!r} is no picture that can be read ({', '.join(FORMATS)}).")
+            raise ValueError(f"{quoted(spec)} is no picture that can be read ({', '.join(FORMATS)}).")
         return (path,)
     matches = glob.glob(str(named), root_dir=folder, recursive=True) if glob.has_magic(spec) else []
     found = [folder / match for match in matches]
@@ -374,13 +378,13 @@ def chosen(members: Sequence[Member], text: str) -> Member:
     found = [m for m in members if wanted in (name.casefold() for name in names_of(m))]
     if len(found) > 1:  # extras may share a name
         some = ", ".join(member.id for member in found)
-        raise CastError(f"Several people of the cast are called {text!r}.", f"Give the id: {some}.")
+        raise CastError(f"Several people of the cast are called {quoted(text)}.", f"Give the id: {some}.")
     if found:
         return found[0]
     words = {word: member for member in members for word in (member.id, *names_of(member))}
     some = ", ".join(member.id for member in members[:10]) + (", …" if members[10:] else "")
     raise CastError(
-        f"The cast has nobody called {text!r}.",
+        f"The cast has nobody called {quoted(text)}.",
         f"{did_you_mean(text, words)}There are: {some}." if members else "There is nobody in it.",
     )
 

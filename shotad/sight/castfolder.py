@@ -34,6 +34,7 @@ from shotad.core import (
     WorkFolderError,
     file_sha256,
     plural,
+    quoted,
     read_record,
     readable_json,
     write_bytes,
@@ -99,7 +100,9 @@ class Facts:
             pictures = tuple(Picture(**{**row, "box": Box(*row["box"])}) for row in value["pictures"])
             return Facts(tuple(Found(**row) for row in value["found"]), pictures)
         except (KeyError, TypeError, ValueError, WorkFolderError) as error:
-            what = error.what if isinstance(error, WorkFolderError) else f"{path} is damaged: {error!r}."
+            what = (
+                error.what if isinstance(error, WorkFolderError) else f"{path} is damaged: {quoted(error)}."
+            )
             raise CastError(
                 what,
                 "Delete it: names and pictures stay, but all pictures then count as your own.",
@@ -352,7 +355,7 @@ def merge(file: CastFile, person: Member, into: Member) -> Member:
     CastError where both are one entry already.
     """
     if person.id == into.id:
-        raise CastError(f"{person.id!r} cannot be merged into itself.", "Name two people.")
+        raise CastError(f"{quoted(person.id)} cannot be merged into itself.", "Name two people.")
     photos = dict.fromkeys([*file.photo_specs(into.id), *file.photo_specs(person.id)])
     fields = ("name", "pronoun", "descriptor", "reveals")
     values: dict[str, Any] = {field: getattr(into, field) or getattr(person, field) for field in fields}

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from shotad.core import Member, VoiceError
+from shotad.core import Member, VoiceError, quoted
 from shotad.sound.quantities import (
     ENDS_SENTENCE,
     FIRST_MARK,
@@ -103,11 +103,11 @@ def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
             " ".join(unicodedata.normalize("NFC", part).split()) for part in content.partition("=")
         )
         if not equals:
-            trouble = f"there is no '=' in {word!r}"
+            trouble = f"there is no '=' in {quoted(word)}"
         elif not any(c.isalnum() for c in word) or len(word) > _LONGEST:
-            trouble = f"{word!r} is no word"
+            trouble = f"{quoted(word)} is no word"
         else:
-            trouble = saying_trouble(saying) or (f"{word!r} stands twice" if word in sayings else "")
+            trouble = saying_trouble(saying) or (f"{quoted(word)} stands twice" if word in sayings else "")
         if trouble:
             raise VoiceError(f"{source}, line {number}: {trouble}.", "Write: Sintel = Sin-TELL")
         sayings[word] = saying
@@ -122,11 +122,11 @@ def lexicon_of(people: Iterable[Member]) -> Lexicon:
 def saying_trouble(saying: str) -> str:
     """Why a saying cannot be said; empty for one that can."""
     if not any(c.isalpha() for c in saying):
-        return f"{saying!r} has no letter to say"
+        return f"{quoted(saying)} has no letter to say"
     if len(saying) > _LONGEST:
         return f"a saying has {_LONGEST} characters at most, got {len(saying)}"
     odd = next((c for c in saying if c in "[]{}<>|\\/=_*" or unicodedata.category(c)[0] == "C"), None)
-    return f"{odd!r} cannot be said" if odd is not None else ""
+    return f"{quoted(odd)} cannot be said" if odd is not None else ""
 
 
 def _straight(text: str) -> str:

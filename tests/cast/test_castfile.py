@@ -81,7 +81,7 @@ def test_names_are_texts_whatever_they_look_like(folder: Path) -> None:
     )
     assert [member.name for member in cast] == ["007", "Yes", "2001-01-01", "0x10", "1e3", "~"]
     # Photos that cannot be looked for are told with their line.
-    with pytest.raises(CastError, match="line 2: the photo 'x+' cannot be read: File name too long"):
+    with pytest.raises(CastError, match="line 2: the photo 'x+…' cannot be read: File name too long"):
         read(folder, f"- name: A\n  photos: {'x' * 300}\n")
 
 

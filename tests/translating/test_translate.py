@@ -346,6 +346,7 @@ def test_what_a_person_changed_stays_when_the_line_is_translated_anew(tmp_path: 
     assert machine.text == GERMAN[LINES[4]]
     assert IDS[0] in outcome.warnings[0]
     assert into(tmp_path, discard_edits=True).track.cues[0].text == GERMAN[LINES[0]]
+    assert "Ann reißt die Tür auf." in (tmp_path / "discarded-track.de.json").read_text(encoding="utf-8")
 
 
 WORDS = st.sampled_from(
