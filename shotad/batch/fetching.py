@@ -30,7 +30,9 @@ from shotad.core import (
     NoProgress,
     Progress,
     StorageError,
+    WorkFolderError,
     key_of,
+    read_file,
     reported,
     size_text,
     stem_of,
@@ -99,10 +101,12 @@ def brought(place: str, folder: Path, *, progress: Progress | None = None) -> Pa
 def read_text(place: str) -> str:
     """The text of a small file, on this machine or at an address. Raises StorageError."""
     try:
-        data = local_path(place).read_bytes() if is_local(place) else Store(place).read(place)
+        data = read_file(local_path(place), follow=True) if is_local(place) else Store(place).read(place)
         return data.decode("utf-8-sig")
     except FileNotFoundError:
         raise StorageError(f"There is no {shown(place)}.", "Check the address.") from None
+    except WorkFolderError as trouble:
+        raise StorageError(trouble.what, trouble.hint) from None
     except (OSError, UnicodeDecodeError) as trouble:
         raise StorageError(f"{shown(place)} cannot be read: {trouble}.", "Give a text in UTF-8.") from None
 

@@ -35,7 +35,18 @@ from shotad.batch.places import (
     work_place_of,
 )
 from shotad.batch.store import Entry, Store, check_target
-from shotad.core import SETTINGS, Config, ShotadError, is_text, load_settings, parse_json, stem_of, unnamed
+from shotad.core import (
+    SETTINGS,
+    Config,
+    ShotadError,
+    WorkFolderError,
+    is_text,
+    load_settings,
+    parse_json,
+    read_file,
+    stem_of,
+    unnamed,
+)
 
 STDIN = "-"
 
@@ -261,9 +272,9 @@ def _owner(folder: str, known: Container[str]) -> str | None:
     try:
         here = is_local(folder)
         place = join(folder, SETTINGS)
-        record = parse_json(local_path(place).read_bytes() if here else Store(folder).read(place))
+        record = parse_json(read_file(local_path(place)) if here else Store(folder).read(place))
         film = record["film"]["path"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, WorkFolderError, ValueError, KeyError, TypeError):
         return None
     if not isinstance(film, str):
         return None

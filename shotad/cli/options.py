@@ -27,6 +27,7 @@ from shotad.core import (
     frame_rate_of,
     load_config,
     on_terminal,
+    refuse_special,
     write_text,
 )
 from shotad.script import parse_time
@@ -195,6 +196,7 @@ def track_folder(path: Path) -> Path:
     from shotad.script import TRACK
 
     for folder in (path, work_folder_of(path)):
+        refuse_special(folder / TRACK)
         if (folder / TRACK).is_file():
             return folder
     beside = "" if (other := work_folder_of(path)) == path else f" or in {other}"

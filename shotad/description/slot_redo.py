@@ -25,6 +25,7 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     key_of,
+    read_file,
     whole_record,
 )
 from shotad.description.clip_builder import get_ready, understand
@@ -350,7 +351,7 @@ def other_than(record: Record, line: str) -> Record:
 def rows_of(folder: WorkFolder, name: str) -> list[dict[str, Any]]:
     """The records of ``NAME.jsonl``, oldest first; damaged lines are left out."""
     path, rows = folder.path / f"{name}.jsonl", []
-    for line in path.read_bytes().splitlines() if path.is_file() else ():
+    for line in read_file(path).splitlines() if path.exists() else ():
         row = whole_record(path.name, line)
         if row is not None:
             rows.append(row)

@@ -19,7 +19,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import OutOfDate, ScriptError, Slot, WorkFolderError, slot_rows, slots_of, whole_record
+from shotad.core import (
+    OutOfDate,
+    ScriptError,
+    Slot,
+    WorkFolderError,
+    append,
+    open_file,
+    read_file,
+    slot_rows,
+    slots_of,
+    whole_record,
+    write_text,
+)
 from shotad.film import SlotChange
 from shotad.review.scene import Asked, Change
 from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
@@ -134,7 +146,7 @@ class History:
             self._end = self._rows = 0
             self._stacks = {"undo": [], "redo": []}
         if size:
-            with self.path.open("rb") as rows:
+            with open_file(self.path) as rows:
                 rows.seek(self._end)
                 for line in rows:
                     self._follow(line)
@@ -143,8 +155,8 @@ class History:
     def begin(self, what: Step | Way, asked: Asked | None = None) -> None:
         """Note what the track will hold next; `add` follows."""
         row = self._row(what, asked)
-        with suppress(OSError):  # the row that follows says what cannot be written
-            self._begun.write_text(json.dumps({"at": self._rows, "row": row}), encoding="utf-8")
+        with suppress(WorkFolderError):  # the row that follows says what cannot be written
+            write_text(self._begun, json.dumps({"at": self._rows, "row": row}))
 
     def add(self, what: Step | Way, asked: Asked | None = None) -> None:
         """A new step, ``asked`` for by a page; what was undone before cannot be done again. Or a way: the
@@ -160,8 +172,8 @@ class History:
     def settle(self, track: Track, slots: Sequence[Slot]) -> None:
         """Add what a program had begun that was killed, where ``track`` and ``slots`` hold it."""
         try:
-            data = self._begun.read_bytes()
-        except OSError:
+            data = read_file(self._begun)
+        except (OSError, WorkFolderError):
             return
         match whole_record(BEGUN, data):
             case {"at": at, "row": {"step": "undo" | "redo" as way} as row} if at == self._rows:
@@ -241,17 +253,16 @@ class History:
         line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         self._remember(row)  # what cannot be noted was done all the same
         try:
-            with self.path.open("ab") as out:
-                if self._end:  # a process killed in the middle of a row leaves it without an end
-                    with self.path.open("rb") as rows:
-                        rows.seek(self._end - 1)
-                        if rows.read(1) != b"\n":
-                            self._end += out.write(b"\n")
-                out.write(line)
-        except OSError as error:
-            raise WorkFolderError(
-                f"{self.path} cannot be written: {error.strerror}.", "What was done cannot be undone then."
-            ) from None
+            end = b""
+            if self._end:  # a process killed in the middle of a row leaves it without an end
+                with open_file(self.path) as rows:
+                    rows.seek(self._end - 1)
+                    end = b"" if rows.read(1) == b"\n" else b"\n"
+            append(self.path, end + line)
+            self._end += len(end)
+        except (FileNotFoundError, WorkFolderError) as error:
+            what = getattr(error, "what", f"{self.path} is gone.")
+            raise WorkFolderError(what, "What was done cannot be undone then.") from None
         self._follow(line)
         self._say()
 

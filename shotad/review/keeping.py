@@ -18,7 +18,9 @@ from shotad.core import (
     ScriptError,
     ShotadError,
     WorkFolder,
+    WorkFolderError,
     plural,
+    read_file,
     write_bytes,
 )
 from shotad.review.history import stamp_of
@@ -169,8 +171,10 @@ class TrackFile:
         if now is not None and now == self._known:
             return None
         try:
-            data = self.path.read_bytes()
+            data = read_file(self.path)
             text = data.decode("utf-8-sig")
+        except WorkFolderError as error:
+            raise ScriptError(error.what, error.hint) from None
         except (OSError, UnicodeDecodeError) as error:
             raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
         track = None if data == self._data else from_json(text, str(self.path))

@@ -14,7 +14,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, ConfigError, Interval, TextFact, Utterance, plural, read_yaml, write_text
+from shotad.core import (
+    Cast,
+    ConfigError,
+    Interval,
+    TextFact,
+    Utterance,
+    WorkFolderError,
+    plural,
+    read_file,
+    read_yaml,
+    write_text,
+)
 from shotad.script.cue import ScriptCue, Voiced, short_hash, timecode
 from shotad.script.edits import is_by_hand
 from shotad.script.rules import Finding, Level
@@ -134,9 +145,11 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
     Raises ConfigError with the row.
     """
     try:
-        text = (folder / FILE).read_text(encoding="utf-8-sig")
+        text = read_file(folder / FILE).decode("utf-8-sig")
     except FileNotFoundError:
         return frozenset()
+    except WorkFolderError as error:
+        raise ConfigError(error.what, error.hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{folder / FILE} cannot be read: {error}.", "Save it as UTF-8.") from None
     rows = set()
@@ -162,7 +175,7 @@ def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[T
     rows = {key: finding for key, finding in fresh if key not in known}
     if rows:
         path = folder / FILE
-        before = path.read_text(encoding="utf-8-sig") if path.exists() else _HEAD
+        before = read_file(path).decode("utf-8-sig") if path.exists() else _HEAD
         more = "".join(
             f"{' '.join(key)}  # {' '.join(finding.message.split())}\n" for key, finding in rows.items()
         )

@@ -19,7 +19,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shotad.core import Interval, ScriptError, UsageError, did_you_mean, name_of, parse_json
+from shotad.core import (
+    Interval,
+    ScriptError,
+    UsageError,
+    WorkFolderError,
+    did_you_mean,
+    name_of,
+    parse_json,
+    read_file,
+)
 from shotad.script.cue import (
     REDO,
     Accepted,
@@ -511,7 +520,9 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
 def load_track(path: str | os.PathLike[str]) -> Track:
     """The track in a file. Raises ScriptError if it cannot be read or understood."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_file(Path(path), follow=True).decode("utf-8-sig")
+    except WorkFolderError as error:
+        raise ScriptError(f"The track cannot be read: {error.what}", error.hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ScriptError(f"The track {path} cannot be read: {error}.") from None
     return from_json(text, str(path))

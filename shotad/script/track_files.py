@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from shotad.core import (
     SETTINGS,
@@ -29,7 +29,10 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     WorkFolderError,
+    check_place,
+    lock_file,
     plural,
+    read_file,
     read_record,
     read_settings,
     readable_json,
@@ -61,7 +64,8 @@ def track_lock(folder: Path) -> Iterator[None]:
         # The lock would make the folder again, empty, where a person has renamed it.
         what = f"The work folder {folder} is not there any more."
         raise WorkFolderError(what, "Name it as it was, or open it where it is.")
-    lock = FileLock(folder / _LOCK, timeout=LOCK_SECONDS)
+    check_place(folder)
+    lock = lock_file(folder / _LOCK, timeout=LOCK_SECONDS)
     try:
         lock.acquire()
     except Timeout:
@@ -184,7 +188,7 @@ def write_texts(texts: Mapping[Path, str], folder: Path, record: str = WRITTEN) 
     noted = {name: hashes.get(name, own[0]) for name, own in known.items()} | hashes
     before: dict[str, list[str]] = {}
     for path in texts:
-        there = (_hash(path.read_bytes()),) if path.is_file() and path.name not in known else ()
+        there = (_hash(read_file(path)),) if path.is_file() and path.name not in known else ()
         before[path.name] = sorted({*known.get(path.name, there)} - {hashes[path.name]})
     write_text(folder / record, readable_json({"scripts": noted, "before": before}))
     for path, text in texts.items():
@@ -217,7 +221,7 @@ def _edited(
         for form, path in places
         if path.name in written
         and path.is_file()
-        and _hash(path.read_bytes()) not in written[path.name]
+        and _hash(read_file(path)) not in written[path.name]
         and (but is None or path.resolve() != but.resolve())
     )
 

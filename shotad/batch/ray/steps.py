@@ -14,7 +14,6 @@ them.
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +78,7 @@ from shotad.description import (
 )
 from shotad.film import clips, open_film
 from shotad.script import present_track
-from shotad.sound import RECORD, VOICES
+from shotad.sound import RECORD, VOICES, forget_takes
 
 PATIENCE = 150.0
 """Seconds for which a work folder on object storage is waited for that a killed worker has held."""
@@ -219,7 +218,7 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
     for name in names:
         (folder / name).unlink(missing_ok=True)
     if job.makes:
-        shutil.rmtree(folder / VOICES, ignore_errors=True)
+        forget_takes(folder / VOICES)
     if is_local(job.folder):
         return
     store = Store(job.folder)
