@@ -103,15 +103,6 @@ def _written(
     if any(one.kind.is_heard for one in wanted):
         make_voice(config.voice, config.language)
     present_track(folder, film.info, with_scripts=False)
-    write_settings(
-        folder,
-        config,
-        place.film,
-        given,
-        frame_rate=job.frame_rate,
-        configs=job.configs,
-        assignments=job.assignments,
-    )
     engines = engines or Engines.of(config)
     with profiled(job.timed) as recorded:
         outcome = describe(
@@ -123,6 +114,16 @@ def _written(
             progress=progress,
             discard_edits=job.discard_edits,
             sheet=job.sheet,
+            accepted=partial(
+                write_settings,
+                folder,
+                config,
+                place.film,
+                given,
+                frame_rate=job.frame_rate,
+                configs=job.configs,
+                assignments=job.assignments,
+            ),
         )
         heard = None
         if wanted:

@@ -131,13 +131,12 @@ def append(path: Path, data: bytes, *, durable: bool = False) -> None:
     refuse_special(path)
     check_place(path)
     with explained(path, "cannot be written"):
+        with suppress(FileNotFoundError):
+            if os.lstat(path).st_nlink > 1:
+                _separate(path)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NOT_FOLLOWED | _WITHOUT_WAITING
         number = os.open(path, flags, 0o666)
         try:
-            if os.fstat(number).st_nlink > 1:
-                os.close(number)
-                _separate(path)
-                number = os.open(path, flags, 0o666)
             size = os.fstat(number).st_size
             try:
                 rest = memoryview(data)

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -38,13 +38,15 @@ from shotad.core.progress import is_text, printable
 from shotad.core.records import record_in, shape_of, whole_record
 
 _LOCK = ".lock"
+_LOCKS = frozenset({_LOCK, ".track.lock"})
 
 _TEMPORARY = re.compile(r"\.tmp-(?:[0-9a-f]{8}-\d+-.+|[a-z0-9_]{8})")
 """Names of temporary files (`replacing`) and folders (tempfile's) while they are written."""
 
 _OTHER_FILES = re.compile(
-    r"log\.txt|track(?:\.[\w-]+)?\.json|given-track\.json|review\.begun\.json|overview\.html"
-    r"|(?:frames|shelf)\.(?:pack|index)|\.(?:track\.)?lock|.+\.ad\.(?:vtt|srt|csv|dapt\.xml)"
+    r"log\.txt|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|overview\.html|screen\.json"
+    r"|done\.json|missing\.json|lint-accepted\.txt|(?:frames|shelf)\.(?:pack|index)|\.(?:\w+\.)?lock"
+    r"|\.review\.address|.+\.ad\.(?:vtt|srt|csv|dapt\.xml)"
 )
 """Names of our files that are no records with a shape."""
 
@@ -98,6 +100,7 @@ class WorkFolder:
         self._force = force
         self._fresh: set[str] = set()
         self._open = ExitStack()
+        self._is_new = False
 
     def __enter__(self) -> Self:
         if not is_text(str(self.path.absolute())):
@@ -105,6 +108,7 @@ class WorkFolder:
                 f"The name of the work folder {printable(str(self.path))} is not in UTF-8.",
                 "Name another folder (--out, where the command takes it).",
             )
+        self._is_new = not os.path.lexists(self.path)
         with explained(self.path, "cannot be made"):
             make_folder(self.path, self.path, "cannot be made")
         refuse_foreign(self.path)
@@ -124,7 +128,18 @@ class WorkFolder:
         return self
 
     def __exit__(self, *error: Any) -> None:
+        if self._is_new and error[0] is not None:
+            self._remove_empty()
         self._open.__exit__(*error)
+
+    def _remove_empty(self) -> None:
+        """Remove a folder that was made for a run which was refused before it wrote anything."""
+        with suppress(OSError):
+            if {*os.listdir(self.path)} <= _LOCKS:
+                self._open.close()
+                for name in _LOCKS:
+                    (self.path / name).unlink(missing_ok=True)
+                self.path.rmdir()
 
     def _sweep(self) -> None:
         """Remove temporary files and folders that a killed run has left, here and up to two folders deeper.

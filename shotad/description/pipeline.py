@@ -11,7 +11,7 @@ description is there. Every answer is kept as soon as it is there; what people e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -96,10 +96,12 @@ def describe(
     progress: Progress | None = None,
     discard_edits: bool = False,
     sheet: bool = True,
+    accepted: Callable[[], None] | None = None,
 ) -> Outcome:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
-    ``sheet``: whether the overview is drawn too. Raises OtherFilm where the folder's track is of another
+    ``sheet``: whether the overview is drawn too. ``accepted`` is called once nothing that was asked for is
+    refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
     present_track(folder, film.info, with_scripts=not discard_edits)  # refused now, or when all is paid for
@@ -110,6 +112,8 @@ def describe(
     with span("load"):
         engines.get_ready(config, context.progress)
         get_ready(context)
+        if accepted is not None:
+            accepted()
         builder = ClipBuilder(context, engines.looks.abilities)
     prepared = prepare(context)
     builder.outline(prepared)
@@ -117,6 +121,8 @@ def describe(
     with SlotWriter(sketches, tuple(map(builder.known, sketches)), prepared, context, engines) as writer:
         for name, _ in writer.begin(builder.plans()):
             writer.go_on(name)
+    if film.media is not None:
+        film.media.check_same(may_be_gone=True)
     outcome = write_track(writer.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
     page = write_sheet(folder.path, context.frames.pictures, config, context.progress) if sheet else None
