@@ -310,12 +310,12 @@ class Pack:
             elif self._index.stat().st_size > self._whole:
                 # Cut off within a record, where the run was killed: more is added after the whole ones.
                 cut_file(self._index, self._whole)
-            append(self._pack, data)
-            append(self._index, rows)
+            _add(self._pack, data)
+            _add(self._index, rows)
         except (OSError, WorkFolderError) as error:
             check_place(self._pack)
             self.begin()
-            self.stopped = getattr(error, "strerror", None) or str(error)
+            self.stopped = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
             return False
         self._whole = (self._whole or 0) + len(rows)
         return True
@@ -337,6 +337,10 @@ class Pack:
     def _unlink(self) -> None:
         for path in (self._index, self._pack):
             path.unlink(missing_ok=True)
+
+
+def _add(path: Path, data: bytes) -> None:
+    append(path, data)
 
 
 class FrameStore(Pack):
