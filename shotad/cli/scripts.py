@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from shotad.cli.lazy import HerePath
 from shotad.cli.options import PATH, Console, console_options, track_file
 from shotad.core import ScriptError, UsageError
+
+if TYPE_CHECKING:
+    from shotad.script import Track
 
 
 @click.command(name="export")
@@ -42,7 +46,17 @@ def export_command(
         raise UsageError(
             f"Give one film or work folder, not {len(paths)}.", "Only --check takes several files."
         )
-    from shotad.script import FORMATS, is_translation, load_track, script_file, script_format, write_format
+    from shotad.script import (
+        FORMATS,
+        TRACK,
+        is_translation,
+        load_track,
+        refuse_unsaved,
+        script_file,
+        script_format,
+        track_name,
+        write_format,
+    )
 
     file = track_file(paths[0])
     track = load_track(file)
@@ -53,6 +67,9 @@ def export_command(
     else:
         beside = is_translation(file, track)
         places = [script_file(track, form, target or file.parent, is_translation=beside) for form in chosen]
+    name = TRACK if file.name == TRACK else track_name(track.language)
+    if file.name == name:
+        refuse_unsaved(track, file.parent, places, file=name)
     written = [str(write_format(track, form, place)) for form, place in zip(chosen, places, strict=True)]
     console.result("\n".join(written), {"files": written})
 
@@ -100,10 +117,16 @@ def import_command(
     """
     from shotad.script import TRACK, import_into, translation_of
 
-    file = track_file(path)
-    file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
+    lost = _lost_track(path)
+    if lost is None:
+        file = track_file(path)
+        file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
+    else:
+        file = lost[0]
     place = file.parent if file.name == TRACK else file
-    done = import_into(place, script, form, reviewers=reviewers, overwrite=overwrite)
+    done = import_into(
+        place, script, form, reviewers=reviewers, overwrite=overwrite, lost=None if lost is None else lost[1]
+    )
     counts = {
         "changed": len(done.changed),
         "added": len(done.added),
@@ -114,3 +137,28 @@ def import_command(
     ids = {name: list(getattr(done, name)) for name in counts}
     into = "" if file.name == TRACK else f" into {file.name}"
     console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})
+
+
+def _lost_track(path: Path) -> tuple[Path, Track] | None:
+    """Where the track of a described film should be, and one without lines, if it is not there any more.
+
+    Raises FilmError where the film is not there either.
+    """
+    from shotad import __version__
+    from shotad.core import SETTINGS, read_record, read_settings, refuse_special, work_folder_of
+    from shotad.film import film_of, open_film
+    from shotad.script import TRACK, FilmId, Track
+
+    if path.is_file() and path.suffix.lower() == ".json":
+        return None
+    for folder in (path, work_folder_of(path)):
+        refuse_special(folder / TRACK)
+        if (folder / TRACK).exists() or not (folder / SETTINGS).is_file():
+            continue
+        run, shots = read_settings(folder), read_record(folder / "shots.json") or {}
+        source = film_of(folder, run, str(shots.get("film", ""))) if path == folder else path
+        with open_film(source, reader=run.config.film.reader, frame_rate=run.frame_rate) as film:
+            end = float(shots.get("end", film.info.duration))
+            named = FilmId(film.info.name, film.info.fingerprint, end)
+        return folder / TRACK, Track(named, run.config.language, (), __version__, ())
+    return None

@@ -40,9 +40,6 @@ from shotad.core.records import record_in, shape_of, whole_record
 _LOCK = ".lock"
 _LOCKS = frozenset({_LOCK, ".track.lock"})
 
-_TEMPORARY = re.compile(r"\.tmp-(?:[0-9a-f]{8}-\d+-.+|[a-z0-9_]{8})")
-"""Names of temporary files (`replacing`) and folders (tempfile's) while they are written."""
-
 _OTHER_FILES = re.compile(
     r"log\.txt|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|overview\.html|screen\.json"
     r"|done\.json|missing\.json|lint-accepted\.txt|(?:frames|shelf)\.(?:pack|index)|\.(?:\w+\.)?lock"
@@ -151,8 +148,7 @@ class WorkFolder:
                 above = leftover.relative_to(self.path).parents
                 if any((self.path / one).is_symlink() for one in above if one.name):
                     continue  # another's folder, only linked here
-                ours = DRAFT if pattern == ".*.part.*" else _TEMPORARY
-                if ours.fullmatch(leftover.name):
+                if pattern != ".*.part.*" or DRAFT.fullmatch(leftover.name):
                     sweep(leftover)
 
     def step(self, name: str, key: str, make: Callable[[], Json]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def redo(
         track = track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in bare)))
         if track != load_track(folder.path / TRACK):
             # Somebody changed a script beside it, which is written again with the first result.
-            save_track(track, folder.path, film.info.name)
+            save_track(track, folder.path, track.film.name)
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
     check_prompts("story", "verify")
     engines.get_ready(config, context.progress)
@@ -141,7 +141,7 @@ def _put(
         same = now is not None and review_stamp(now) == review_stamp(before)
         if now is not None and same and (now.review is None) == (before.review is None):
             merged = redone(track, [new])
-            files = save_track(merged.track, folder.path, film.name)
+            files = save_track(merged.track, folder.path, track.film.name)
             after = next(cue for cue in merged.track.cues if cue.id == new.id)
             return Result(before, after), files, merged.news
         reason = f"the line was removed meanwhile; the new one was {new.text!r}"
@@ -151,7 +151,7 @@ def _put(
             if new.text and new.text not in now.candidates:
                 offered = replace(now, candidates=(*now.candidates, new.text))
                 cues = (offered if cue.id == now.id else cue for cue in track.cues)
-                files = save_track(track.with_cues(cues), folder.path, film.name)
+                files = save_track(track.with_cues(cues), folder.path, track.film.name)
     return Result(before, None, reason), files, ()
 
 

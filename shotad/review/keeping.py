@@ -23,7 +23,6 @@ from shotad.core import (
     read_file,
     write_bytes,
 )
-from shotad.review.history import stamp_of
 from shotad.review.scene import Change
 from shotad.script import (
     REDO,
@@ -32,6 +31,7 @@ from shotad.script import (
     Format,
     Track,
     are_written,
+    content_stamp,
     cue_block,
     cue_span,
     edited_scripts,
@@ -247,7 +247,7 @@ class News:
         gone = tuple(name for name in before if name not in there)
         cues = tuple(there[name] for name in before if name in there)
         olds = ((before[cue.id], cue) for cue in cues)
-        others = sum(old is None or stamp_of(old) != stamp_of(cue) for old, cue in olds)
+        others = sum(old is None or content_stamp(old) != content_stamp(cue) for old, cue in olds)
         number = 0 if self._expects else len(gone) + others
         what = plural(number, "line was", "lines were")
         said = f"{what} changed by another program." if number else ""

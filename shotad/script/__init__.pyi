@@ -203,6 +203,11 @@ from .names import (
     people_named as people_named,
     words_of as words_of,
 )
+from .newer import (
+    BEGUN as BEGUN,
+    HISTORY as HISTORY,
+    content_stamp as content_stamp,
+)
 from .pace import (
     BREATH as BREATH,
     budget_in as budget_in,
@@ -264,6 +269,9 @@ from .track_files import (
     log_name as log_name,
     outdated_note as outdated_note,
     present_track as present_track,
+    refuse_lost_translation as refuse_lost_translation,
+    refuse_older as refuse_older,
+    refuse_unsaved as refuse_unsaved,
     save_track as save_track,
     save_translation as save_translation,
     script_places as script_places,

@@ -416,6 +416,32 @@ class _Merge:
         return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
 
 
+def with_lines_of(track: Track, script: Script, source: str) -> Track:
+    """``track``, which has no lines, with those of a script as a person's: of a track that is lost.
+
+    Lines of slots keep their ids, by which the next run finds what the machine says there.
+    """
+    cues: list[Cue] = []
+    for line in script.cues:
+        if not line.text:
+            continue
+        taken = {cue.id for cue in cues}
+        is_of_slot = line.id is not None and line.id.startswith("s") and line.id not in taken
+        name = line.id if line.id is not None and line.id not in taken else None
+        fields = (EditField.TEXT,) if is_of_slot else (EditField.ADDED,)
+        cues.append(
+            Cue(
+                name or hand_id(line.interval.start, taken),
+                name if is_of_slot else None,
+                line.interval,
+                line.text,
+                language=track.language,
+                edited=Edit(fields, source, None),
+            )
+        )
+    return track.with_cues(cues)
+
+
 def _check(track: Track, script: Script, source: str) -> None:
     seen: dict[str, ScriptCue] = {}
     ids = {cue.id for cue in track.cues}

@@ -36,13 +36,15 @@ from shotad.core import (
     read_record,
     read_settings,
     readable_json,
+    refuse_special,
     slots_of,
     span,
     stem_of,
     write_text,
 )
-from shotad.script.edits import Import, import_script, respeak
+from shotad.script.edits import Import, import_script, respeak, with_lines_of
 from shotad.script.formats import Format, read_script, script_file, script_format
+from shotad.script.newer import Hashes, Newer, find_newer, refuse_lost
 from shotad.script.track import FilmId, Track, load_track, to_json
 
 TRACK = "track.json"
@@ -90,7 +92,10 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
     not of ``film``, EditConflict where track and scripts hold other words for the same line, and ScriptError.
     """
     path = folder.path / TRACK
+    refuse_special(path)
     if not path.exists():
+        if with_scripts:
+            refuse_lost(path, *_left_of_track(folder.path, film.name))
         return None
     track = track_of(
         film,
@@ -123,8 +128,11 @@ def with_edited_scripts(
 ) -> tuple[Track, dict[str, int]]:
     """The track in ``file`` (the film's own, or a translation's) with what people changed in the scripts
     beside it, all ``but`` one, and how many lines by file; ``times`` are those of other slots than the
-    folder's, see `times_of`. Raises as `bring_back`."""
+    folder's, see `times_of`. Raises as `bring_back`, and EditConflict where the track is older than what
+    lies beside it."""
     written = _written(folder.path, WRITTEN if file == TRACK else _written_of(track))
+    if but is None:
+        refuse_older(track, folder.path, file=file)
     edited = _edited(scripts_of(track, folder.path, file), written, but)
     return bring_back(track, edited, *(times or times_of(folder))) if edited else (track, {})
 
@@ -134,20 +142,87 @@ def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format
     return bring_back(track, edited, *times_of(folder))[0] if edited else track
 
 
+def refuse_older(track: Track, folder: Path, *, file: str = TRACK) -> None:
+    """Raise EditConflict where the track in ``file`` is older than its scripts, or than the history of its
+    review: it was put back from a backup, say."""
+    newer = _newer(track, folder, file)
+    if newer is not None:
+        raise newer.error(folder / file)
+
+
+def refuse_unsaved(track: Track, folder: Path, places: Iterable[Path], *, file: str = TRACK) -> None:
+    """Raise EditConflict where writing ``places`` anew would lose what people changed in scripts beside the
+    track."""
+    refuse_older(track, folder, file=file)
+    written = _written(folder, WRITTEN if file == TRACK else _written_of(track))
+    edited = {path.absolute() for _, path in _edited(scripts_of(track, folder, file), written)}
+    for place in places:
+        if place.absolute() in edited:
+            raise EditConflict(
+                f"{place} was changed since it was written, and would be replaced.",
+                f"Bring it into the track first: shotad import {folder} {place}; or name another place with "
+                "--out.",
+            )
+
+
+def _newer(track: Track, folder: Path, file: str) -> Newer | None:
+    hashes = _written(folder, WRITTEN if file == TRACK else _written_of(track))
+    return find_newer(track, folder / file, scripts_of(track, folder, file), hashes)
+
+
+def _left_of_track(folder: Path, film_name: str) -> tuple[list[tuple[Format, Path]], Hashes]:
+    """The scripts that may be left of the track of a film, under the names that were noted too, and how they
+    were written."""
+    hashes = _written(folder, WRITTEN)
+    scripts = {path: form for form, path in _places(folder, film_name)}
+    for form in map(script_format, BESIDE_TRACK):
+        for name in hashes:
+            if name.endswith(f".{form.ending}"):
+                scripts.setdefault(folder / name, form)
+    return [(form, path) for path, form in scripts.items()], hashes
+
+
+def refuse_lost_translation(folder: Path, film_name: str, tag: str) -> None:
+    """Raise EditConflict where a translation is not there any more, but scripts of it with people's lines."""
+    forms = map(script_format, BESIDE_TRACK)
+    scripts = [(form, folder / f"{stem_of(film_name)}.{tag}.{form.ending}") for form in forms]
+    refuse_lost(folder / track_name(tag), scripts, _written(folder, f"scripts.{tag}.json"))
+
+
 def import_into(
-    place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
+    place: Path,
+    script: Path,
+    form: str | None,
+    *,
+    reviewers: Sequence[str] = (),
+    overwrite: bool = False,
+    lost: Track | None = None,
 ) -> Import:
     """Bring a script's edits into the track of the work folder ``place``, or into a translation, where
-    ``place`` is its file, and write the track and its scripts again."""
+    ``place`` is its file, and write the track and its scripts again.
+
+    A script of the folder that is newer than the track takes the place of its lines. Where the folder has no
+    track any more, ``lost`` is one without lines, and those of the script become its own.
+    """
     own = place.is_dir()
     with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
         slots, pace = times_of(folder)
-        track = load_track(place / TRACK if own else place)
+        given = read_script(script, form)
+        if lost is not None and not (place / TRACK).exists():
+            _refuse_others(folder.path, lost.film.name, script)
+            track = with_lines_of(lost, given, script.name)
+        else:
+            track = load_track(place / TRACK if own else place)
         name, file = track.film.name, TRACK if own else track_name(track.language)
+        newer = None if lost is not None else _newer(track, folder.path, file)
+        if newer is not None:
+            if script.name not in newer.files and given.stamp not in newer.stamps:
+                raise newer.error(folder.path / file)
+            # All of it is newer than the track, not only what was changed since it was written.
+            given, overwrite = replace(given, stamp=None, line_stamps={}), True
         track = with_edited_scripts(track, folder, script, file=file)[0]
         done = import_script(
-            track, read_script(script, form), script.name,
-            slots=slots, seconds_per_word=pace, overwrite=overwrite,
+            track, given, script.name, slots=slots, seconds_per_word=pace, overwrite=overwrite,
         )  # fmt: skip
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
         done = replace(done, track=replace(respeak(done.track, slots, pace), reviewed_by=people))
@@ -161,8 +236,22 @@ def import_into(
 
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the track and its scripts; their paths. Who read the track before holds `track_lock` by now."""
-    write_text(folder / TRACK, to_json(track))
-    return (folder / TRACK, *write_texts(script_texts(track, folder, name), folder))
+    texts = script_texts(track, folder, name)
+    return (folder / TRACK, *write_texts(texts, folder, track=(folder / TRACK, to_json(track))))
+
+
+def _refuse_others(folder: Path, film_name: str, script: Path) -> None:
+    """Raise EditConflict where other scripts of a track that is lost were changed too: they are written anew
+    from the lines of ``script``."""
+    scripts, hashes = _left_of_track(folder, film_name)
+    for _, path in scripts:
+        if path.resolve() == script.resolve() or not path.exists():
+            continue
+        if _hash(read_file(path)) not in hashes.get(path.name, ()):
+            raise EditConflict(
+                f"{path} was changed as well, and would be replaced.",
+                "Move it away, import this script, and then bring that one in too.",
+            )
 
 
 WRITTEN = "scripts.json"
@@ -180,9 +269,15 @@ def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
 
 
 @span("scripts")
-def write_texts(texts: Mapping[Path, str], folder: Path, record: str = WRITTEN) -> tuple[Path, ...]:
+def write_texts(
+    texts: Mapping[Path, str], folder: Path, record: str = WRITTEN, *, track: tuple[Path, str] | None = None
+) -> tuple[Path, ...]:
     """Write scripts, and down in ``record`` how they were written; their paths. Of others it stays as it is
-    noted."""
+    noted.
+
+    ``track`` is the file that they are of, and its text, where that is written too. It comes after the note
+    of what its scripts will be: where all ends in between, nobody takes them for newer than the track.
+    """
     known = _written(folder, record)
     hashes = {path.name: _hash(text.encode()) for path, text in texts.items()}
     noted = {name: hashes.get(name, own[0]) for name, own in known.items()} | hashes
@@ -191,7 +286,7 @@ def write_texts(texts: Mapping[Path, str], folder: Path, record: str = WRITTEN) 
         there = (_hash(read_file(path)),) if path.is_file() and path.name not in known else ()
         before[path.name] = sorted({*known.get(path.name, there)} - {hashes[path.name]})
     write_text(folder / record, readable_json({"scripts": noted, "before": before}))
-    for path, text in texts.items():
+    for path, text in (*((track,) if track else ()), *texts.items()):
         write_text(path, text)
     write_text(folder / record, readable_json({"scripts": noted}))
     return tuple(texts)
@@ -324,9 +419,8 @@ def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
 def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     """Write the track and its scripts, each with its language in its name; their paths."""
     own = folder.path / track_name(track.language)
-    write_text(own, to_json(track))
     texts = {path: form.write(track) for form, path in scripts_of(track, folder.path, own.name)}
-    return (own, *write_texts(texts, folder.path, _written_of(track)))
+    return (own, *write_texts(texts, folder.path, _written_of(track), track=(own, to_json(track))))
 
 
 def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:

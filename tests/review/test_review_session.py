@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Interval, OutOfDate, ReviewError, WorkFolderError
-from shotad.review.history import History, LineStep, Step, stamp_of
+from shotad.review.history import History, LineStep, Step
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import (
@@ -23,6 +23,7 @@ from shotad.script import (
     Cue,
     FilmId,
     Track,
+    content_stamp,
     import_into,
     load_track,
     to_json,
@@ -72,7 +73,7 @@ def test_undo_and_redo_over_a_restart(place: Path, session: Session) -> None:
 def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
     place: Path, session: Session
 ) -> None:
-    seen = stamp_of(session.cue(RAIN))
+    seen = content_stamp(session.cue(RAIN))
     change(place / TRACK, LINES[14.0], "Rain stops.")
     with pytest.raises(OutOfDate):
         session.act("write", RAIN, {"text": "Hail."}, seen=seen)
@@ -215,7 +216,7 @@ def again(place: Path, session: Session) -> Session:
 @pytest.mark.parametrize("restarted", [False, True])
 def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted: bool) -> None:
     session = session_of(place)
-    seen = stamp_of(session.cue(CAT))
+    seen = content_stamp(session.cue(CAT))
 
     def ask_all() -> set[str]:
         done = [
@@ -243,9 +244,9 @@ def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted
 def test_what_a_tab_did_itself_is_no_news_to_it(place: Path, restarted: bool) -> None:
     """Its later acts were asked for before it knew how the line came out of the earlier ones."""
     session = session_of(place)
-    seen = stamp_of(session.cue(CAT))
+    seen = content_stamp(session.cue(CAT))
     session.act("write", CAT, {"text": "A dog"}, seen=seen, asked=(TAB, 1), group="typing")
-    middle = stamp_of(session.cue(CAT))
+    middle = content_stamp(session.cue(CAT))
     session.act("write", CAT, {"text": "A dog sleeps."}, seen=seen, asked=(TAB, 2), group="typing")
     session.act("drop", CAT, {}, seen=seen, asked=(TAB, 3))
     session.undo(asked=(TAB, 4))
