@@ -26,7 +26,7 @@ from shotad.description.preparing import RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter
 from shotad.description.slotplan import SlotPlan
-from shotad.film import Film, Prepared, changes_since, why_few
+from shotad.film import Film, Prepared, changes_since, forget_lost_slots, refuse_lost_slots, why_few
 from shotad.script import (
     Cue,
     CueStatus,
@@ -105,6 +105,10 @@ def describe(
     film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
     present_track(folder, film.info, with_scripts=not discard_edits)  # refused now, or when all is paid for
+    if discard_edits:
+        forget_lost_slots(folder.path)
+    else:
+        refuse_lost_slots(folder.path)
     engines = engines or Engines.of(config)
     context = RunContext.of(film, folder, config, given or Given(), progress or NoProgress())
     context.frames.share(overview=sheet)

@@ -38,7 +38,7 @@ from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter, one_line
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Memory, story_of
-from shotad.film import Film, Prepared, recorded
+from shotad.film import Film, Prepared, recorded, refuse_lost_slots
 from shotad.script import (
     TRACK,
     Cue,
@@ -91,6 +91,7 @@ def redo(
     context = RunContext.of(
         film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress()
     )
+    refuse_lost_slots(folder.path)
     prepared = recorded(folder, film.info, config)
     own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
     with track_lock(folder.path):

@@ -22,7 +22,7 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
 )
-from shotad.film import Prepared, SlotChange, change_slots, recorded
+from shotad.film import Prepared, SlotChange, change_slots, recorded, refuse_lost_slots
 from shotad.review.acts import ACTS, JOINED
 from shotad.review.events import Json, Tabs
 from shotad.review.history import History, LineStep, Step, Way, changed_track, step_of, walked
@@ -71,6 +71,7 @@ class Session:
                         "Name that film with --film, or another work folder.",
                     )
                 refuse_older(track, folder)
+                refuse_lost_slots(folder)
                 self.track = track
                 self._beside = SideScripts(folder, self.track.film.name)
                 self._look_beside()
