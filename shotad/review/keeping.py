@@ -67,7 +67,7 @@ class SideScripts:
         if now == self._seen:
             return track, None
         self._seen, self._blocked = now, frozenset()
-        edited = edited_scripts(self._folder, self._name)
+        edited = edited_scripts(self._folder, self._name, track)
 
         def brought(scripts: Sequence[tuple[Format, Path]]) -> Track:
             return with_scripts(track, WorkFolder(self._folder), scripts)

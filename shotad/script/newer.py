@@ -14,7 +14,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +108,11 @@ def find_newer(
         with suppress(FileNotFoundError):
             data = read_file(path)
             found.append((form, path, data, hashlib.sha256(data).hexdigest()))
-    edited = {path.name for _, path, _, digest in found if digest not in hashes.get(path.name, ())}
+    edited = {
+        path.name: _texts(form, path, data)
+        for form, path, data, digest in found
+        if digest not in hashes.get(path.name, ())
+    }
     known = _KnownNewer(track, file, edited)
     for form, path, data, digest in found:
         last, *unfinished = hashes.get(path.name, ("",))
@@ -156,8 +160,7 @@ def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hash
             data = read_file(path)
         except FileNotFoundError:
             continue
-        is_as_written = hashlib.sha256(data).hexdigest() in hashes.get(path.name, ())
-        if not ((is_as_written or _is_unchanged(form, path, data)) and _is_machine_made(data)):
+        if is_edited(form, path, data, hashes) or not _is_machine_made(data):
             names.append(path.name)
     best = names[0] if names else None
     if file.name == "track.json" and _Steps.read(file.parent).latest:
@@ -174,6 +177,19 @@ def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hash
         "Nothing was written.",
         f"{', or '.join(ways)}.",
     )
+
+
+def is_edited(form: Format, path: Path, data: bytes, hashes: Hashes, track: Track | None = None) -> bool:
+    """Whether somebody changed a script since it was written, with ``data`` in it now.
+
+    Where it is not known how it was written, it says so itself, by the stamps of its lines; one without
+    stamps is as it was where it is what ``track`` gives.
+    """
+    if path.name in hashes:
+        return hashlib.sha256(data).hexdigest() not in hashes[path.name]
+    if _is_unchanged(form, path, data):
+        return False
+    return track is None or data != form.encode(track)
 
 
 def _is_unchanged(form: Format, path: Path, data: bytes) -> bool:
@@ -207,6 +223,14 @@ def _lines(
     return found
 
 
+def _texts(form: Format, path: Path, data: bytes) -> dict[str, str]:
+    """The texts of a script by the ids of its lines; none where it cannot be read."""
+    try:
+        return {_name(line): line.text for line in form.read(data, path.name).cues}
+    except ScriptError:
+        return {}
+
+
 def _name(line: ScriptCue) -> str:
     return line.id or f"line at {line.interval.start:.3f} s"
 
@@ -232,9 +256,9 @@ _LETTERS = 60
 class _KnownNewer:
     """Why a line of the track is newer than one that was written from it earlier."""
 
-    def __init__(self, track: Track, file: Path, edited: Collection[str]) -> None:
-        """``edited`` names the scripts that were changed since they were written: the page brings their lines
-        into the track before it writes the others anew."""
+    def __init__(self, track: Track, file: Path, edited: Mapping[str, Mapping[str, str]]) -> None:
+        """``edited`` has the texts of the scripts that were changed since they were written: the page brings
+        them into the track before it writes the other scripts anew."""
         self._edited = edited
         self._cues = {cue.id: cue for cue in track.cues}
         self._file = file
@@ -274,7 +298,8 @@ class _KnownNewer:
             return True
         if cue is None:
             return False
-        return name in self.by_hand or (cue.edited is not None and cue.edited.source in self._edited)
+        brought = self._edited.get(cue.edited.source, {}) if cue.edited is not None else {}
+        return name in self.by_hand or brought.get(name) == cue.text
 
     def older_lines(self) -> list[str]:
         """The lines that are in the track as they were before a later step of the review."""

@@ -44,7 +44,7 @@ from shotad.core import (
 )
 from shotad.script.edits import Import, import_script, respeak, with_lines_of
 from shotad.script.formats import Format, read_script, script_file, script_format
-from shotad.script.newer import Hashes, Newer, find_newer, refuse_lost
+from shotad.script.newer import Hashes, Newer, find_newer, is_edited, refuse_lost
 from shotad.script.track import FilmId, Track, load_track, to_json
 
 TRACK = "track.json"
@@ -133,7 +133,7 @@ def with_edited_scripts(
     written = _written(folder.path, WRITTEN if file == TRACK else _written_of(track))
     if but is None:
         refuse_older(track, folder.path, file=file)
-    edited = _edited(scripts_of(track, folder.path, file), written, but)
+    edited = _edited(scripts_of(track, folder.path, file), written, but, track)
     return bring_back(track, edited, *(times or times_of(folder))) if edited else (track, {})
 
 
@@ -155,7 +155,7 @@ def refuse_unsaved(track: Track, folder: Path, places: Iterable[Path], *, file: 
     track."""
     refuse_older(track, folder, file=file)
     written = _written(folder, WRITTEN if file == TRACK else _written_of(track))
-    edited = {path.absolute() for _, path in _edited(scripts_of(track, folder, file), written)}
+    edited = {path.absolute() for _, path in _edited(scripts_of(track, folder, file), written, track=track)}
     for place in places:
         if place.absolute() in edited:
             raise EditConflict(
@@ -244,14 +244,11 @@ def _refuse_others(folder: Path, film_name: str, script: Path) -> None:
     """Raise EditConflict where other scripts of a track that is lost were changed too: they are written anew
     from the lines of ``script``."""
     scripts, hashes = _left_of_track(folder, film_name)
-    for _, path in scripts:
-        if path.resolve() == script.resolve() or not path.exists():
-            continue
-        if _hash(read_file(path)) not in hashes.get(path.name, ()):
-            raise EditConflict(
-                f"{path} was changed as well, and would be replaced.",
-                "Move it away, import this script, and then bring that one in too.",
-            )
+    for _, path in _edited(scripts, hashes, script):
+        raise EditConflict(
+            f"{path} was changed as well, and would be replaced.",
+            "Move it away, import this script, and then bring that one in too.",
+        )
 
 
 WRITTEN = "scripts.json"
@@ -303,22 +300,24 @@ def script_places(folder: Path, name: str) -> tuple[Path, ...]:
     return tuple(path for _, path in _places(folder, name))
 
 
-def edited_scripts(folder: Path, name: str) -> tuple[tuple[Format, Path], ...]:
-    """The scripts beside the track that are not as they were written."""
-    return _edited(_places(folder, name), _written(folder, WRITTEN))
+def edited_scripts(folder: Path, name: str, track: Track | None = None) -> tuple[tuple[Format, Path], ...]:
+    """The scripts beside the ``track`` that are not as they were written."""
+    return _edited(_places(folder, name), _written(folder, WRITTEN), track=track)
 
 
 def _edited(
-    places: Iterable[tuple[Format, Path]], written: Mapping[str, Sequence[str]], but: Path | None = None
+    places: Iterable[tuple[Format, Path]],
+    written: Hashes,
+    but: Path | None = None,
+    track: Track | None = None,
 ) -> tuple[tuple[Format, Path], ...]:
-    return tuple(
-        (form, path)
-        for form, path in places
-        if path.name in written
-        and path.is_file()
-        and _hash(read_file(path)) not in written[path.name]
-        and (but is None or path.resolve() != but.resolve())
-    )
+    found = []
+    for form, path in places:
+        if not path.is_file() or (but is not None and path.resolve() == but.resolve()):
+            continue
+        if is_edited(form, path, read_file(path), written, track):
+            found.append((form, path))
+    return tuple(found)
 
 
 def bring_back(
