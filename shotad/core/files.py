@@ -196,6 +196,8 @@ def held_folder(folder: Path) -> Iterator[None]:
         raise _moved(path)
     is_outer = path not in _held
     _held[path] = place
+    # While it is open, no other folder can get its number.
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         yield
     except Exception as error:
@@ -208,6 +210,7 @@ def held_folder(folder: Path) -> Iterator[None]:
         if _place_of(path) != place:
             raise _moved(path)
     finally:
+        os.close(number)
         if is_outer:
             _held.pop(path, None)
 
