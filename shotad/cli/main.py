@@ -134,11 +134,10 @@ def _run(*, own: bool) -> int:  # noqa: PLR0911  one for each way in which a com
 
 def _disk_fault(error: OSError) -> WorkFolderError:
     """What to say where a disk is full, read-only or broken; standard output may lead to one."""
-    place = printable(str(error.filename)) if error.filename else "A file"
+    place = printable(str(error.filename)) if error.filename else "The output"
     try:
         sys.stdout.flush()
     except OSError:
-        place = "Standard output"
         _lose_output()
     return disk_error(error, f"{place} cannot be written")
 
