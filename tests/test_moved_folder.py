@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import FilmError, RecordLog, Reply, Request, WorkFolder, WorkFolderError, write_text
+from shotad.core import (
+    FilmError,
+    RecordLog,
+    Reply,
+    Request,
+    WorkFolder,
+    WorkFolderError,
+    replacing,
+    write_text,
+)
 from shotad.film import open_film
 from shotad.script import load_track
 from tests.cli.program import FAKE, Shotad
@@ -117,6 +126,19 @@ def test_every_way_to_write_notices(tmp_path: Path, write: Callable[[WorkFolder]
     assert not out.exists()
     with WorkFolder(out):  # what was held before is forgotten
         write_text(out / "a.txt", "")
+
+
+def test_a_folder_of_results_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    def write() -> None:
+        with replacing(tmp_path / "out" / "movie.mp4") as part:
+            part.write_bytes(b"film")
+            shutil.rmtree(tmp_path / "out")
+
+    with pytest.raises(
+        WorkFolderError, match="movie.mp4 cannot be written: its folder was renamed or removed"
+    ):
+        write()
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def describe_film(
     except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
         what, hint = fault_of(error), "Please report it."
         if path is not None:
-            with suppress(ShotadError):
+            with suppress(ShotadError, OSError):
                 WorkFolder(path).note("".join(traceback.format_exception(error)).rstrip())
                 what, hint = f"shotad failed: {error_line(error)}.", f"{path / 'log.txt'} says where."
         result = failure(job, what, hint, kind="unexpected", again=True)

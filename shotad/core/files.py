@@ -130,7 +130,7 @@ def append(path: Path, data: bytes, *, durable: bool = False) -> None:
     """
     refuse_special(path)
     check_place(path)
-    with explained(path, "cannot be written"):
+    with explained(path, _UNWRITABLE):
         with suppress(FileNotFoundError):
             if os.lstat(path).st_nlink > 1:
                 _separate(path)
@@ -316,8 +316,8 @@ def replacing(path: Path) -> Iterator[Path]:
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
             special = _special(path, mode)
             raise WorkFolderError(f"{path} cannot be written. {special.what}", special.hint)
-    with explained(path, "cannot be written"):
-        make_folder(path.parent, path, "cannot be written")
+    with explained(path, _UNWRITABLE):
+        make_folder(path.parent, path, _UNWRITABLE)
         try:
             part = _begun(path)
         except FileNotFoundError as error:  # of a place that takes no files
@@ -373,6 +373,7 @@ def _begun(path: Path) -> Path:
         return part
 
 
+_UNWRITABLE = "cannot be written"
 _ANOTHER = "another folder (--out, where the command takes it)"
 _PASSING = {
     errno.ENOSPC: "The disk is full: free some space and run again; what is done is kept.",
@@ -400,6 +401,10 @@ def explained(path: Path, trouble: str) -> Iterator[None]:
         raise
     except FileNotFoundError:
         check_place(path)
+        if trouble == _UNWRITABLE and not path.parent.is_dir():
+            raise WorkFolderError(
+                f"{path} {trouble}: its folder was renamed or removed.", "Put it back, and run again."
+            ) from None
         raise
     except OSError as error:
         check_place(path)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad import __version__
-from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
+from shotad.core import Config, FilmInfo, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
 from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines, Used
@@ -104,11 +104,7 @@ def describe(
     refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
-    present_track(folder, film.info, with_scripts=not discard_edits)  # refused now, or when all is paid for
-    if discard_edits:
-        forget_lost_slots(folder.path)
-    else:
-        refuse_lost_slots(folder.path)
+    check_edits(folder, film.info, discard_edits=discard_edits)  # refused now, or when all is paid for
     engines = engines or Engines.of(config)
     context = RunContext.of(film, folder, config, given or Given(), progress or NoProgress())
     context.frames.share(overview=sheet)
@@ -133,6 +129,16 @@ def describe(
     context.frames.release()
     warnings = (*outcome.warnings, *builder.warnings, *names_amiss(outcome.track, context))
     return replace(outcome, sheet=page, used=writer.used, warnings=warnings, recognised=builder.recognised)
+
+
+def check_edits(folder: WorkFolder, film: FilmInfo, *, discard_edits: bool) -> None:
+    """Raise OtherFilm where the folder's track is of another film, EditConflict where a run would write over
+    lines or slots of people that are newer than the track, or contradict each other."""
+    present_track(folder, film, with_scripts=not discard_edits)
+    if discard_edits:
+        forget_lost_slots(folder.path)
+    else:
+        refuse_lost_slots(folder.path)
 
 
 def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> SlotWriter:

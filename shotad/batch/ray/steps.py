@@ -65,6 +65,7 @@ from shotad.description import (
     RunContext,
     SlotPlan,
     Stage1Question,
+    check_edits,
     converse,
     get_ready,
     is_done,
@@ -77,7 +78,6 @@ from shotad.description import (
     understand,
 )
 from shotad.film import clips, open_film
-from shotad.script import present_track
 from shotad.sound import RECORD, VOICES, forget_takes
 
 PATIENCE = 150.0
@@ -135,7 +135,7 @@ class PreparedSlots:
             open_film(place.film, reader=config.film.reader, frame_rate=job.frame_rate) as opened,
             WorkFolder(place.folder, force=job.force) as folder,
         ):
-            present_track(folder, opened.info, with_scripts=False)
+            check_edits(folder, opened.info, discard_edits=job.discard_edits)
             unit = f"anew {film}"
             if job.force and not self._register.told(unit):
                 # Once: an attempt that follows a lost one keeps what this run was told.
