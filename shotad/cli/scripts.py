@@ -69,7 +69,7 @@ def export_command(
         places = [script_file(track, form, target or file.parent, is_translation=beside) for form in chosen]
     name = TRACK if file.name == TRACK else track_name(track.language)
     if file.name == name:
-        refuse_unsaved(track, file.parent, places, file=name)
+        refuse_unsaved(track, file.parent, list(zip(chosen, places, strict=True)), file=name)
     written = [str(write_format(track, form, place)) for form, place in zip(chosen, places, strict=True)]
     console.result("\n".join(written), {"files": written})
 

@@ -192,6 +192,24 @@ def is_edited(form: Format, path: Path, data: bytes, hashes: Hashes, track: Trac
     return track is None or data != form.encode(track)
 
 
+def has_other_words(form: Format, path: Path, data: bytes, track: Track) -> bool:
+    """Whether a script holds a line that somebody changed in it, by its stamp, and that is otherwise in the
+    track: it would be lost with the file."""
+    try:
+        script = form.read(data, path.name)
+    except ScriptError:
+        return False
+    cues = {cue.id: cue for cue in track.cues}
+    for line in script.cues:
+        stamp = script.line_stamps.get(line.id or "")
+        if stamp is None or stamp == line_stamp(line.interval, line.text):
+            continue
+        cue = cues.get(line.id or "")
+        if cue is None or line.text != cue.text:
+            return True
+    return False
+
+
 def _is_unchanged(form: Format, path: Path, data: bytes) -> bool:
     """Whether a script says of each of its lines that it is as it was written."""
     try:

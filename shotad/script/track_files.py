@@ -44,7 +44,7 @@ from shotad.core import (
 )
 from shotad.script.edits import Import, import_script, respeak, with_lines_of
 from shotad.script.formats import Format, read_script, script_file, script_format
-from shotad.script.newer import Hashes, Newer, find_newer, is_edited, refuse_lost
+from shotad.script.newer import Hashes, Newer, find_newer, has_other_words, is_edited, refuse_lost
 from shotad.script.track import FilmId, Track, load_track, to_json
 
 TRACK = "track.json"
@@ -150,14 +150,19 @@ def refuse_older(track: Track, folder: Path, *, file: str = TRACK) -> None:
         raise newer.error(folder / file)
 
 
-def refuse_unsaved(track: Track, folder: Path, places: Iterable[Path], *, file: str = TRACK) -> None:
-    """Raise EditConflict where writing ``places`` anew would lose what people changed in scripts beside the
-    track."""
+def refuse_unsaved(
+    track: Track, folder: Path, places: Iterable[tuple[Format, Path]], *, file: str = TRACK
+) -> None:
+    """Raise EditConflict where writing a track into ``places`` would lose what people changed in the scripts
+    that are there."""
     refuse_older(track, folder, file=file)
     written = _written(folder, WRITTEN if file == TRACK else _written_of(track))
     edited = {path.absolute() for _, path in _edited(scripts_of(track, folder, file), written, track=track)}
-    for place in places:
-        if place.absolute() in edited:
+    for form, place in places:
+        is_lost = place.absolute() in edited
+        if not is_lost and place.is_file():
+            is_lost = has_other_words(form, place, read_file(place, follow=True), track)
+        if is_lost:
             raise EditConflict(
                 f"{place} was changed since it was written, and would be replaced.",
                 f"Bring it into the track first: shotad import {folder} {place}; or name another place with "
