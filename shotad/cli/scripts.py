@@ -117,7 +117,7 @@ def import_command(
     """
     from shotad.script import TRACK, import_into, translation_of
 
-    lost = _lost_track(path)
+    lost = _lost_track(path, script)
     if lost is None:
         file = track_file(path)
         file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
@@ -139,21 +139,30 @@ def import_command(
     console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})
 
 
-def _lost_track(path: Path) -> tuple[Path, Track] | None:
-    """Where the track of a described film should be, and one without lines, if it is not there any more.
+def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:
+    """Where the track of a described film should be, and one without lines, if it is not there any more; or
+    the translation that ``script`` is of.
 
     Raises FilmError where the film is not there either.
     """
     from shotad import __version__
     from shotad.core import SETTINGS, read_record, read_settings, refuse_special, work_folder_of
     from shotad.film import film_of, open_film
-    from shotad.script import TRACK, FilmId, Track
+    from shotad.script import TRACK, FilmId, Track, load_track, lost_translation, track_name
 
-    if path.is_file() and path.suffix.lower() == ".json":
-        return None
+    if path.suffix.lower() == ".json":
+        source = path.parent / TRACK
+        if path.exists() or not source.is_file():
+            return None
+        translation = lost_translation(load_track(source), path.parent, script)
+        is_meant = translation is not None and path.name == track_name(translation.language)
+        return (path, translation) if translation is not None and is_meant else None
     for folder in (path, work_folder_of(path)):
         refuse_special(folder / TRACK)
-        if (folder / TRACK).exists() or not (folder / SETTINGS).is_file():
+        if (folder / TRACK).exists():
+            translation = lost_translation(load_track(folder / TRACK), folder, script)
+            return None if translation is None else (folder / track_name(translation.language), translation)
+        if not (folder / SETTINGS).is_file():
             continue
         run, shots = read_settings(folder), read_record(folder / "shots.json") or {}
         source = film_of(folder, run, str(shots.get("film", ""))) if path == folder else path

@@ -267,6 +267,7 @@ from .track_files import (
     import_into as import_into,
     is_translation as is_translation,
     log_name as log_name,
+    lost_translation as lost_translation,
     outdated_note as outdated_note,
     present_track as present_track,
     refuse_lost_translation as refuse_lost_translation,

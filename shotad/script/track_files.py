@@ -42,6 +42,7 @@ from shotad.core import (
     stem_of,
     write_text,
 )
+from shotad.script.cue import is_language
 from shotad.script.edits import Import, import_script, respeak, with_lines_of
 from shotad.script.formats import Format, read_script, script_file, script_format
 from shotad.script.newer import Hashes, Newer, find_newer, has_other_words, is_edited, refuse_lost
@@ -189,9 +190,28 @@ def _left_of_track(folder: Path, film_name: str) -> tuple[list[tuple[Format, Pat
 
 def refuse_lost_translation(folder: Path, film_name: str, tag: str) -> None:
     """Raise EditConflict where a translation is not there any more, but scripts of it with people's lines."""
+    refuse_lost(folder / track_name(tag), *_left_of_translation(folder, film_name, tag))
+
+
+def _left_of_translation(folder: Path, film_name: str, tag: str) -> tuple[list[tuple[Format, Path]], Hashes]:
+    """The scripts that may be left of a translation, and how they were written."""
     forms = map(script_format, BESIDE_TRACK)
     scripts = [(form, folder / f"{stem_of(film_name)}.{tag}.{form.ending}") for form in forms]
-    refuse_lost(folder / track_name(tag), scripts, _written(folder, f"scripts.{tag}.json"))
+    return scripts, _written(folder, f"scripts.{tag}.json")
+
+
+def lost_translation(track: Track, folder: Path, script: Path) -> Track | None:
+    """The translation of ``track`` that a script in ``folder`` is of by its name, without lines, if its own
+    file is not there any more."""
+    beginning = f"{stem_of(track.film.name)}."
+    for form in map(script_format, BESIDE_TRACK):
+        tag = script.name.removeprefix(beginning).removesuffix(f".{form.ending}")
+        if script.name != f"{beginning}{tag}.{form.ending}" or not is_language(tag):
+            continue
+        if (folder / track_name(tag)).exists():
+            return None
+        return Track(track.film, tag, (), track.version, (), translated_from=track.language)
+    return None
 
 
 def import_into(
@@ -213,8 +233,8 @@ def import_into(
     with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
         slots, pace = times_of(folder)
         given = read_script(script, form)
-        if lost is not None and not (place / TRACK).exists():
-            _refuse_others(folder.path, lost.film.name, script)
+        if lost is not None:
+            _refuse_others(folder.path, lost, script)
             track = with_lines_of(lost, given, script.name)
         else:
             track = load_track(place / TRACK if own else place)
@@ -229,6 +249,8 @@ def import_into(
         done = import_script(
             track, given, script.name, slots=slots, seconds_per_word=pace, overwrite=overwrite,
         )  # fmt: skip
+        if lost is not None:
+            done = replace(done, added=tuple(cue.id for cue in track.cues))
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
         done = replace(done, track=replace(respeak(done.track, slots, pace), reviewed_by=people))
         if own:
@@ -245,10 +267,13 @@ def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     return (folder / TRACK, *write_texts(texts, folder, track=(folder / TRACK, to_json(track))))
 
 
-def _refuse_others(folder: Path, film_name: str, script: Path) -> None:
+def _refuse_others(folder: Path, lost: Track, script: Path) -> None:
     """Raise EditConflict where other scripts of a track that is lost were changed too: they are written anew
     from the lines of ``script``."""
-    scripts, hashes = _left_of_track(folder, film_name)
+    if lost.translated_from:
+        scripts, hashes = _left_of_translation(folder, lost.film.name, lost.language)
+    else:
+        scripts, hashes = _left_of_track(folder, lost.film.name)
     for _, path in _edited(scripts, hashes, script):
         raise EditConflict(
             f"{path} was changed as well, and would be replaced.",

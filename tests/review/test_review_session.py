@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Interval, OutOfDate, ReviewError, WorkFolderError
+from shotad.core import EditConflict, Interval, OutOfDate, ReviewError, WorkFolderError
 from shotad.review.history import History, LineStep, Step
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
@@ -445,3 +445,27 @@ def test_a_spoilt_note_and_rows_are_passed_over_and_a_history_that_was_taken_awa
     assert history.next_steps["undo"] is None
     history.add(step_of(SLEEPS, BARKS, "Two."))
     assert History(tmp_path).next_steps["undo"] == "Two."
+
+
+def test_a_track_older_than_what_the_page_wrote_is_not_opened(place: Path) -> None:
+    older = (place / TRACK).read_bytes()
+    session = session_of(place)
+    session.act("write", CAT, {"text": "A cat wakes."})
+    session.close()
+    (place / TRACK).write_bytes(older)
+    with pytest.raises(EditConflict, match=r"newer than .*track\.json, .*'A cat wakes\.'"):
+        session_of(place)
+    (script,) = place.glob("*.ad.vtt")
+    assert "A cat wakes." in script.read_text()
+    import_into(place, script, None)
+    assert text_of(session_of(place).track, CAT) == "A cat wakes."
+
+
+def test_slots_that_the_page_added_and_that_are_lost_are_missed(place: Path) -> None:
+    session = session_of(place)
+    session.act("add_slot", "", {"start": 19.0, "end": 20.0})
+    session.close()
+    session_of(place).close()
+    (place / "slots.hand.json").unlink()
+    with pytest.raises(EditConflict, match=r"slots\.hand\.json is not there.*0:19\.00"):
+        session_of(place)
