@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from filelock import Timeout
 
-from shotad.core.errors import InUse, WorkFolderError
+from shotad.core.errors import InUse, ShotadError, WorkFolderError
 from shotad.core.files import (
     DRAFT,
     append,
@@ -125,7 +125,7 @@ class WorkFolder:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if self._is_new and error[0] is not None:
+        if self._is_new and isinstance(error[1], ShotadError):
             self._remove_empty()
         self._open.__exit__(*error)
 
