@@ -113,7 +113,8 @@ def import_command(
 
     It matches lines by their ids; in a script from another program, by times or texts. Each difference
     becomes an edit, which later runs keep. If script and track were both edited, it changes nothing and
-    shows both texts. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
+    shows both texts. If the track is gone, or older than a script beside it, that script's lines take its
+    place. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
     """
     from shotad.script import TRACK, import_into, translation_of
 
