@@ -35,6 +35,7 @@ from shotad.core import (
     own_files,
     read_file,
     reported,
+    sweep,
     write_bytes,
 )
 from shotad.film import Samples
@@ -213,6 +214,8 @@ FORMAT = 1
 _ENDING = ".flac"
 _TAKE = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
 """Names of the files of takes."""
+_TEMPORARY = re.compile(r"\.tmp-.+")
+"""Of those that a killed run was writing."""
 
 
 def forget_takes(folder: Path) -> None:
@@ -308,6 +311,8 @@ class Keeping:
         for path in own_files(self._folder, _TAKE):
             if path.name not in self._used:
                 path.unlink(missing_ok=True)
+        for leftover in own_files(self._folder, _TEMPORARY):
+            sweep(leftover)
 
     def _asked(self, text: str) -> tuple[str, float, Path]:
         sent, pace = self.sent(text), round(self._settings.speed, 4)
