@@ -101,7 +101,7 @@ def test_a_second_process_is_told_and_stops(tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from shotad.core.workfolder import replacing
+from shotad.core import replacing
 with replacing(Path(sys.argv[1])) as part:
     part.write_text("whole")
     print(part.name, flush=True)

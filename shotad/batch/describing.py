@@ -75,7 +75,7 @@ def describe_film(
     except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
         what, hint = fault_of(error), "Please report it."
         if path is not None:
-            with suppress(ShotadError):
+            with suppress(ShotadError, OSError):
                 WorkFolder(path).note("".join(traceback.format_exception(error)).rstrip())
                 what, hint = f"shotad failed: {error_line(error)}.", f"{path / 'log.txt'} says where."
         result = failure(job, what, hint, kind="unexpected", again=True)
@@ -103,15 +103,6 @@ def _written(
     if any(one.kind.is_heard for one in wanted):
         make_voice(config.voice, config.language)
     present_track(folder, film.info, with_scripts=False)
-    write_settings(
-        folder,
-        config,
-        place.film,
-        given,
-        frame_rate=job.frame_rate,
-        configs=job.configs,
-        assignments=job.assignments,
-    )
     engines = engines or Engines.of(config)
     with profiled(job.timed) as recorded:
         outcome = describe(
@@ -123,6 +114,16 @@ def _written(
             progress=progress,
             discard_edits=job.discard_edits,
             sheet=job.sheet,
+            accepted=partial(
+                write_settings,
+                folder,
+                config,
+                place.film,
+                given,
+                frame_rate=job.frame_rate,
+                configs=job.configs,
+                assignments=job.assignments,
+            ),
         )
         heard = None
         if wanted:

@@ -42,11 +42,13 @@ from shotad.core import (
     SETTINGS,
     Config,
     ShotadError,
+    WorkFolderError,
     assignments_of,
     is_text,
     is_trusted,
     load_settings,
     parse_json,
+    read_file,
     refuse_foreign,
     stem_of,
     unnamed,
@@ -304,9 +306,9 @@ def _owner(folder: str, known: Container[str]) -> str | None:
     try:
         here = is_local(folder)
         place = join(folder, SETTINGS)
-        record = parse_json(local_path(place).read_bytes() if here else Store(folder).read(place))
+        record = parse_json(read_file(local_path(place)) if here else Store(folder).read(place))
         film = record["film"]["path"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, WorkFolderError, ValueError, KeyError, TypeError):
         return None
     if not isinstance(film, str):
         return None

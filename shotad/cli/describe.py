@@ -26,7 +26,16 @@ from shotad.cli.options import (
     tell_failures,
 )
 from shotad.cli.render import sound_flags, sound_options
-from shotad.core import Config, Recording, duration, lines as time_lines, profiled, span
+from shotad.core import (
+    Config,
+    Recording,
+    duration,
+    frame_rate_of,
+    lines as time_lines,
+    profiled,
+    span,
+    write_settings,
+)
 from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
@@ -110,6 +119,16 @@ def command(console: Console, **options: Any) -> None:
             progress=console,
             discard_edits=options["discard_edits"],
             sheet=not options["no_sheet"],
+            accepted=partial(
+                write_settings,
+                folder,
+                config,
+                options["film"],
+                given,
+                frame_rate=frame_rate_of(options["frame_rate"]),
+                configs=options["config"],
+                assignments=options["assignments"],
+            ),
         )
         heard, told = None, summary(outcome)
         if spoken and not outcome.all_failed:

@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,15 +104,6 @@ def describe(
     engines.check_machine(resolved)
     shown = shown_progress(progress)
     with work_on(film, resolved, out, force=force) as (opened, folder):
-        write_settings(
-            folder,
-            resolved,
-            opened.info.path,
-            given,
-            frame_rate=opened.info.frame_rate if opened.media is None else None,
-            configs=[one for one in config_names(config) if isinstance(one, str)],
-            assignments=assignments_of(settings),
-        )
         for line in opening(resolved, folder.path, engines):
             shown.note(line)
         outcome = write_lines(
@@ -123,6 +115,16 @@ def describe(
             progress=shown,
             discard_edits=discard_edits,
             sheet=overview,
+            accepted=partial(
+                write_settings,
+                folder,
+                resolved,
+                opened.info.path,
+                given,
+                frame_rate=opened.info.frame_rate if opened.media is None else None,
+                configs=[one for one in config_names(config) if isinstance(one, str)],
+                assignments=assignments_of(settings),
+            ),
         )
     give_back_memory(collect=True)
     failures, of = outcome.failures, len(outcome.cues) + len(outcome.failed_slots)

@@ -30,6 +30,7 @@ from shotad.core import (
     load_config,
     on_terminal,
     read_text_file,
+    refuse_special,
     without_sent_secrets,
     write_text,
 )
@@ -215,6 +216,7 @@ def track_folder(path: Path) -> Path:
     from shotad.script import TRACK
 
     for folder in (path, work_folder_of(path)):
+        refuse_special(folder / TRACK)
         if (folder / TRACK).is_file():
             return folder
     beside = "" if (other := work_folder_of(path)) == path else f" or in {other}"
@@ -231,12 +233,9 @@ def track_file(path: Path) -> Path:
 
 @contextmanager
 def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Given]]:
-    """The film, its work folder, and the files given, ready for use.
-
-    A command that writes lines leaves there what it was asked to do, for a later redo. Raises as `work_on`.
-    """
+    """The film, its work folder, and the files given, ready for use. Raises as `work_on`."""
     from shotad.cli.interface import work_on
-    from shotad.core import Given, GivenCast, write_settings
+    from shotad.core import Given, GivenCast
 
     start = asked_time(options["start"]) if options.get("start") else 0.0
     end = asked_time(options["end"]) if options.get("end") else None
@@ -250,16 +249,6 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     given = Given(*files, start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
     with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
-        if "engine" in options and not options.get("estimate"):
-            write_settings(
-                folder,
-                config,
-                options["film"],
-                given,
-                frame_rate=rate,
-                configs=options["config"],
-                assignments=options["assignments"],
-            )
         yield film, folder, given
 
 

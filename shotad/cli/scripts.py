@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from shotad.cli.lazy import HerePath
 from shotad.cli.options import PATH, Console, confirm, console_options, track_file
 from shotad.core import MissingLines, ScriptError, UsageError, plural
+
+if TYPE_CHECKING:
+    from shotad.script import Track
 
 
 @click.command(name="export")
@@ -52,11 +56,14 @@ def export_command(
         )
     from shotad.script import (
         FORMATS,
+        TRACK,
         check_unchanged,
         is_translation,
         load_track,
+        refuse_older,
         script_file,
         script_format,
+        track_name,
         write_format,
     )
 
@@ -71,6 +78,9 @@ def export_command(
         places = [script_file(track, form, target or file.parent, is_translation=beside) for form in chosen]
     if not overwrite:
         # All before the first is written.
+        name = TRACK if file.name == TRACK else track_name(track.language)
+        if file.name == name:
+            refuse_older(track, file.parent, file=name)
         for form, place in zip(chosen, places, strict=True):
             check_unchanged(track, form, place)
     written = [
@@ -134,16 +144,29 @@ def import_command(
 
     It matches lines by their ids; in a script from another program, by times or texts. Each difference
     becomes an edit, which later runs keep. If script and track were both edited, it changes nothing and
-    shows both texts. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
+    shows both texts. If the track is gone, or older than a script beside it, that script's lines take its
+    place. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
 
     Lines that the script lacks are removed only with --remove-missing, or when you say yes on a terminal.
     """
     from shotad.script import TRACK, import_into, translation_of
 
-    file = track_file(path)
-    file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
+    lost = _lost_track(path, script)
+    if lost is None:
+        file = track_file(path)
+        file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
+    else:
+        file = lost[0]
     place = file.parent if file.name == TRACK else file
-    bring_in = partial(import_into, place, script, form, reviewers=reviewers, overwrite=overwrite)
+    bring_in = partial(
+        import_into,
+        place,
+        script,
+        form,
+        reviewers=reviewers,
+        overwrite=overwrite,
+        lost=None if lost is None else lost[1],
+    )
     try:
         done = bring_in(remove_missing=remove_missing)
     except MissingLines as error:
@@ -161,3 +184,37 @@ def import_command(
     ids = {name: list(getattr(done, name)) for name in counts}
     into = "" if file.name == TRACK else f" into {file.name}"
     console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})
+
+
+def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:
+    """Where the track of a described film should be, and one without lines, if it is not there any more; or
+    the translation that ``script`` is of.
+
+    Raises FilmError where the film is not there either.
+    """
+    from shotad import __version__
+    from shotad.core import SETTINGS, read_record, read_settings, refuse_special, work_folder_of
+    from shotad.film import film_of, open_film
+    from shotad.script import TRACK, FilmId, Track, load_track, lost_translation, track_name
+
+    if path.suffix.lower() == ".json":
+        source = path.parent / TRACK
+        if path.exists() or not source.is_file():
+            return None
+        translation = lost_translation(load_track(source), path.parent, script)
+        is_meant = translation is not None and path.name == track_name(translation.language)
+        return (path, translation) if translation is not None and is_meant else None
+    for folder in (path, work_folder_of(path)):
+        refuse_special(folder / TRACK)
+        if (folder / TRACK).exists():
+            translation = lost_translation(load_track(folder / TRACK), folder, script)
+            return None if translation is None else (folder / track_name(translation.language), translation)
+        if not (folder / SETTINGS).is_file():
+            continue
+        run, shots = read_settings(folder), read_record(folder / "shots.json") or {}
+        source = film_of(folder, run, str(shots.get("film", ""))) if path == folder else path
+        with open_film(source, reader=run.config.film.reader, frame_rate=run.frame_rate) as film:
+            end = float(shots.get("end", film.info.duration))
+            named = FilmId(film.info.name, film.info.fingerprint, end)
+        return folder / TRACK, Track(named, run.config.language, (), __version__, ())
+    return None

@@ -124,6 +124,25 @@ from .errors import (
     did_you_mean as did_you_mean,
     quoted as quoted,
 )
+from .files import (
+    append as append,
+    check_place as check_place,
+    cut_file as cut_file,
+    disk_error as disk_error,
+    held_folder as held_folder,
+    inner_folder as inner_folder,
+    is_disk_error as is_disk_error,
+    lock_file as lock_file,
+    open_file as open_file,
+    own_files as own_files,
+    read_file as read_file,
+    refuse_special as refuse_special,
+    replacing as replacing,
+    sweep as sweep,
+    sweep_beside as sweep_beside,
+    write_bytes as write_bytes,
+    write_text as write_text,
+)
 from .model_loading import (
     NETWORK as NETWORK,
     WANTED_WITH_WORDS as WANTED_WITH_WORDS,
@@ -312,11 +331,6 @@ from .workfolder import (
     key_of as key_of,
     read_record as read_record,
     readable_json as readable_json,
-    replacing as replacing,
     stem_of as stem_of,
-    sweep as sweep,
-    sweep_beside as sweep_beside,
     work_folder_of as work_folder_of,
-    write_bytes as write_bytes,
-    write_text as write_text,
 )

@@ -284,10 +284,16 @@ class _Failed(_Record):
     reason: str
 
 
+class _Hand(_Record):
+    added: list[Span]
+    removed: list[_Slot]
+
+
 class _Slots(_Keyed):
     failed: list[_Failed] = []
     warnings: list[str] = []
     gaps: list[Span] = []
+    hand: _Hand | None = None
     slots: list[_Slot]
 
     @model_validator(mode="after")
@@ -300,10 +306,8 @@ class _Slots(_Keyed):
         return self
 
 
-class _HandSlots(_Record):
+class _HandSlots(_Hand):
     schema_version: int
-    added: list[Span]
-    removed: list[_Slot]
 
 
 class _Credits(_Keyed):

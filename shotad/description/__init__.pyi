@@ -75,6 +75,7 @@ from .overview_page import write_sheet as write_sheet
 from .pipeline import (
     ADDED as ADDED,
     Outcome as Outcome,
+    check_edits as check_edits,
     describe as describe,
     empty_line as empty_line,
     write as write,

@@ -23,6 +23,7 @@ from shotad.core import (
     is_english,
     parse_json,
     read_text_file,
+    refuse_special,
     work_folder_of,
 )
 from shotad.description.lint_material import (
@@ -397,6 +398,7 @@ def _with_screen(
 def _found(path: Path) -> tuple[Path, Path | None]:
     """The file of lines that ``path`` means, and its work folder; None for a script that lies elsewhere."""
     for folder in (path, work_folder_of(path)):
+        refuse_special(folder / TRACK)
         if (folder / TRACK).is_file():
             return folder / TRACK, folder
     if path.is_file() and not is_film(path):

@@ -50,6 +50,7 @@ from shotad.film import (
     find_speech,
     fixed_slots,
     free_time,
+    hand_in_both,
     hand_row,
     hear_speech,
     keep_to,
@@ -287,7 +288,10 @@ def slots_step(
         for slot in yielded:
             what = f"The slot {slot.id} {slot.interval} is left out"
             told.append(f"{what}: a person added one that shares its time.")
-        return {"failed": failed, "warnings": told, **planned, "slots": slot_rows(kept)}
+        # Of what a person does meanwhile, the page notes here what it adds and takes out.
+        noted = hand_in_both(hand, read_hand_slots(context.folder.path))
+        by_hand = {"hand": hand_row(noted)} if noted else {}
+        return {"failed": failed, "warnings": told, **planned, **by_hand, "slots": slot_rows(kept)}
 
     return context.folder.step("slots", key, make)
 

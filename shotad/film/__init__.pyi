@@ -78,11 +78,14 @@ from .slot_records import (
     change_slots as change_slots,
     changes_since as changes_since,
     film_of as film_of,
+    forget_lost_slots as forget_lost_slots,
+    hand_in_both as hand_in_both,
     hand_row as hand_row,
     keep_to as keep_to,
     new_slot as new_slot,
     read_hand_slots as read_hand_slots,
     recorded as recorded,
+    refuse_lost_slots as refuse_lost_slots,
 )
 from .slots import (
     BREATH as BREATH,

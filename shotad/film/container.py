@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shotad.core import AudioTrack, FilmError, FilmInfo, file_fingerprint
 from shotad.film.colour import Light, Orientation, light_of, turn_of
@@ -38,10 +38,17 @@ picture can be named as such."""
 
 @dataclass(frozen=True)
 class Media:
-    """A film file that can be opened any number of times; ``size`` in bytes."""
+    """A film file that can be opened any number of times; ``size`` in bytes.
+
+    It has to stay the same meanwhile: `open` raises FilmError where it was removed or replaced.
+    """
 
     path: Path
     size: int
+    state: FileState | None = field(default=None, compare=False)
+    """The file as it was found."""
+    _known: dict[FileState, str] = field(default_factory=dict, compare=False, repr=False)
+    """Fingerprints of the states of the file that were met."""
 
     @property
     def name(self) -> str:
@@ -51,6 +58,7 @@ class Media:
         """A fresh container at the start of the film; ``hardware`` decodes it. Raises FilmError."""
         import av
 
+        self.check_same()
         options = {
             "protocol_whitelist": "file",
             "format_whitelist": CONTAINERS,
@@ -86,7 +94,48 @@ class Media:
 
     def fingerprint(self) -> str:
         """What names this content; see `shotad.core.types.file_fingerprint`."""
-        return file_fingerprint(self.size, self.read_at)
+        found = file_fingerprint(self.size, self.read_at)
+        if self.state is not None:
+            self._known[self.state] = found
+        return found
+
+    def check_same(self, *, may_be_gone: bool = False) -> None:
+        """Raise FilmError where the file was removed, replaced or changed since it was found.
+
+        One that was only copied, moved or touched is the same. ``may_be_gone``: nobody needs it any more.
+        """
+        if self.state is None:
+            return
+        try:
+            now = _state_of(self.path)
+            if now == self.state or self.state not in self._known:
+                return
+            if now not in self._known:
+                self._known[now] = file_fingerprint(now.size, self.read_at)
+        except OSError as error:
+            if may_be_gone:
+                return
+            what = f"The film {self.path} cannot be read any more: {error.strerror or error}."
+            raise FilmError(what, "Put it back and run again: what is done is kept.") from None
+        if self._known[now] != self._known[self.state]:
+            what = f"The film {self.path} was replaced or changed while it was in use."
+            raise FilmError(
+                what, "Put it back as it was and run again, or describe the new one into another folder."
+            )
+
+
+class FileState(NamedTuple):
+    """By what a file is seen to be the same, unless somebody hides it."""
+
+    device: int
+    number: int
+    size: int
+    changed: int
+
+
+def _state_of(path: Path) -> FileState:
+    found = path.stat()
+    return FileState(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def find_media(source: str | os.PathLike[str]) -> Media:
@@ -98,6 +147,7 @@ def find_media(source: str | os.PathLike[str]) -> Media:
             raise FilmError(f"{path} is not a film file.", "Give a file, or copy the stream to one.")
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
+        state = _state_of(path)
     except (FileNotFoundError, NotADirectoryError):
         raise FilmError(f"There is no film {path}.", "Check the path.") from None
     except PermissionError:
@@ -108,7 +158,7 @@ def find_media(source: str | os.PathLike[str]) -> Media:
         raise FilmError(what, "Check the path.") from None
     if size == 0:
         raise FilmError(f"{path.name} is empty.", "Give a film with at least one frame.")
-    return Media(path, size)
+    return Media(path, size, state)
 
 
 def exact_start(container: InputContainer) -> Fraction:

@@ -38,6 +38,7 @@ class DecordFilm(Film):
         self._times = times - times[0, 0] + probed.first_second
 
     def _open(self) -> Any:
+        self._file.check_same()
         try:
             return self._decord.VideoReader(str(self._file.path), num_threads=1)
         except self._decord.DECORDError as error:

@@ -29,8 +29,12 @@ from shotad.core import (
     ReviewError,
     ShotadError,
     VoiceError,
+    WorkFolderError,
+    inner_folder,
     key_of,
     native_quiet,
+    own_files,
+    read_file,
     readable_json,
     whole_record,
     write_bytes,
@@ -125,7 +129,7 @@ class Hearing:
         before it is needed."""
         self._path, self._config, self._prepared = film, config, prepared
         self._speaking = Speaking(folder, config, prepared)
-        self.folder = folder / REVIEW / HEARD
+        self.folder = inner_folder(folder, REVIEW, HEARD)
         self._listening = Listening(folder / REVIEW / LOUDNESS, settled)
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
         self._film: Film | None = None
@@ -284,7 +288,7 @@ class Speaking:
         key = (voice.identity, lexicon, self._language)
         with self._lock:
             if self._studio is None or self._studio[0] != key:
-                place, settings = self._folder / VOICES, self._config.voice
+                place, settings = inner_folder(self._folder, VOICES), self._config.voice
                 self._studio = (key, Keeping(voice, place, settings, self._language, lexicon))
             return self._studio[1]
 
@@ -394,8 +398,7 @@ def keep_sound(folder: Path, data: bytes, files: int = FILES) -> Path:
         os.utime(path)
         return path
     write_bytes(path, [data])
-    own = (one for one in folder.glob(f"*{_ENDING}") if _OWN.fullmatch(one.name))
-    for old in sorted(own, key=lambda one: one.stat().st_mtime_ns)[:-files]:
+    for old in sorted(own_files(folder, _OWN), key=lambda one: one.stat().st_mtime_ns)[:-files]:
         with suppress(OSError):  # one that is being played cannot be removed on some systems
             old.unlink()
     return path
@@ -520,8 +523,8 @@ class Listening:
 
     def _rows(self) -> list[Mapping[str, Any]]:
         found: Mapping[str, Any] = {}
-        with suppress(OSError):
-            found = whole_record(LOUDNESS, self._file.read_bytes()) or {}
+        with suppress(OSError, WorkFolderError):
+            found = whole_record(LOUDNESS, read_file(self._file)) or {}
         rows = found.get("measures") if found.get("format") == FORMAT else None
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 

@@ -40,6 +40,7 @@ from shotad.core import (
     RunSettings,
     ShotadError,
     WorkFolderError,
+    read_file,
     readable_json,
     whole_record,
     write_text,
@@ -178,8 +179,8 @@ REMEMBERED = "review.json"
 def remembered(folder: Path) -> dict[str, Any]:
     """What was remembered; nothing where that is not known or cannot be read."""
     try:
-        return dict(whole_record(REMEMBERED, (folder / REMEMBERED).read_bytes()) or {})
-    except OSError:
+        return dict(whole_record(REMEMBERED, read_file(folder / REMEMBERED)) or {})
+    except (OSError, WorkFolderError):
         return {}
 
 

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 import uvicorn
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from starlette.types import ASGIApp
 
 from shotad.core import (
@@ -31,7 +31,9 @@ from shotad.core import (
     UsageError,
     WorkFolder,
     WorkFolderError,
+    lock_file,
     parse_json,
+    read_file,
     write_text,
 )
 from shotad.review.events import Tabs
@@ -127,13 +129,13 @@ def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
 
     The system lets go of the lock when a server is killed, so an address that it left means nothing.
     """
-    lock, note = FileLock(folder / LOCK, timeout=0), folder / ADDRESS
+    lock, note = lock_file(folder / LOCK, timeout=0), folder / ADDRESS
     try:
         lock.acquire()
     except Timeout:
         where = ""
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            where = str(parse_json(note.read_text(encoding="utf-8"))["address"])
+        with suppress(OSError, WorkFolderError, ValueError, KeyError, TypeError):
+            where = str(parse_json(read_file(note))["address"])
         what = f"A review of {folder} is open already{f' at {where}' if where else ''}."
         raise ReviewError(what, "Go on there, or end it first: Ctrl-C in its terminal.") from None
     except OSError as error:

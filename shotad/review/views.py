@@ -25,7 +25,6 @@ from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
 from shotad.review.events import Json, Tabs
-from shotad.review.history import stamp_of
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import Signature, signatures
 from shotad.review.scene import Change, Scene, is_added, room_of
@@ -38,6 +37,7 @@ from shotad.script import (
     Material,
     Track,
     budget_in,
+    content_stamp,
     count_words,
     has_blanks,
     hint_of,
@@ -70,7 +70,7 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
         seconds = count * scene.settings.seconds_per_word
     return {
         "id": cue.id,
-        "stamp": stamp_of(cue),
+        "stamp": content_stamp(cue),
         **times_view(cue.interval),
         "text": cue.text,
         "kind": cue.kind.value,

@@ -204,6 +204,11 @@ from .names import (
     people_named as people_named,
     words_of as words_of,
 )
+from .newer import (
+    BEGUN as BEGUN,
+    HISTORY as HISTORY,
+    content_stamp as content_stamp,
+)
 from .pace import (
     BREATH as BREATH,
     budget_in as budget_in,
@@ -264,8 +269,11 @@ from .track_files import (
     is_translation as is_translation,
     keep_discarded as keep_discarded,
     log_name as log_name,
+    lost_translation as lost_translation,
     outdated_note as outdated_note,
     present_track as present_track,
+    refuse_lost_translation as refuse_lost_translation,
+    refuse_older as refuse_older,
     save_track as save_track,
     save_translation as save_translation,
     script_places as script_places,

@@ -447,6 +447,29 @@ class _Merge:
         return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
 
 
+def with_lines_of(track: Track, script: Script, source: str) -> Track:
+    """``track``, which has no lines, with those of a script as a person's: of a track that is lost.
+
+    Lines of slots keep their ids, by which the next run finds what the machine says there.
+    """
+    lines = [line for line in script.cues if line.text]
+    added_ids = iter(
+        hand_ids([line.interval.start for line in lines], {line.id for line in lines if line.id})
+    )
+    taken: set[str] = set()
+    cues: list[Cue] = []
+    for line in lines:
+        added_id = next(added_ids)
+        own_id = line.id if line.id is not None and line.id not in taken else None
+        cue_id = own_id or added_id
+        taken.add(cue_id)
+        slot_id = cue_id if own_id is not None and own_id.startswith("s") else None
+        change = EditField.ADDED if slot_id is None else EditField.TEXT
+        edit = Edit((change,), source, None)
+        cues.append(Cue(cue_id, slot_id, line.interval, line.text, language=track.language, edited=edit))
+    return track.with_cues(cues)
+
+
 def _check(track: Track, script: Script, source: str) -> None:
     if not script.cues and track.heard:
         what = f"{source} holds no line, and the track has {len(track.heard)}: nothing is imported."

@@ -20,8 +20,10 @@ from shotad.core import (
     Interval,
     TextFact,
     Utterance,
+    WorkFolderError,
     plural,
     quoted,
+    read_file,
     read_yaml,
     write_text,
 )
@@ -144,9 +146,11 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
     Raises ConfigError with the row.
     """
     try:
-        text = (folder / FILE).read_text(encoding="utf-8-sig")
+        text = read_file(folder / FILE).decode("utf-8-sig")
     except FileNotFoundError:
         return frozenset()
+    except WorkFolderError as error:
+        raise ConfigError(error.what, error.hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{folder / FILE} cannot be read: {error}.", "Save it as UTF-8.") from None
     rows = set()
@@ -172,7 +176,7 @@ def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[T
     rows = {key: finding for key, finding in fresh if key not in known}
     if rows:
         path = folder / FILE
-        before = path.read_text(encoding="utf-8-sig") if path.exists() else _HEAD
+        before = read_file(path).decode("utf-8-sig") if path.exists() else _HEAD
         more = "".join(
             f"{' '.join(key)}  # {' '.join(finding.message.split())}\n" for key, finding in rows.items()
         )

@@ -23,10 +23,12 @@ from shotad.core import (
     Interval,
     ScriptError,
     UsageError,
+    WorkFolderError,
     did_you_mean,
     name_of,
     parse_json,
     quoted,
+    read_file,
 )
 from shotad.script.cue import (
     REDO,
@@ -528,7 +530,9 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
 def load_track(path: str | os.PathLike[str]) -> Track:
     """The track in a file. Raises ScriptError if it cannot be read or understood."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_file(Path(path), follow=True).decode("utf-8-sig")
+    except WorkFolderError as error:
+        raise ScriptError(f"The track cannot be read: {error.what}", error.hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ScriptError(f"The track {path} cannot be read: {error}.") from None
     return from_json(text, str(path))

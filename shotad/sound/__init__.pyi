@@ -60,6 +60,7 @@ from .render import (
 from .takes import (
     Keeping as Keeping,
     flac as flac,
+    forget_takes as forget_takes,
     read_lexicon as read_lexicon,
     wav as wav,
 )

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import threading
 import wave
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +30,10 @@ from shotad.core import (
     Task,
     VoiceError,
     VoiceSettings,
+    WorkFolderError,
     key_of,
+    own_files,
+    read_file,
     read_text_file,
     reported,
     sweep,
@@ -184,11 +189,11 @@ def _decoded(path: Path) -> tuple[Integers, str, int, float] | None:
     import av
 
     try:
-        with av.open(io.BytesIO(path.read_bytes()), "r") as container:
+        with av.open(io.BytesIO(read_file(path)), "r") as container:
             told, speed = container.metadata.get(_HASH, ""), float(container.metadata.get("SPEED", "1"))
             rate = container.streams.audio[0].rate
             parts = [frame.to_ndarray()[0] for frame in container.decode(audio=0)]
-    except (OSError, av.FFmpegError, ValueError, IndexError):
+    except (OSError, WorkFolderError, av.FFmpegError, ValueError, IndexError):
         return None
     data = np.concatenate(parts) if parts else np.zeros(0, np.int16)
     if data.dtype != np.int16 or data.size == 0 or _hash(data) != told:
@@ -208,6 +213,19 @@ def _hash(data: Integers) -> str:
 FORMAT = 1
 """Raised when takes are made in another way; those kept before are then spoken again."""
 _ENDING = ".flac"
+_TAKE = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
+"""Names of the files of takes."""
+_TEMPORARY = re.compile(r"\.tmp-.+")
+"""Of those that a killed run was writing."""
+
+
+def forget_takes(folder: Path) -> None:
+    """Remove the takes in a folder, and the folder where nothing else is in it."""
+    for path in own_files(folder, _TAKE):
+        path.unlink(missing_ok=True)
+    if not folder.is_symlink():
+        with suppress(OSError):  # it is not there, or holds what is not ours
+            folder.rmdir()
 
 
 class Keeping:
@@ -291,10 +309,10 @@ class Keeping:
 
     def keep_used(self) -> None:
         """Remove all takes that were not asked for here."""
-        for path in self._folder.glob(f"*{_ENDING}"):
+        for path in own_files(self._folder, _TAKE):
             if path.name not in self._used:
                 path.unlink(missing_ok=True)
-        for leftover in self._folder.glob(".tmp-*"):
+        for leftover in own_files(self._folder, _TEMPORARY):
             sweep(leftover)
 
     def _asked(self, text: str) -> tuple[str, float, Path]:

@@ -17,6 +17,8 @@ from shotad.core import (
     Interval,
     Progress,
     WorkFolder,
+    inner_folder,
+    read_file,
     read_settings,
     span,
     write_text,
@@ -133,7 +135,10 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Track, dict[str, 
 
 def _contents(files: Iterable[Path]) -> dict[Path, str]:
     """Names of what files hold; empty for those that are not there."""
-    return {file: hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files}
+    return {
+        file: hashlib.sha256(read_file(file, follow=True)).hexdigest() if file.is_file() else ""
+        for file in files
+    }
 
 
 WORDLESS = "there is no word in it"
@@ -155,9 +160,10 @@ def speak(
     """Every line of the track, spoken and in its place, or without one and why, as the track then says of
     each. Raises VoiceError."""
     config, track = materials.config, materials.track
+    takes = f"{VOICES}.{track.language}" if materials.is_translation else VOICES
     studio = Keeping(
         voice,
-        materials.folder.path / (f"{VOICES}.{track.language}" if materials.is_translation else VOICES),
+        inner_folder(materials.folder.path, takes),
         config.voice,
         track.language,
         pronunciations(materials.folder.path),

@@ -40,6 +40,7 @@ from shotad.core import (
     UsageError,
     WorkFolder,
     WorkFolderError,
+    inner_folder,
     key_of,
     reported,
     work_folder_of,
@@ -375,7 +376,7 @@ class _Run:
     def _through(self, film: Film, asked: ClipRequest, engines: Engines) -> list[PredictedLine]:
         """The clip's lines by the pipeline, in its work folder."""
         clip, fingerprint = asked.ads[0].clip, film.info.fingerprint
-        room = self._job.work or self._place.path / "work"
+        room = self._job.work or inner_folder(self._place.path, "work")
         path = room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
         talks = not self._begun or len(asked.ads) >= MANY
         self._begun = True
