@@ -228,6 +228,14 @@ from .system import (
     processors as processors,
     use_one_heap as use_one_heap,
 )
+from .text_files import (
+    SIZE_LIMITS as SIZE_LIMITS,
+    TextFile as TextFile,
+    check_encoding as check_encoding,
+    decode_text as decode_text,
+    read_file_bytes as read_file_bytes,
+    read_text_file as read_text_file,
+)
 from .types import (
     HEARING_RATE as HEARING_RATE,
     AudioTrack as AudioTrack,
