@@ -118,6 +118,8 @@ def shared_job(options: Mapping[str, Any]) -> FilmJob:
 
     start = asked_time(options["start"]) if options["start"] else 0.0
     end = asked_time(options["end"]) if options["end"] else None
+    if end is not None and end <= start:
+        raise UsageError(f"--to {options['end']} does not lie after --from {options['start'] or 0}.")
     for name in ("cast", "cast_photos"):
         if options[name] is not None and not options[name].exists():
             raise CastError(f"There is no {options[name]} (--{name.replace('_', '-')}).", "Check the path.")
@@ -182,7 +184,7 @@ def _size(option: str, text: str) -> int:
 def open_with(console: Console, asked: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.batch import is_local, local_path
-    from shotad.description import Engines, remarks
+    from shotad.description import Engines, check_setting_files, remarks
 
     options, config = asked.options, asked.config
     limits_of(options)
@@ -195,8 +197,8 @@ def open_with(console: Console, asked: BatchRequest) -> None:
             raise WorkFolderError(what, "Name a folder, or one that can be made.")
         if not os.access(there, os.W_OK | os.X_OK):
             raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
-    if options["voice"] or options["makes"]:
-        describing.check_voice(config, options["makes"])
+    check_setting_files(config)
+    describing.check_voice(config, options["makes"])
     engines = Engines.of(config)
     if options["address"] is None and not options["dry_run"]:
         # On a cluster it is its nodes that look and write.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -150,6 +151,8 @@ def settings(options: Mapping[str, Any], **more: Any) -> Config:
 
 
 AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."
+SLOTS_OUTSIDE = "Correct their times in the file of slots."
+"""What to do where slots failed only because they lie outside the film: to run again would change nothing."""
 
 
 def tell_failures(
@@ -229,7 +232,10 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
     given = Given(*files, start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
-    with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
+    with work_on(options["film"], config, options["out"], given=given, frame_rate=rate, force=force) as (
+        film,
+        folder,
+    ):
         if "engine" in options and not options.get("estimate"):
             write_settings(
                 folder,
@@ -277,8 +283,13 @@ class Console(Display):
 def asked_time(text: str) -> float:
     """Seconds from ``83.5``, ``1:23.5`` or ``0:01:23,5``. Raises UsageError."""
     try:
-        return parse_time(text)
-    except ValueError as error:
-        raise UsageError(
-            f"{text!r} is no time: {error}.", "Write seconds (83.5), 1:23.5 or 0:01:23.5."
-        ) from None
+        seconds = parse_time(text)
+    except ValueError:
+        seconds = math.inf
+    if not math.isfinite(seconds):  # also thousands of digits
+        raise UsageError(f"{_cut(text)!r} is no time.", "Write seconds (83.5), 1:23.5 or 0:01:23.5.")
+    return seconds
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -56,6 +56,7 @@ from .estimate import (
     estimate_lines as estimate_lines,
     foresee as foresee,
 )
+from .inputs import check_inputs as check_inputs, check_setting_files as check_setting_files
 from .lint_check import (
     Again as Again,
     Checker as Checker,

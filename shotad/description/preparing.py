@@ -18,6 +18,7 @@ from shotad.core import (
     ScriptError,
     Shot,
     SubtitleError,
+    UsageError,
     WorkFolder,
     file_sha256,
     interval_rows,
@@ -50,7 +51,7 @@ from shotad.film import (
     survey,
     zones_around,
 )
-from shotad.script import given_shots, slot_cues
+from shotad.script import given_shots, slot_cues, timecode
 from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
 
 
@@ -95,6 +96,8 @@ def prepare(context: RunContext) -> Prepared:
     store = context.frames.keep(zones)
     found = shots_step(context, store)
     shots, end = shots_of(found["shots"]), float(found["end"])
+    # The film may be shorter than its container says.
+    check_start(context.given, end, context.film.info.name)
     gaps = free_time(speech, end, context.config.speech)
     # Where the end credits roll, if they are looked for. Kept in ``credits.json``.
     wanted = context.config.slots.find_credits and context.given.slots is None
@@ -125,6 +128,15 @@ def prepare(context: RunContext) -> Prepared:
         warnings=tuple(text for text in (found.get("damage"), *planned.get("warnings", ())) if text),
         hand=hand,
     )
+
+
+def check_start(given: Given, end: float, film: str) -> None:
+    """Refuse a start that is not before the film's end, in seconds (0: not known). Raises UsageError."""
+    if end > 0 and given.start >= end:
+        raise UsageError(
+            f"The description is to begin at {timecode(given.start)}, and {film} ends at {timecode(end)}.",
+            "Give an earlier time (--from).",
+        )
 
 
 def speech_step(context: RunContext) -> dict[str, Any]:
