@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import signal
 import socket
@@ -24,6 +25,7 @@ from shotad.cli import describe as describing
 from shotad.cli.options import (
     PATH,
     Console,
+    FiniteRange,
     SectionedCommand,
     asked_time,
     console_options,
@@ -118,8 +120,6 @@ def shared_job(options: Mapping[str, Any]) -> FilmJob:
 
     start = asked_time(options["start"]) if options["start"] else 0.0
     end = asked_time(options["end"]) if options["end"] else None
-    if end is not None and end <= start:
-        raise UsageError(f"--to {options['end']} does not lie after --from {options['start'] or 0}.")
     for name in ("cast", "cast_photos"):
         if options[name] is not None and not options[name].exists():
             raise CastError(f"There is no {options[name]} (--{name.replace('_', '-')}).", "Check the path.")
@@ -167,8 +167,8 @@ def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int |
     most = None if memory is None else _size("--memory", memory)
     if most == 0:
         raise UsageError(f"--memory {memory} leaves nothing to a film.", "Write how much each may take: 4GB.")
-    if jobs != AUTO and (not (jobs.isascii() and jobs.isdigit()) or int(jobs) < 1):
-        raise UsageError(f"--jobs {jobs} is no number of films.", "Write 1, 2, … or auto.")
+    if jobs != AUTO and not (re.fullmatch(r"[0-9]{1,4}", jobs) and int(jobs) > 0):
+        raise UsageError(f"--jobs {jobs[:80]} is no number of films.", "Write 1, 2, … or auto.")
     return None if jobs == AUTO else int(jobs), free, most
 
 
@@ -197,6 +197,8 @@ def open_with(console: Console, asked: BatchRequest) -> None:
             raise WorkFolderError(what, "Name a folder, or one that can be made.")
         if not os.access(there, os.W_OK | os.X_OK):
             raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
+    if asked.report.is_dir():
+        raise UsageError(f"--report {asked.report} is a folder.", "Name a file.")
     check_setting_files(config)
     describing.check_voice(config, options["makes"])
     engines = Engines.of(config)
@@ -438,14 +440,14 @@ OF_DESCRIBE = (
 @click.option(
     "--settle",
     default=10.0,
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0, max=86_400),
     metavar="S",
     help="Wait until a new file has not changed for S seconds (default: 10).",
 )
 @click.option(
     "--retries",
     default=1,
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=1000),
     metavar="N",
     help="Try a film again N times if it crashed or lost its server (default: 1).",
 )

@@ -6,7 +6,7 @@ One line in `_KINDS` for each kind of evaluation.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -157,7 +157,7 @@ def ad_command(console: Console, **options: Any) -> None:
     shard = evaluation.Shard.parse(options["shard"] or "1/1")
     folder = options["out"] or beside(options["predictions"][0], "eval")
     evaluation.check_folder(folder)
-    inputs = given(options)
+    inputs = given(options, names)
     # Read before anything is scored, and before it may be written over
     earlier = evaluation.read_report(options["compare"]) if options["compare"] is not None else None
     if earlier is not None:
@@ -204,7 +204,7 @@ def assisted_command(console: Console, **options: Any) -> None:
     predictions: Path = options["predictions"][0]
     folder = options["out"] or beside(predictions, "assisted")
     evaluation.check_folder(folder)
-    inputs = given(options)
+    inputs = given(options, [*names, *expert])
     for finding in inputs.findings:
         console.note(finding)
 
@@ -395,8 +395,9 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         click.get_current_context().exit(1)
 
 
-def given(options: Mapping[str, Any]) -> evaluation.Report:
-    """The human ADs, the predictions joined to them, and the settings that the options ask for."""
+def given(options: Mapping[str, Any], metrics: Sequence[str]) -> evaluation.Report:
+    """The human ADs, the predictions joined to them, and the settings that the options ask for; with what is
+    wrong with the parts of the dataset that these metrics use."""
 
     names = ("root", "annotation", "actions", "casts", "id_column", "text_column", "descriptions")
     return evaluation.read_inputs(
@@ -407,6 +408,7 @@ def given(options: Mapping[str, Any]) -> evaluation.Report:
         missing=options["missing"],
         judges=options["judge"],
         system=options["system"],
+        metrics=metrics,
         **{name: options[name] for name in names},
     )
 

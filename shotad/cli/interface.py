@@ -349,6 +349,7 @@ def evaluate(
     wished = metrics.split(",") if isinstance(metrics, str) else metrics
     if not isinstance(wished, Sequence) or not all(isinstance(name, str) for name in wished):
         raise UsageError(f"metrics = {repr(metrics)[:80]} are no names.", 'Give "all", a name or several.')
+    names = [name.strip() for name in wished]
     with _folder(out) as folder:
         check_folder(folder)
         inputs = read_inputs(
@@ -366,8 +367,8 @@ def evaluate(
             missing=missing,
             judges=judges,
             system=system,
+            metrics=names,
         )
-        names = [name.strip() for name in wished]
         shown = shown_progress(progress)
         run = measured(inputs, names, shown, shard=part, cache=_path("cache", cache), force=force)
         write_report(folder, run, plots=out is not None)

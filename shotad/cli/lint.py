@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.options import PATH, Console, SectionedCommand, console_options, settings_options
-from shotad.core import UsageError
+from shotad.core import UsageError, language_of
 
 if TYPE_CHECKING:
     from shotad.core import Config
@@ -56,7 +56,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         speech=options["speech"],
         film=options["film_file"],
         cast=options["cast"],
-        language=options["language"],
+        language=None if options["language"] is None else language_of(options["language"]).tag,
         only=_rules(options["only"]),
         skip=_rules(options["skip"]),
         accept=options["accept"],

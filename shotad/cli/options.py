@@ -44,6 +44,18 @@ PATH = HerePath(path_type=Path)
 DETAIL = click.Choice(["brief", "normal", "rich"])
 SELECT = click.Choice(["single", "sequence", "engine"])
 
+
+class FiniteRange(click.FloatRange):
+    """A decimal number in a range. Unlike click's, it refuses NaN, which no bound keeps out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
 _SECTIONS = {
     "Film": "lists only_failed subtitles audio_track start end film_file speech",
     "Data": "root annotation actions casts videos predictions ids films limit shard",

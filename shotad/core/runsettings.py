@@ -70,7 +70,7 @@ class Given:
                 )
         if self.end is not None and self.end <= self.start:
             raise UsageError(
-                f"end = {self.end:g} does not lie after start = {self.start:g}.", "Give a later end."
+                f"end = {self.end} does not lie after start = {self.start}.", "Give a later end."
             )
 
 

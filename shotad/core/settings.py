@@ -103,8 +103,8 @@ def bounds_of(field: FieldInfo) -> tuple[float | None, float | None]:
     """The lowest and the highest value that a setting may have; None where there is no such bound."""
     lowest = highest = None
     for rule in field.metadata:
-        lowest = getattr(rule, "ge", lowest)
-        highest = getattr(rule, "le", highest)
+        lowest = getattr(rule, "ge", getattr(rule, "gt", lowest))
+        highest = getattr(rule, "le", getattr(rule, "lt", highest))
     return lowest, highest
 
 

@@ -176,7 +176,7 @@ class SlotRule(Settings):
     start: Columns = ()
     end: Columns = ()
     frames: Columns = ()
-    longest: float | None = Field(None, ge=0, le=1_000_000)
+    longest: float | None = Field(None, ge=-1_000_000, le=1_000_000)
     """Of ``frames``: by how many frames an AD's stretch may be longer than ``start`` to ``end`` on average;
     above it the numbers are another edition's."""
 
@@ -322,10 +322,11 @@ class Annotation:
                 self.films.setdefault(ad.film, title)
         rest = [one.row for name, one in (told or {}).items() if name not in seen]
         what = f"rows whose id is not in {path.name}: {len(rest):,}."
-        self.findings += of_rows(MALFORMED, rest, what)
+        self.findings += of_rows(MALFORMED, rest, what, "actions")
         for kind, rows in self._notes.items():
             level, says = _NOTES[kind]
-            self.findings += of_rows(level, rows, f"{plural(len(rows), 'AD')}: {says}")
+            about = "actions" if kind in _OF_ACTIONS else ""
+            self.findings += of_rows(level, rows, f"{plural(len(rows), 'AD')}: {says}", about)
 
     def _cell(self, row: TableRow, name: str) -> str:
         return str(row.values.get(self._columns.get(name, ""), "")).strip()
@@ -438,6 +439,9 @@ _NOTES = {
     "untold": (MISSING, "the file of actions says nothing of this AD."),
 }
 
+
+_OF_ACTIONS = ("reworded", "strange", "untold")
+"""Which of these concern the file of actions alone."""
 
 _ALIKE = 0.5
 """Share of words that two texts of the same AD have in common at least; another AD's hardly has a third."""
