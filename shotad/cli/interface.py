@@ -39,6 +39,7 @@ from shotad.core import (
     display_mode,
     frame_rate_of,
     load_config,
+    memory_errors_told,
 )
 
 if TYPE_CHECKING:
@@ -350,7 +351,7 @@ def evaluate(
     if not isinstance(wished, Sequence) or not all(isinstance(name, str) for name in wished):
         raise UsageError(f"metrics = {repr(metrics)[:80]} are no names.", 'Give "all", a name or several.')
     names = [name.strip() for name in wished]
-    with _folder(out) as folder:
+    with memory_errors_told(), _folder(out) as folder:
         check_folder(folder)
         inputs = read_inputs(
             os.fspath(dataset),
@@ -396,7 +397,7 @@ def work_on(
     from shotad.script import present_track
 
     source = _film_or_path(source)
-    with ExitStack() as stack:
+    with memory_errors_told(), ExitStack() as stack:
         film = (
             stack.enter_context(opened(source, reader=config.film.reader, frame_rate=frame_rate))
             if isinstance(source, Path)

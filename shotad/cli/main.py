@@ -18,7 +18,7 @@ import click
 
 from shotad import __version__
 from shotad.cli.lazy import LazyGroup
-from shotad.core import ShotadError, interruptible, leave, on_terminal, use_one_heap
+from shotad.core import ShotadError, interruptible, leave, memory_error_of, on_terminal, use_one_heap
 
 _COMMANDS = {
     "batch": ("shotad.cli.batch", "Describe many films."),
@@ -106,12 +106,18 @@ def _run(*, own: bool) -> int:
         click.echo("Stopped. What is done is kept; run the same command again to continue.", err=True)
         return 130
     except ShotadError as error:
-        click.echo(on_terminal(f"Error: {error}"), err=True)
-        return error.exit_code
+        # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
+        shown = memory_error_of(error) or error
+        click.echo(on_terminal(f"Error: {shown}"), err=True)
+        return shown.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:  # noqa: BLE001  the last resort
+        full = memory_error_of(error)
+        if full is not None:
+            click.echo(on_terminal(f"Error: {full}"), err=True)
+            return full.exit_code
         click.echo(on_terminal(_own_fault(error)), err=True)
         return 70
 

@@ -106,6 +106,7 @@ from .errors import (
     NoRoom as NoRoom,
     OtherFilm as OtherFilm,
     OutOfDate as OutOfDate,
+    OutOfMemory as OutOfMemory,
     PromptError as PromptError,
     RefusalError as RefusalError,
     ReviewError as ReviewError,
@@ -120,6 +121,11 @@ from .errors import (
     WeightsError as WeightsError,
     WorkFolderError as WorkFolderError,
     did_you_mean as did_you_mean,
+)
+from .memory_errors import (
+    is_out_of_memory as is_out_of_memory,
+    memory_error_of as memory_error_of,
+    memory_errors_told as memory_errors_told,
 )
 from .model_loading import (
     NETWORK as NETWORK,

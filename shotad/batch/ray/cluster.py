@@ -27,6 +27,7 @@ from shotad.core import (
     ShotadError,
     UsageError,
     load_settings,
+    memory_error_of,
     native_quiet,
     need,
     processors,
@@ -388,11 +389,12 @@ KEPT = "What is done is kept: the same command continues from there."
 
 def failed_by(job: FilmJob, trouble: Exception) -> FilmResult:
     """The failure of a film by ``trouble``."""
+    full = memory_error_of(trouble)
+    if full is not None:
+        less = "Give preparing fewer workers on a node (preparing.cpus), or read smaller frames."
+        return failure(job, full.what, less, kind="memory")
     if isinstance(trouble, ShotadError):
         return failure(job, trouble.what, trouble.hint, kind=type(trouble).__name__)
-    if isinstance(trouble, MemoryError):
-        less = "Give preparing fewer workers on a node (preparing.cpus), or read smaller frames."
-        return failure(job, "There was not enough memory.", less, kind="memory")
     return failure(job, fault_of(trouble), "Please report it.", kind="unexpected")
 
 
