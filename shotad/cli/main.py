@@ -105,19 +105,15 @@ def _run(*, own: bool) -> int:
     except click.Abort:
         click.echo("Stopped. What is done is kept; run the same command again to continue.", err=True)
         return 130
-    except ShotadError as error:
-        # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
-        shown = memory_error_of(error) or error
-        click.echo(on_terminal(f"Error: {shown}"), err=True)
-        return shown.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:  # noqa: BLE001  the last resort
-        full = memory_error_of(error)
-        if full is not None:
-            click.echo(on_terminal(f"Error: {full}"), err=True)
-            return full.exit_code
+        # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
+        known = memory_error_of(error) or error
+        if isinstance(known, ShotadError):
+            click.echo(on_terminal(f"Error: {known}"), err=True)
+            return known.exit_code
         click.echo(on_terminal(_own_fault(error)), err=True)
         return 70
 

@@ -38,9 +38,7 @@ class _Step:
 
 
 _SMALLER_PICTURES = "keep smaller pictures (--set film.grid_height=240)"
-_SMALLER_MODEL = (
-    "ask for less at once (--set local.batch=1, --set frames.inside=8), or choose a smaller model"
-)
+_SMALLER_MODEL = "ask for less at once (--set local.batch=1, --set frames.inside=8), use a smaller model"
 
 _STEPS = {
     "shotad.film.audio": _Step("listening to the film's sound"),
@@ -57,6 +55,7 @@ _STEPS = {
     "shotad.engines": _Step("a model was at work", _SMALLER_MODEL),
     "shotad.sound": _Step("speaking and mixing"),
     "shotad.description.overview": _Step("drawing the overview", "leave it out (--no-sheet)"),
+    "shotad.description.conversation": _Step("a model was at work", _SMALLER_MODEL),
     "shotad.description": _Step("describing", _SMALLER_PICTURES),
     "shotad.script": _Step("reading or writing scripts"),
     "shotad.evaluation": _Step("scoring"),
@@ -70,6 +69,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    # FFmpeg finds no room for the stacks of a decoder's threads.
+    if isinstance(error, BlockingIOError) and "avcodec_open2" in str(error):
         return True
     if not isinstance(error, (RuntimeError, ImportError, OSError)) and not _is_of_library(error):
         return False
