@@ -240,6 +240,8 @@ def compare_command(console: Console, a: Path, b: Path, out: Path | None, **opti
     It scores nothing again. It matches ADs by id, lists those that only one report has, and compares film by
     film. With --out it also writes the lines that gained and lost most.
     """
+    if out is not None:
+        evaluation.check_folder(out)
     comparison, told = evaluation.compare(
         evaluation.read_report(a), evaluation.read_report(b), _settings(options).measures.report
     )
@@ -339,6 +341,7 @@ def actions_command(console: Console, **options: Any) -> None:
     """
     config = load_config(options["config"], options["assignments"])
     out: Path = options["out"]
+    evaluation.check_folder(out.parent)
     ads = evaluation.ads_of(options["source"], options["root"], options["annotation"])[: options["limit"]]
     with evaluation.Store(
         options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]
@@ -382,6 +385,8 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
     judges = dict.fromkeys(options["judge"] or config.measures.judge.engines)
     if not judges:
         raise UsageError("No judge is named.", "Add --judge openai:gpt-4o, or set measures.judge.engines.")
+    if out is not None:
+        evaluation.check_folder(out)
     scripts = evaluation.read_steps(files)
     labels = evaluation.read_labels(options["people"]) if options["people"] else None
     with kept(console, config, options) as context:
@@ -442,6 +447,8 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
     an AD: id, action (if an AD has several), and score or one column per annotator. The mean is taken over
     annotators, then over actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
     """
+    if out is not None:
+        evaluation.check_folder(out)
     scores, settings = evaluation.read_scores(options["scores"]), _settings(options)
     found = evaluation.agreement(
         evaluation.read_report(report), scores, settings.measures.report, names=options["metrics"]
@@ -471,6 +478,8 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     many films: film, rater, start, end, text. Lines are paired one to one by overlap in time (tIoU). Each
     version is then scored as a prediction of the other: the score that a system can hope for.
     """
+    if out is not None:
+        evaluation.check_folder(out)
     try:
         thresholds = [float(part) for part in options["tiou"].split(",")]
     except ValueError:

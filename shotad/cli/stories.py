@@ -59,6 +59,8 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     if not scripts or not options["judge"]:
         missing = "No engine is named." if scripts else "No screenplay is named."
         raise UsageError(missing, "Write shotad evaluate cml FOLDER --judge openai:gpt-4o, say.")
+    if options["out"] is not None:
+        evaluation.check_folder(options["out"])
     config, texts = load_config(options["config"], options["assignments"]), evaluation.read_scripts(scripts)
     with kept(console, config, options) as context:
         report = evaluation.evaluate_cml(
