@@ -12,9 +12,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import shotad
@@ -389,6 +391,13 @@ def test_slots_outside_the_film_are_not_told_to_be_tried_again(here: Path) -> No
         track = shotad.describe("movie.mp4", settings=FAST, slots="some.csv")
     assert not any("Call it again" in str(one.message) for one in told)
     assert len(track.cues) == 1
+
+
+def test_times_may_be_any_real_number(here: Path) -> None:
+    del here
+    for start, end in ((np.float32(0.5), Fraction(19)), (np.int64(0), 20), (0, 10**6)):
+        track = shotad.describe("movie.mp4", settings=FAST, start=start, end=end, overview=False)  # type: ignore[arg-type]
+        assert track.cues
 
 
 EXTREMES = {

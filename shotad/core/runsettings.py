@@ -68,6 +68,8 @@ class Given:
                     f"{name} = {_shown(second)} is no time in a film.",
                     "Give seconds from its start, 0 or more.",
                 )
+            # Also a Fraction, or a number of numpy: the record of the run is JSON.
+            object.__setattr__(self, name, float(second))
         if self.end is not None and self.end <= self.start:
             raise UsageError(
                 f"end = {self.end} does not lie after start = {self.start}.", "Give a later end."
