@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import signal
 import socket
@@ -24,6 +25,7 @@ from shotad.cli import describe as describing
 from shotad.cli.options import (
     PATH,
     Console,
+    FiniteRange,
     SectionedCommand,
     asked_time,
     console_options,
@@ -168,8 +170,8 @@ def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int |
     most = None if memory is None else _size("--memory", memory)
     if most == 0:
         raise UsageError(f"--memory {memory} leaves nothing to a film.", "Write how much each may take: 4GB.")
-    if jobs != AUTO and (not (jobs.isascii() and jobs.isdigit()) or int(jobs) < 1):
-        raise UsageError(f"--jobs {jobs} is no number of films.", "Write 1, 2, … or auto.")
+    if jobs != AUTO and not (re.fullmatch(r"[0-9]{1,4}", jobs) and int(jobs) > 0):
+        raise UsageError(f"--jobs {jobs[:80]} is no number of films.", "Write 1, 2, … or auto.")
     return None if jobs == AUTO else int(jobs), free, most
 
 
@@ -185,7 +187,7 @@ def _size(option: str, text: str) -> int:
 def open_with(console: Console, asked: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.batch import is_local, local_path
-    from shotad.description import Engines
+    from shotad.description import Engines, check_setting_files
 
     options, config = asked.options, asked.config
     limits_of(options)
@@ -198,8 +200,10 @@ def open_with(console: Console, asked: BatchRequest) -> None:
             raise WorkFolderError(what, "Name a folder, or one that can be made.")
         if not os.access(there, os.W_OK | os.X_OK):
             raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
-    if options["voice"] or options["makes"]:
-        describing.check_voice(config, options["makes"])
+    if asked.report.is_dir():
+        raise UsageError(f"--report {asked.report} is a folder.", "Name a file.")
+    check_setting_files(config)
+    describing.check_voice(config, options["makes"])
     engines = Engines.of(config)
     if options["address"] is None and not options["dry_run"]:
         # On a cluster it is its nodes that look and write.
@@ -442,14 +446,14 @@ OF_DESCRIBE = (
 @click.option(
     "--settle",
     default=10.0,
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0, max=86_400),
     metavar="S",
     help="Wait until a new file has not changed for S seconds (default: 10).",
 )
 @click.option(
     "--retries",
     default=1,
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=1000),
     metavar="N",
     help="Try a film again N times if it crashed or lost its server (default: 1).",
 )

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.options import (
+    AGAIN,
     DETAIL,
     PATH,
     SELECT,
+    SLOTS_OUTSIDE,
     Console,
     SectionedCommand,
     console_options,
@@ -93,8 +95,7 @@ def command(console: Console, **options: Any) -> None:
     from shotad.script import summary_line
 
     spoken = bool(options["voice"] or options["makes"])
-    if spoken:
-        check_voice(config, options["makes"])
+    check_voice(config, options["makes"])
     with opened(options, config) as (film, folder, given), profiled(options["timed"]) as recorded:
         if options["estimate"]:
             from shotad.description import estimate_json, estimate_lines, foresee
@@ -150,7 +151,14 @@ def command(console: Console, **options: Any) -> None:
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
     slots = len(outcome.cues) + len(outcome.failed_slots)
-    tell_failures(outcome.failures, slots, "slots", all_failed=outcome.all_failed, strict=options["strict"])
+    tell_failures(
+        outcome.failures,
+        slots,
+        "slots",
+        all_failed=outcome.all_failed,
+        strict=options["strict"],
+        hint=SLOTS_OUTSIDE if outcome.only_outside else AGAIN,
+    )
 
 
 def _tell(console: Console, lines: list[str], found: dict[str, Any], recorded: Recording | None) -> None:
@@ -162,9 +170,10 @@ def _tell(console: Console, lines: list[str], found: dict[str, Any], recorded: R
 
 
 def check_voice(config: Config, makes: Sequence[str]) -> None:
-    """Refuse a voice or a file that cannot be, before any work goes into the film."""
-    from shotad.sound import make_voice, parse_wanted
+    """Refuse a voice, a lexicon or a file that cannot be, before any work goes into the film."""
+    from shotad.sound import make_voice, parse_wanted, read_lexicon
 
+    read_lexicon(config.voice.lexicon)
     if any(kind.is_heard for kind, _ in parse_wanted(makes)):
         make_voice(config.voice, config.language)
 

@@ -15,7 +15,7 @@ from shotad.cli.options import (
     encoding_option,
     settings_options,
 )
-from shotad.core import UsageError
+from shotad.core import UsageError, language_of
 
 if TYPE_CHECKING:
     from shotad.core import Config
@@ -64,7 +64,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         speech=options["speech"],
         film=options["film_file"],
         cast=options["cast"],
-        language=options["language"],
+        language=None if options["language"] is None else language_of(options["language"]).tag,
         only=_rules(options["only"]),
         skip=_rules(options["skip"]),
         accept=options["accept"],

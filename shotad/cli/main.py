@@ -25,6 +25,7 @@ from shotad.core import (
     interruptible,
     is_disk_error,
     leave,
+    memory_error_of,
     on_terminal,
     printable,
     use_one_heap,
@@ -115,9 +116,6 @@ def _run(*, own: bool) -> int:  # noqa: PLR0911  one for each way in which a com
     except click.Abort:
         click.echo("Stopped. What is done is kept; run the same command again to continue.", err=True)
         return 130
-    except ShotadError as error:
-        click.echo(on_terminal(f"Error: {error}"), err=True)
-        return error.exit_code
     except BrokenPipeError:
         _lose_output()
         return 1
@@ -128,6 +126,11 @@ def _run(*, own: bool) -> int:  # noqa: PLR0911  one for each way in which a com
         click.echo(on_terminal(f"Error: {_disk_fault(error)}"), err=True)
         return 1
     except Exception as error:  # noqa: BLE001  the last resort
+        # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
+        known = memory_error_of(error) or error
+        if isinstance(known, ShotadError):
+            click.echo(on_terminal(f"Error: {known}"), err=True)
+            return known.exit_code
         click.echo(on_terminal(_own_fault(error)), err=True)
         return 70
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from shotad.core import (
     frame_rate_of,
     load_config,
     on_terminal,
+    quoted,
     read_text_file,
     refuse_special,
     without_sent_secrets,
@@ -47,6 +49,18 @@ PATH = HerePath(path_type=Path)
 
 DETAIL = click.Choice(["brief", "normal", "rich"])
 SELECT = click.Choice(["single", "sequence", "engine"])
+
+
+class FiniteRange(click.FloatRange):
+    """A decimal number in a range. Unlike click's, it refuses NaN, which no bound keeps out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
 
 _SECTIONS = {
     "Film": "lists only_failed subtitles encoding audio_track start end film_file speech",
@@ -171,6 +185,8 @@ def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."
+SLOTS_OUTSIDE = "Correct their times in the file of slots."
+"""What to do where slots failed only because they lie outside the film: to run again would change nothing."""
 
 
 def tell_failures(
@@ -248,7 +264,10 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
     given = Given(*files, start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
-    with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
+    with work_on(options["film"], config, options["out"], given=given, frame_rate=rate, force=force) as (
+        film,
+        folder,
+    ):
         yield film, folder, given
 
 
@@ -287,11 +306,12 @@ class Console(Display):
 def asked_time(text: str) -> float:
     """Seconds from ``83.5``, ``1:23.5`` or ``0:01:23,5``. Raises UsageError."""
     try:
-        return parse_time(text)
-    except ValueError as error:
-        raise UsageError(
-            f"{text!r} is no time: {error}.", "Write seconds (83.5), 1:23.5 or 0:01:23.5."
-        ) from None
+        seconds = parse_time(text)
+    except ValueError:
+        seconds = math.inf
+    if not math.isfinite(seconds):  # also thousands of digits
+        raise UsageError(f"{quoted(text)} is no time.", "Write seconds (83.5), 1:23.5 or 0:01:23.5.")
+    return seconds
 
 
 def confirm(question: str, nothing: str, hint: str, *, plan: str) -> None:

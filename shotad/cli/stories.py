@@ -60,6 +60,8 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     if not scripts or not options["judge"]:
         missing = "No engine is named." if scripts else "No screenplay is named."
         raise UsageError(missing, "Write shotad evaluate cml FOLDER --judge openai:gpt-4o, say.")
+    if options["out"] is not None:
+        evaluation.check_folder(options["out"])
     config, texts = load_config(options["config"], options["assignments"]), evaluation.read_scripts(scripts)
     with kept(console, config, options) as context:
         report = evaluation.evaluate_cml(
@@ -84,7 +86,7 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     help="Memories or scenes that are given: none, full, bm25 (default), dense; repeatable.",
 )
 @click.option(
-    "--top", type=click.IntRange(1), default=4, show_default=True, help="How many bm25 or dense give."
+    "--top", type=click.IntRange(1, 1000), default=4, show_default=True, help="How many bm25 or dense give."
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N of what is asked.")
 @click.option("--check", is_flag=True, help="Check counts and ids; ask nothing.")
@@ -144,7 +146,9 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
 @click.option("--human", type=PATH, help="Human AD of the film, in any script format.")
 @click.option("--script", type=PATH, help="The film's script: Fountain, JSON, STAGE's script.json.")
 @click.option("--conditions", metavar="NAME,…", help="Only these: ad, other, shuffled, human, script.")
-@click.option("--tries", type=click.IntRange(1), default=5, show_default=True, help="Answers per question.")
+@click.option(
+    "--tries", type=click.IntRange(1, 1000), default=5, show_default=True, help="Answers per question."
+)
 @click.option("--anyway", is_flag=True, help="Use questions that fail their examination.")
 @click.option(
     "--make", type=PATH, metavar="FILE", help="Write questions made of human AD or script; ask nothing."

@@ -108,6 +108,7 @@ from .errors import (
     NoRoom as NoRoom,
     OtherFilm as OtherFilm,
     OutOfDate as OutOfDate,
+    OutOfMemory as OutOfMemory,
     PromptError as PromptError,
     RefusalError as RefusalError,
     ReviewError as ReviewError,
@@ -142,6 +143,11 @@ from .files import (
     sweep_beside as sweep_beside,
     write_bytes as write_bytes,
     write_text as write_text,
+)
+from .memory_errors import (
+    is_out_of_memory as is_out_of_memory,
+    memory_error_of as memory_error_of,
+    memory_errors_told as memory_errors_told,
 )
 from .model_loading import (
     NETWORK as NETWORK,

@@ -173,6 +173,12 @@ class StorageError(ShotadError):
     """A film or a work folder on object storage, or behind an address, that cannot be read or written."""
 
 
+class OutOfMemory(ShotadError, MemoryError):  # noqa: N818  said of the machine
+    """Memory that ran out, of the machine or of a GPU; the message says at which step."""
+
+    again = True
+
+
 class InUse(StorageError, WorkFolderError):  # noqa: N818  no fault of anybody's
     """A work folder that another process, here or on another machine, is writing: it is in good hands."""
 

@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from numbers import Real
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +23,7 @@ from pydantic import TypeAdapter
 
 from shotad import __version__
 from shotad.core.config import Config
-from shotad.core.errors import CastError, ConfigError, WorkFolderError
+from shotad.core.errors import CastError, ConfigError, UsageError, WorkFolderError
 from shotad.core.progress import without_secrets
 from shotad.core.records import with_texts
 from shotad.core.settings import assigned, build_settings, load_settings
@@ -60,7 +61,10 @@ class GivenCast:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Files that fix what a step would find, the part of the film to be described, and the cast."""
+    """Files that fix what a step would find, the part of the film to be described, and the cast.
+
+    ``start`` and ``end`` are seconds of the film; None is its end. Raises UsageError for times that are none.
+    """
 
     subtitles: Path | None = None
     slots: Path | None = None
@@ -68,6 +72,34 @@ class Given:
     start: float = 0.0
     end: float | None = None
     cast: GivenCast | None = None
+
+    def __post_init__(self) -> None:
+        times = {"start": self.start} if self.end is None else {"start": self.start, "end": self.end}
+        for name, second in times.items():
+            is_number = isinstance(second, Real) and not isinstance(second, bool)
+            # Of NaN no comparison is true.
+            if not is_number or not 0 <= second <= _LATEST:
+                raise UsageError(
+                    f"{name} = {_shown(second)} is no time in a film.",
+                    "Give seconds from its start, 0 or more.",
+                )
+            # Also a Fraction, or a number of numpy: the record of the run is JSON.
+            object.__setattr__(self, name, float(second))
+        if self.end is not None and self.end <= self.start:
+            raise UsageError(
+                f"end = {self.end} does not lie after start = {self.start}.", "Give a later end."
+            )
+
+
+_LATEST = 1e8
+"""Seconds, three years: no film is as long."""
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)[:80]
+    except ValueError:  # a number of thousands of digits
+        return f"a {type(value).__name__}"
 
 
 _GIVEN = TypeAdapter(Given)
@@ -227,6 +259,8 @@ def read_settings(path: Path) -> RunSettings:
         raise WorkFolderError(f"{file} is damaged: {trouble}.", remedy) from None
     except ConfigError as trouble:
         raise WorkFolderError(f"{file} was written by another shotad: {trouble.what}", remedy) from None
+    except UsageError as trouble:
+        raise WorkFolderError(f"{file} is damaged: {trouble.what}", remedy) from None
 
 
 _CAST = "given.cast"

@@ -1,3 +1,4 @@
+from .answer_text import is_placeholder as is_placeholder, without_markup as without_markup
 from .answers import parse_stage1 as parse_stage1, refuses as refuses
 from .cast_discovery import PIXELS as PIXELS, Discovery as Discovery, Known as Known, discover as discover
 from .cast_recognition import (
@@ -56,6 +57,7 @@ from .estimate import (
     estimate_lines as estimate_lines,
     foresee as foresee,
 )
+from .inputs import check_inputs as check_inputs, check_setting_files as check_setting_files
 from .lint_check import (
     Again as Again,
     Checker as Checker,

@@ -96,17 +96,22 @@ class Checker:
     @staticmethod
     def of(settings: LintSettings, fit: FitSettings | None = None) -> Checker:
         """A checker by these settings. Raises ConfigError for bad words, ShotadError without the parser."""
+        all_words = check_lint_settings(settings)
         reader, note = reader_for(settings)
-        for wish in settings.ignore:
-            accepts(wish)
         limits = Limits(
             rate_error=settings.rate_error or math.inf,
             rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
             overlap=OVERLAP,
             titles=settings.levels.get("L13", "off") != "off",
         )
-        words, notes = read_words(settings.words), (note,) if note else ()
-        return Checker(settings, fit or FitSettings(), limits, words, reader, notes)
+        return Checker(settings, fit or FitSettings(), limits, all_words, reader, (note,) if note else ())
+
+
+def check_lint_settings(settings: LintSettings) -> tuple[UserWords, ...]:
+    """The word files that these settings name. Raises ConfigError for files and rules that are none."""
+    for wish in settings.ignore:
+        accepts(wish)
+    return read_words(settings.words)
 
 
 def lint_track(track: Track, folder: Path | None, config: Config) -> Report:

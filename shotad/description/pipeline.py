@@ -20,6 +20,7 @@ from shotad.core import Config, FilmInfo, Given, Interval, NoProgress, Progress,
 from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines, Used
+from shotad.description.inputs import check_inputs
 from shotad.description.overview_data import long_silences
 from shotad.description.overview_page import write_sheet
 from shotad.description.preparing import RunContext, prepare
@@ -74,6 +75,11 @@ class Outcome:
         return (*(reason for _, reason in self.failed_slots), *reasons)
 
     @property
+    def only_outside(self) -> bool:
+        """Whether every slot that failed lies outside the film, so that another run would change nothing."""
+        return bool(self.failed_slots) and len(self.failures) == len(self.failed_slots)
+
+    @property
     def all_failed(self) -> bool:
         """Whether every slot of the part described has failed."""
         return bool(self.failures) and all(cue.status is CueStatus.FAILED for cue in self.cues)
@@ -105,9 +111,12 @@ def describe(
     refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
-    check_edits(folder, film.info, discard_edits=discard_edits)  # refused now, or when all is paid for
+    given = given or Given()
+    # Refused now, or when all is paid for.
+    check_inputs(film.info, config, given)
+    check_edits(folder, film.info, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
-    context = RunContext.of(film, folder, config, given or Given(), progress or NoProgress())
+    context = RunContext.of(film, folder, config, given, progress or NoProgress())
     context.frames.share(overview=sheet)
     check_prompts("story", "verify")
     with span("load"):

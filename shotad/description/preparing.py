@@ -22,6 +22,7 @@ from shotad.core import (
     ShotadError,
     SpeechSettings,
     SubtitleError,
+    UsageError,
     Utterance,
     WeightsError,
     WorkFolder,
@@ -59,7 +60,7 @@ from shotad.film import (
     survey,
     zones_around,
 )
-from shotad.script import given_shots, slot_cues
+from shotad.script import given_shots, slot_cues, timecode
 from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
 
 
@@ -104,6 +105,8 @@ def prepare(context: RunContext) -> Prepared:
     store = context.frames.keep(zones)
     found = shots_step(context, store)
     shots, end = shots_of(found["shots"]), float(found["end"])
+    # The film may be shorter than its container says.
+    check_start(context.given, end, context.film.info.name)
     gaps = free_time(speech, end, context.config.speech)
     # Where the end credits roll, if they are looked for. Kept in ``credits.json``.
     wanted = context.config.slots.find_credits and context.given.slots is None
@@ -138,6 +141,15 @@ def prepare(context: RunContext) -> Prepared:
         ),
         hand=hand,
     )
+
+
+def check_start(given: Given, end: float, film: str) -> None:
+    """Refuse a start that is not before the film's end, in seconds (0: not known). Raises UsageError."""
+    if end > 0 and given.start >= end:
+        raise UsageError(
+            f"The description is to begin at {timecode(given.start)}, and {film} ends at {timecode(end)}.",
+            "Give an earlier time (--from).",
+        )
 
 
 def speech_step(context: RunContext) -> dict[str, Any]:

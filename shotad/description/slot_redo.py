@@ -31,6 +31,7 @@ from shotad.core import (
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import Record, slot_seed
 from shotad.description.engine_pair import Engines, Used
+from shotad.description.inputs import check_setting_files
 from shotad.description.overview_page import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
@@ -87,6 +88,7 @@ def redo(
     not there or has no slot, EditConflict for one that a person changed by hand, unless ``over_edits``.
     """
     config = noted(config or run.config, note)
+    check_setting_files(config)
     engines = engines or Engines.of(config)
     context = RunContext.of(
         film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import AudioTrack, FilmError, FilmInfo
+from shotad.core import AudioTrack, FilmError, FilmInfo, is_out_of_memory
 from shotad.film.container import Media, only, packets_of
 from shotad.film.reader import Film
 
@@ -307,7 +307,9 @@ def timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, 
     while True:
         try:
             packet = next(packets, None)
-        except (av.error.FFmpegError, OSError):
+        except (av.error.FFmpegError, OSError) as error:
+            if is_out_of_memory(error):
+                raise
             packet = None
         try:
             for frame in stream.decode(packet):
@@ -315,8 +317,9 @@ def timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, 
                 yield (None if pts is None else (pts * up - zero) / down), frame
         except av.error.EOFError:
             return
-        except av.error.FFmpegError:
-            pass
+        except av.error.FFmpegError as error:
+            if is_out_of_memory(error):
+                raise
         if packet is None or packet.size == 0:
             return
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shotad.core import AudioTrack, FilmError, FilmInfo, file_fingerprint
+from shotad.core import AudioTrack, FilmError, FilmInfo, file_fingerprint, is_out_of_memory
 from shotad.film.colour import Light, Orientation, light_of, turn_of
 
 if TYPE_CHECKING:
@@ -335,8 +335,9 @@ def _first_frame(container: InputContainer, stream: VideoStream, name: str) -> V
                 continue
             if frames:
                 return frames[0]
-    except (av.error.FFmpegError, OSError):
-        pass
+    except (av.error.FFmpegError, OSError) as error:
+        if is_out_of_memory(error):
+            raise
     raise FilmError(f"No frame of {name} can be decoded.", "The file is damaged or cut off.")
 
 
@@ -377,8 +378,9 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
                 end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base - start))
             elif packet.size and (rate := getattr(packet.stream, "guessed_rate", None)):
                 end = max(end, float(count / rate))
-    except (av.error.FFmpegError, OSError):
-        pass
+    except (av.error.FFmpegError, OSError) as error:
+        if is_out_of_memory(error):
+            raise
     finally:
         container.close()
     return end

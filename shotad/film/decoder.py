@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shotad.core import FilmError
+from shotad.core import FilmError, is_out_of_memory
 from shotad.film.container import Media, only, packets_of
 from shotad.film.reader import TOLERANCE
 
@@ -145,13 +145,18 @@ class Decoder:
             try:
                 packet = next(packets, None)
             except (av.error.FFmpegError, OSError) as error:
+                if is_out_of_memory(error):
+                    raise
                 self.stopped = str(getattr(error, "strerror", None) or error)
                 # What is inside the decoder can still be shown.
             try:
                 yield from self._stream.decode(packet)
             except av.error.EOFError:
                 return
-            except av.error.FFmpegError:
+            except av.error.FFmpegError as error:
+                # No damage of the film: what follows could not be decoded either, and would be missing.
+                if is_out_of_memory(error):
+                    raise
                 self.errors.append(self._last)
             if packet is None or packet.size == 0:
                 return
@@ -188,7 +193,9 @@ class Decoder:
         while self.seekable and wanted - back > 0:
             try:
                 self._container.seek(self._stamp(wanted - back), stream=self._stream)
-            except (av.error.FFmpegError, OSError):
+            except (av.error.FFmpegError, OSError) as error:
+                if is_out_of_memory(error):
+                    raise
                 break
             self._last_key = None
             self._frames = self._decode()

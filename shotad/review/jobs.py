@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Literal
 
-from shotad.core import Progress, ReviewError, ShotadError, Task
+from shotad.core import Progress, ReviewError, ShotadError, Task, memory_error_of
 from shotad.review.events import Json, Tabs
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -189,9 +189,11 @@ class Jobs:
                 result = job.work(job)
             except Stopped:
                 self._end(job, "stopped")
-            except ShotadError as error:
-                self._end(job, "failed", error={"what": error.what, "hint": error.hint})
             except Exception as error:  # noqa: BLE001  the thread must live on for the next job
+                known = memory_error_of(error) or error
+                if isinstance(known, ShotadError):
+                    self._end(job, "failed", error={"what": known.what, "hint": known.hint})
+                    continue
                 _LOG.exception("A job of the review page failed: %s", job.title)
                 what = f"A fault of shotad itself: {type(error).__name__}. What was done before is kept."
                 hint = "The terminal of shotad review says more. Please report it."

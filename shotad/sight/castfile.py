@@ -30,6 +30,7 @@ from shotad.sight.cast_entries import (
     wrong,
 )
 from shotad.sight.cast_writing import MARK, with_comment, with_person, with_values, without_person
+from shotad.sight.photos import how_to_read, is_photo, is_unread_photo, named_in, photo_endings
 
 NAME = "cast.yaml"
 _OTHER_NAME = "cast.yml"
@@ -220,10 +221,14 @@ def read_cast(path: Path) -> Cast:
                     path, line, f"the photo {quoted(spec)} cannot be read: {error.strerror}."
                 ) from None
             except ValueError as error:
-                raise wrong(path, line, f"{error}", f"Formats: {', '.join(FORMATS)}.") from None
+                raise wrong(path, line, f"{error}", how_to_read([Path(spec)])) from None
             shown += [(entry, line, photo) for photo in found]
             photos |= dict.fromkeys(found)
-            notes += [] if found else [f"There is no picture in {spec} ({path.name})."]
+            unread = unread_in(folder / spec) if (folder / spec).is_dir() else ()
+            if unread:
+                notes.append(_left_out(unread, folder / spec, f"{spec}: "))
+            elif not found:
+                notes.append(f"There is no picture in {spec} ({path.name}).")
         members.append(replace(entry.member, photos=tuple(photos)))
     owners: dict[Path, Entry] = {}
     for entry, line, photo in shown:
@@ -234,21 +239,10 @@ def read_cast(path: Path) -> Cast:
     return Cast(tuple(members), path, (*notes, *warnings(members)))
 
 
-FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
-"""Endings of the picture files that are read, in lower case."""
-
-_FOREIGN = (".avif", ".gif", ".heic", ".heif", ".jp2", ".raw", ".cr2", ".dng", ".nef", ".svg")
-"""Pictures too, but not read: people are told, where other files are passed over in silence."""
-
 _BRACKETS = re.compile(r"(?:(?<![\s_])[\s_]+)?\((\d+)\)$")
 _NUMBER = re.compile(r"(?<![\s_-])[\s_-]+(\d+)$")
 _UNFILLED = re.compile(r"person[-_ ]\d+", re.IGNORECASE)
 """What discovery calls somebody without a name."""
-
-
-def is_photo(path: Path) -> bool:
-    """Whether the file's name is that of a picture that can be read."""
-    return path.suffix.lower() in FORMATS and not path.name.startswith(".")
 
 
 def photos_in(folder: Path) -> tuple[Path, ...]:
@@ -258,10 +252,9 @@ def photos_in(folder: Path) -> tuple[Path, ...]:
 
 
 def unread_in(folder: Path) -> tuple[Path, ...]:
-    """Pictures in a folder that are in no format that is read."""
-    return natural(
-        path for path in folder.rglob("*") if path.suffix.lower() in _FOREIGN and path.name[0] != "."
-    )
+    """Pictures in a folder and the folders in it that are in no format that is read here."""
+    inside = (path for path in folder.rglob("*") if is_unread_photo(path) and path.is_file())
+    return natural(path for path in inside if not _hidden(path.relative_to(folder)))
 
 
 def natural(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -298,7 +291,7 @@ def _named_photos(spec: str, folder: Path) -> tuple[Path, ...]:
         return photos_in(path)
     if path.exists():
         if not is_photo(path):
-            raise ValueError(f"{quoted(spec)} is no picture that can be read ({', '.join(FORMATS)}).")
+            raise ValueError(f"{quoted(spec)} is no picture that can be read ({', '.join(photo_endings())}).")
         return (path,)
     matches = glob.glob(str(named), root_dir=folder, recursive=True) if glob.has_magic(spec) else []
     found = [folder / match for match in matches]
@@ -321,6 +314,10 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
     for name, photos in (*by_subfolder, *_by_file(folder)):
         found.setdefault(name.casefold(), (name, []))[1].extend(photos)
     people = [one for _, one in sorted(found.items()) if one[1]]
+    unread = unread_in(folder)
+    if not people and unread:
+        names = named_in(unread, folder)
+        raise CastError(f"{folder} has photos, but none that can be read: {names}.", how_to_read(unread))
     if not people:
         raise CastError(
             f"{folder} has no cast.yaml and no photos.",
@@ -332,10 +329,13 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
         Member(one, "" if _UNFILLED.fullmatch(name) else name, photos=tuple(photos))
         for one, (name, photos) in zip(ids, people, strict=True)
     )
-    unread = unread_in(folder)
-    names = ", ".join(str(path.relative_to(folder)) for path in unread[:3]) + (", …" if unread[3:] else "")
-    note = f"Pictures of formats that are not read were left out: {names}. Save them as JPEG or PNG."
-    return members, (note,) if unread else ()
+    return members, (_left_out(unread, folder),) if unread else ()
+
+
+def _left_out(unread: Sequence[Path], folder: Path, where: str = "") -> str:
+    """What a person should know of photos that cannot be read."""
+    names = named_in(unread, folder)
+    return f"{where}Pictures of formats that are not read were left out: {names}. {how_to_read(unread)}"
 
 
 def _by_file(folder: Path) -> list[tuple[str, Sequence[Path]]]:

@@ -18,7 +18,15 @@ from typing import Any
 
 from shotad.core import Cast, CastError, Member, parse_json, quoted
 from shotad.sight.cast_entries import distinct_ids, id_of, is_id, read_text, tidy, warnings, wrong
-from shotad.sight.castfile import cast_path, is_photo, members_of_folder, natural, photos_in, read_cast
+from shotad.sight.castfile import (
+    cast_path,
+    members_of_folder,
+    natural,
+    photos_in,
+    read_cast,
+    unread_in,
+)
+from shotad.sight.photos import how_to_read, is_photo, named_in
 
 _KINDS = "a cast.yaml, a folder that holds one, a folder of photos, or a character bank in JSON"
 
@@ -195,6 +203,9 @@ def _with_pictures(
         photos = dict.fromkeys([*files.get(name, ()), *files.get(name.replace(" ", "_"), ())])
         found.append(replace(member, photos=tuple(photos)))
     if not any(member.photos for member in found):
+        if unread := unread_in(folder):
+            what = f"{folder} has photos, but none that can be read: {named_in(unread, folder)}."
+            raise CastError(what, how_to_read(unread))
         some = ", ".join(f"{names[m.id]}.jpg" for m in members[:3])
         raise CastError(f"{folder} has no picture of anybody in {bank.name}.", f"Looked for: {some}, …")
     return tuple(found)

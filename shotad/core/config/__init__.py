@@ -60,7 +60,7 @@ class Config(Settings):
     """A preset: the models of Stage I and Stage II."""
     language: Annotated[str, ANY_FILE] = "en"
     """Language of the description, as a tag of BCP 47 (``de``, ``pt-BR``)."""
-    seed: int = Field(42, ge=0)
+    seed: int = Field(42, ge=0, le=2**63 - 1)
     """Seed of everything random: samples of an engine, examples. Each slot gets its own from it."""
     film: FilmSettings = FilmSettings()
     shots: ShotSettings = ShotSettings()
@@ -159,4 +159,8 @@ def config_names(given: ConfigNames) -> tuple[str | Config, ...]:
     if given is None:
         return ()
     several = [given] if isinstance(given, str | os.PathLike | Config) else given
-    return tuple(one if isinstance(one, Config) else os.fspath(one) for one in several)
+    try:
+        return tuple(one if isinstance(one, Config) else os.fspath(one) for one in several)
+    except TypeError:
+        what = f"config = {repr(given)[:80]} cannot be used."
+        raise ConfigError(what, "Give a name, a file, a Config, or several of these.") from None

@@ -46,9 +46,9 @@ class CriticSettings(Settings):
 class RecallSettings(Settings):
     """Recall@k/N (AutoAD-II): is the prediction most like its own human AD among its neighbours?"""
 
-    k: int = Field(1, ge=1)
+    k: int = Field(1, ge=1, le=1000)
     """Among how many of the likeliest its own must be."""
-    neighbours: int = Field(5, ge=1)
+    neighbours: int = Field(5, ge=1, le=1000)
     """N: consecutive human ADs of a window."""
     model: Annotated[str, UserOnly(harmless="minilm|roberta-large")] = "minilm"
     """BERTScore's: of the manifest, a folder, or a repository (the paper's: roberta-large)."""

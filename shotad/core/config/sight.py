@@ -18,7 +18,7 @@ class ComputeSettings(Settings):
     """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """``auto``: bfloat16 where the machine gains by it."""
-    batch: int = Field(8, ge=1)
+    batch: int = Field(8, ge=1, le=4096)
     """Frames at once."""
 
     former: ClassVar[dict[str, Any]] = {"overlap": "auto"}

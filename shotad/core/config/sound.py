@@ -42,9 +42,9 @@ class FitSettings(Settings):
 
     fastest: float = Field(1.15, ge=1.0, le=1.5)
     """Times faster than the pace of AD that a line may be spoken."""
-    earlier: float = Field(1.0, ge=0)
+    earlier: float = Field(1.0, ge=0, le=60)
     """Seconds by which a line may begin before its cue, within its gap."""
-    later: float = Field(1.0, ge=0)
+    later: float = Field(1.0, ge=0, le=60)
     """Seconds by which it may begin after it."""
     ask: bool | None = None
     """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
@@ -108,9 +108,9 @@ class ExtendedSettings(Settings):
 
     on: bool = False
     """Whether the film pauses for such lines (``--extended``)."""
-    most: int = Field(20, ge=0)
+    most: int = Field(20, ge=0, le=10_000)
     """Pauses in a film at most."""
-    longest: float = Field(10.0, gt=0)
+    longest: float = Field(10.0, ge=0.1, le=600)
     """Seconds of a pause at most."""
     picture: Literal["encode", "copy"] = "encode"
     """``encode``: encode the picture again, the frame repeated through a pause, which every player takes.
@@ -123,7 +123,7 @@ class ExtendedSettings(Settings):
 class LintSettings(Settings):
     """Where the checks of ``shotad lint`` draw their lines."""
 
-    rate_error: float = Field(200.0, ge=0)
+    rate_error: float = Field(200.0, ge=0, le=10_000)
     """Words a minute; T3: a faster line is an error, one over 180 a warning; 0: neither."""
     levels: Annotated[dict[str, Literal["error", "warning", "off"]], ANY_FILE] = Field(default_factory=dict)
     """Another level for a rule: ``{T2: off, L1: error}``. L13, a title before a name, is off unless named."""

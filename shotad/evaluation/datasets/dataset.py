@@ -125,11 +125,12 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """The shard that ``2/8`` names. Raises UsageError."""
-        match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+        # At most 99,999 parts: a list is made of all of them.
+        match = re.fullmatch(r"(\d{1,5})/(\d{1,5})", text.strip()) if isinstance(text, str) else None
         with suppress(ValueError):
             if match is not None:
                 return cls(int(match[1]), int(match[2]))
-        raise UsageError(f"--shard {text!r} is no shard.", "Write the second of eight as 2/8.")
+        raise UsageError(f"--shard {str(text)[:80]!r} is no shard.", "Write the second of eight as 2/8.")
 
     def of_groups(self, sizes: Mapping[str, int]) -> set[str]:
         """Its groups, of these names and sizes, the largest first: each is dealt to the part that has the
@@ -183,7 +184,7 @@ class SlotRule(Settings):
     start: Columns = ()
     end: Columns = ()
     frames: Columns = ()
-    longest: float | None = None
+    longest: float | None = Field(None, ge=-1_000_000, le=1_000_000)
     """Of ``frames``: by how many frames an AD's stretch may be longer than ``start`` to ``end`` on average;
     above it the numbers are another edition's."""
 
@@ -198,7 +199,7 @@ class ShotFile(Settings):
     clip: Columns = ("clip",)
     list: Columns = ("shot_list",)
     unit: Literal["seconds", "frames"] = "seconds"
-    gap: float = Field(0.0, ge=0)
+    gap: float = Field(0.0, ge=0, le=3600)
     """Seconds that are left out between two shots."""
 
 
@@ -229,17 +230,17 @@ class VideoPlaces(Settings):
     suffixes: tuple[str, ...] = (".mkv", ".mp4", ".webm", ".avi", ".mov", ".m4v")
     frames: tuple[str, ...] = ()
     """Of folders or tars of numbered frames, whole."""
-    frames_per_second: float = Field(3.0, gt=0)
+    frames_per_second: float = Field(3.0, ge=0.001, le=1000)
 
 
 class Published(Settings):
     """What the whole dataset has, to tell a part of it; None where that is not known."""
 
-    ads: int | None = None
-    clips: int | None = None
-    films: int | None = None
-    actions: int | None = None
-    without_actions: int | None = None
+    ads: int | None = Field(None, ge=0, le=1_000_000_000)
+    clips: int | None = Field(None, ge=0, le=1_000_000_000)
+    films: int | None = Field(None, ge=0, le=1_000_000_000)
+    actions: int | None = Field(None, ge=0, le=1_000_000_000)
+    without_actions: int | None = Field(None, ge=0, le=1_000_000_000)
 
 
 class Description(Settings):
@@ -356,10 +357,11 @@ class Annotation:
                 self.films.setdefault(ad.film, title)
         rest = [one.row for name, one in (told or {}).items() if name not in seen]
         what = f"rows whose id is not in {path.name}: {len(rest):,}."
-        self.findings += of_rows(MALFORMED, rest, what)
+        self.findings += of_rows(MALFORMED, rest, what, "actions")
         for kind, rows in self._notes.items():
             level, says = _NOTES[kind]
-            self.findings += of_rows(level, rows, f"{plural(len(rows), 'AD')}: {says}")
+            about = "actions" if kind in _OF_ACTIONS else ""
+            self.findings += of_rows(level, rows, f"{plural(len(rows), 'AD')}: {says}", about)
 
     def _cell(self, row: TableRow, name: str) -> str:
         return str(row.values.get(self._columns.get(name, ""), "")).strip()
@@ -472,6 +474,9 @@ _NOTES = {
     "untold": (MISSING, "the file of actions says nothing of this AD."),
 }
 
+
+_OF_ACTIONS = ("reworded", "strange", "untold")
+"""Which of these concern the file of actions alone."""
 
 _ALIKE = 0.5
 """Share of words that two texts of the same AD have in common at least; another AD's hardly has a third."""

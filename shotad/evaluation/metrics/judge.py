@@ -41,12 +41,14 @@ from shotad.description import (
     check_templates,
     converse,
     identity_record,
+    is_placeholder,
     make_ready,
     prompt_hash,
     refuses,
     render,
     request_record,
     slot_seed,
+    without_markup,
 )
 from shotad.engines import ENGINES, engine_class, make_engine
 from shotad.evaluation.metric import JUDGE_FAILED, Json
@@ -303,10 +305,11 @@ def whole_number(value: Any, what: str, lowest: int, highest: int) -> int:
 
 
 def sentence(value: Any, what: str) -> str:
-    """The value as text on one line that says something."""
-    if not isinstance(value, str) or not re.search(r"\w", value):
+    """The value as text on one line that says something, without HTML and Markdown."""
+    text = " ".join(without_markup(value).split()) if isinstance(value, str) else ""
+    if is_placeholder(text):
         raise Unreadable(f"{what} must be a sentence, and is {_shown(value)}.")
-    return " ".join(value.split())
+    return text
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:

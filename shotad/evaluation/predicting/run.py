@@ -42,6 +42,7 @@ from shotad.core import (
     WorkFolderError,
     inner_folder,
     key_of,
+    memory_error_of,
     reported,
     work_folder_of,
     write_settings,
@@ -326,10 +327,14 @@ class _Run:
         try:
             yield
         except _FAILS_A_CLIP as error:
-            lines[:] = self._failed(ads, str(error))
+            full = memory_error_of(error)
+            lines[:] = self._failed(ads, str(full or error))
         except ShotadError:
             raise
         except Exception as error:  # noqa: BLE001  a night's run must not end with one clip's mishap
+            if full := memory_error_of(error):
+                lines[:] = self._failed(ads, str(full))
+                return
             self._place.note(f"{ads[0].clip}: {traceback.format_exc()}")
             lines[:] = self._failed(ads, f"unexpected {type(error).__name__}: {error}")
 
