@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -14,7 +15,7 @@ from shotad.core import FilmError, UsageError, is_tar, is_text, processors, unna
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media, last_second, probe
 from shotad.film.decoder import Decoder, hardware_for
-from shotad.film.reader import TOLERANCE, Film, Frame
+from shotad.film.reader import TOLERANCE, Film, Frame, picture_holes
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -84,6 +85,7 @@ class PyavFilm(Film):
         shown where data is missing depends with several on how far another has come.
         """
         painter, given, end = self.painter(), 0, None
+        moments = array("d")
         several = 1 if hardware or processors() == 1 else min(processors() + 1, MOST_THREADS)
         for threads in sorted({1, several}, reverse=True):
             decoder = self.decoder(threads, hardware)
@@ -91,6 +93,7 @@ class PyavFilm(Film):
                 for index, (seconds, raw) in enumerate(decoder if threads == 1 else _sound(decoder)):
                     if index >= given:
                         given = index + 1
+                        moments.append(seconds)
                         yield Frame(seconds, index, raw, partial(painter, raw))
                     end = seconds + decoder.length(raw)
             finally:
@@ -100,6 +103,7 @@ class PyavFilm(Film):
         if end is None:
             raise FilmError(f"No frame of {self.info.name} can be decoded.", "The file is damaged.")
         self.end = end
+        self.holes = picture_holes(moments)
         self.damage = self._damage(end, decoder.errors, decoder.stopped)
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
