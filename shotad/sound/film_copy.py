@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -38,13 +38,13 @@ from shotad.sound.ad_tracks import (
     Coding,
     Converter,
     add_sound,
-    alike,
     coding,
     sound_packets,
 )
 from shotad.sound.containers import Container, codec_of, container_for, film_tags, track_tags
 from shotad.sound.files import being_written
 from shotad.sound.kinds import Pause
+from shotad.sound.layouts import alike
 from shotad.sound.mux_film import write_woven
 from shotad.sound.pauses import TimeMap
 
@@ -104,8 +104,10 @@ def write_copy(
             # What can be decoded.
             if track.channels and choose_track(film.info, track.number):
                 how = coding_of(track, container)
-                native, plain = alike(track.layout) == how.layout, how.layout
-                layout: Layout = "native" if native else "stereo" if plain == "stereo" else "mono"
+                # Read as it is, or mixed down by ffmpeg where its channels are none that players know.
+                plain, layout = how.layout, cast(Layout, how.layout)
+                if plain not in ("mono", "stereo") or alike(track.layout) == plain:
+                    plain, layout = alike(track.layout), "native"
                 blocks = sound_with_pauses(film, times.pauses, track.number, how.rate, layout)
                 stream = add_sound(out, how)
                 _dress(stream, source.streams.audio[track.number], container)

@@ -258,7 +258,9 @@ def test_what_cannot_pause_is_refused_and_leaves_no_file(tmp_path: Path) -> None
     ("dts", "5.1(side)", "matroska", "eac3", "5.1"),
     ("pcm_s24le", "stereo", "matroska", "flac", "stereo"),
     ("truehd", "7.1", "matroska", "flac", "7.1"),
-    ("eac3", "7.1", "mp4", "eac3", "stereo"),
+    ("eac3", "7.1", "mp4", "eac3", "5.1"),
+    ("aac", "7.1", "mp4", "aac", "5.1"),
+    ("aac", "quad", "mp4", "aac", "5.0"),
     ("mp2", "mono", "mpegts", "mp2", "mono"),
     ("aac", "22.2", "mp4", "aac", "stereo"),
 ])  # fmt: skip
