@@ -57,6 +57,7 @@ from .render import (
     check_wanted as check_wanted,
     run_render as run_render,
 )
+from .speaking import Checker as Checker, speak_checked as speak_checked
 from .takes import (
     Keeping as Keeping,
     flac as flac,

@@ -141,6 +141,7 @@ class FakeVoice(Speaker):
     """See the module. ``fake:deep`` and any other name sound different from ``fake``."""
 
     reads = Reading.UNITS
+    speaks_words = False
 
     def __init__(self, which: str = "", rate: int = RATE) -> None:
         """``rate`` in samples a second."""

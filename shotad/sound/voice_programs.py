@@ -26,12 +26,12 @@ from shotad.sound.voice_engines import (
     RawSound,
     Speaker,
     VoiceInfo,
-    decoded,
     nearness,
     need_words,
     speaks_one,
     unknown,
 )
+from shotad.sound.voice_sound import decoded
 
 TIMEOUT = 120.0
 """Seconds that a program may take, and a tenth more for each character."""

@@ -30,7 +30,8 @@ from shotad.engines import (
     pauses,
     trouble_in,
 )
-from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo, decoded, decoded_pcm
+from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo
+from shotad.sound.voice_sound import decoded, decoded_pcm, is_file
 
 KEY_NAME = "OPENAI_API_KEY"
 """The environment variable that holds the key."""
@@ -119,7 +120,7 @@ class EndpointVoice(Speaker):
         pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])
         raw, asked = self._answer(text, pace)
         kind = raw.headers.get("content-type", "").lower()
-        if "audio/pcm" in kind or "audio/l16" in kind:
+        if ("audio/pcm" in kind or "audio/l16" in kind) and not is_file(raw.body):
             told = _RATE.search(kind)
             samples, rate = decoded_pcm(raw.body), int(told.group(1)) if told else _PCM_RATE
         else:

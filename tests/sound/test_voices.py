@@ -22,7 +22,8 @@ from shotad.sound.own_voices import HibariVoice, installed_version
 from shotad.sound.pronunciation import lexicon_of, parse_lexicon
 from shotad.sound.quantities import roman, words_of
 from shotad.sound.takes import stretched, to_length
-from shotad.sound.voice_engines import Reading, cleaned, decoded
+from shotad.sound.voice_engines import Reading
+from shotad.sound.voice_sound import cleaned, decoded
 from tests.speech_server import tone, wav
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
