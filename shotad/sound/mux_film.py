@@ -29,7 +29,7 @@ from shotad.core import (
     Task,
     reported,
 )
-from shotad.film import Film, exact, is_cover, packets_of
+from shotad.film import Film, Media, exact, is_cover, packets_of
 from shotad.sound.ad_tracks import (
     AdSound,
     AdText,
@@ -267,15 +267,7 @@ class Assembly:
 
         source = kept.stream
         if kept.how == "attached":
-            # A cover as Matroska has it: a file of that name (matroska.org, "Cover art").
-            with self._media.open() as container:
-                packets = packets_of(container, container.streams[source.index])
-                picture = next((bytes(packet) for packet in packets if packet.size), None)
-            if picture is not None:
-                mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
-                told = told_of(source)
-                name = told.get("filename", f"cover.{ending}")
-                self._output.add_attachment(name, told.get("mimetype", mime), picture)
+            attach_cover(self._output, self._media, source)
             return
         converter = Converter(source, kept.codec) if kept.how == "converted" else None
         if converter is None:
@@ -353,6 +345,18 @@ class Assembly:
         self._own.append(text_packets(stream, text, container.text))
         if not container.flagged_text:
             self.warnings.append(f"{container.name} has no mark for description text: the title says it.")
+
+
+def attach_cover(output: Any, media: Media, source: Any) -> None:
+    """Add a film's cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
+    with media.open() as container:
+        packets = packets_of(container, container.streams[source.index])
+        picture = next((bytes(packet) for packet in packets if packet.size), None)
+    if picture is not None:
+        mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
+        told = told_of(source)
+        name = told.get("filename", f"cover.{ending}")
+        output.add_attachment(name, told.get("mimetype", mime), picture)
 
 
 MICROSECOND = Fraction(1, 1_000_000)

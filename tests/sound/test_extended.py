@@ -227,7 +227,8 @@ def test_subtitles_chapters_and_names_come_along_and_what_cannot_is_named(tmp_pa
         write_copy(film, pauses, tmp_path / "copy.mkv", ON)
         write_copy(film, pauses, tmp_path / "copy.mp4", ON, none)
         write_copy(film, pauses, tmp_path / "copy.ts", ON, notes)
-    assert notes.notes == ["The film with pauses goes without the subtitle track subrip."] * 2
+    without = "The film with pauses goes without"
+    assert notes.notes == [*[f"{without} the subtitle track subrip."] * 2, f"{without} its 2 chapters."]
     assert none.notes == []
     with av.open(str(tmp_path / "copy.mkv")) as copy:
         assert copy.streams.subtitles[0].metadata["language"] == "fre"
