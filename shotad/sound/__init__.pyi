@@ -77,7 +77,6 @@ from .voice_engines import (
 )
 from .voicing import (
     VOICES as VOICES,
-    WORDLESS as WORDLESS,
-    has_words as has_words,
     pronunciations as pronunciations,
+    why_unspeakable as why_unspeakable,
 )

@@ -103,7 +103,8 @@ class HibariVoice(Speaker):
             try:
                 samples = self._made(plain, speed=setting, seed=_SEED)
             except (RuntimeError, ValueError, KeyError, IndexError, TypeError) as error:
-                raise VoiceError(f"The voice {self.name} cannot say {text!r}: {error}.") from None
+                what = f"The voice {self.name} cannot say {text[:80]!r}: {error}."
+                raise VoiceError(what, "Write the line in other words.") from None
         return samples, int(self._made.sample_rate), setting / _PACE
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from shotad.core import VoiceError
 from shotad.script import tempo, usual_words
-from shotad.sound.kinds import Take
+from shotad.sound.kinds import PACE, Take
 from shotad.sound.voice_engines import Speaker
 from shotad.sound.voice_sound import BadTakeError
 
@@ -45,6 +45,16 @@ SAME = 0.05
 _DIGIT = re.compile(r"\d")
 
 
+LONGEST = 600.0
+"""Seconds that a line may take by its words at the pace of AD. It is longer than any gap, and hours of work
+for some voices."""
+
+
+def is_speakable(text: str, language: str) -> bool:
+    """Whether a text, as it is sent to a voice, may be spoken at all: it is not endless."""
+    return usual_words(text, language) * 60 / PACE <= LONGEST
+
+
 class Checker:
     """Knows how fast a voice speaks, and what is wrong with a take. May be used by several threads."""
 
@@ -52,6 +62,13 @@ class Checker:
         self._voice, self._language = voice, language
         self._tempos: list[float] = []
         self._lock = threading.Lock()
+
+    def need_speakable(self, text: str) -> None:
+        """Raises VoiceError for a text that would be spoken without an end."""
+        if not is_speakable(text, self._language):
+            minutes = usual_words(text, self._language) / PACE
+            what = f"A line would take {minutes:.0f} minutes to say: {_short(text)!r}."
+            raise VoiceError(what, f"Make it shorter: {LONGEST / 60:.0f} minutes at most.", again=False)
 
     def problem(self, text: str, take: Take, pace: float) -> str:
         """Why a take of ``text`` cannot be whole; empty where nothing is wrong with it."""
@@ -95,6 +112,7 @@ def speak_checked(voice: Speaker, text: str, pace: float, checker: Checker, take
     A take that is broken, cut off, or much faster than usual is asked for again. Raises VoiceError where none
     of them can be used.
     """
+    checker.need_speakable(text)
     error: VoiceError | None = None
     unusual: list[Take] = []
     for attempt in range(TRIES):
@@ -123,6 +141,8 @@ def speak_checked(voice: Speaker, text: str, pace: float, checker: Checker, take
 
 def speak_all_checked(voice: Speaker, texts: Sequence[str], pace: float, checker: Checker) -> list[Take]:
     """A whole take of each text, as `speak_checked`; all are asked for in one go where the voice can."""
+    for text in texts:
+        checker.need_speakable(text)
     takes: Sequence[Take | None]
     try:
         takes = voice.speak_all(texts, pace) if len(texts) > 1 else [None]

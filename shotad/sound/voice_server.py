@@ -43,8 +43,6 @@ _TIMEOUT = 120.0
 _RETRIES = 4
 _LONGEST_PAUSE = 60.0
 """Seconds; a server that wants a longer one has no more to give today."""
-_LONGEST_TEXT = 4096
-"""Characters that the protocol takes at most."""
 _RATE = re.compile(r"rate=(\d+)")
 
 
@@ -63,6 +61,8 @@ class EndpointVoice(Speaker):
     """
 
     reads, at_once = Reading.UNITS, 2
+    longest = 4000
+    """The protocol takes 4096 characters at most."""
 
     def __init__(
         self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = time.sleep, clock: Clock = time.time
@@ -115,8 +115,6 @@ class EndpointVoice(Speaker):
         The speed reached is 1 where the server knows no speed. A server that says nothing and ignores it is
         not found out.
         """
-        if len(text) > _LONGEST_TEXT:
-            raise VoiceError(f"The line has {len(text)} characters; a server takes {_LONGEST_TEXT} at most.")
         pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])
         raw, asked = self._answer(text, pace)
         kind = raw.headers.get("content-type", "").lower()
