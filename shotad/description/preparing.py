@@ -116,6 +116,10 @@ def prepare(context: RunContext) -> Prepared:
     keys = tuple(step["key"] for step in (found, spoken, rolled))
     planned = slots_step(context, gaps, shots, end, credits_, keys, hand)
     warnings = [found.get("damage"), *planned.get("warnings", ())]
+    if context.film.clock_jumps:
+        times = "once" if context.film.clock_jumps == 1 else f"{context.film.clock_jumps} times"
+        what = f"The film's clock jumps {times}, as where recordings were joined"
+        warnings.append(f"{what}: all times count on from its beginning, in a described film too.")
     if holes:
         missing = sum(hole.duration for hole in holes)
         longest = max(holes, key=lambda hole: hole.duration)

@@ -9,6 +9,7 @@ always taken literally, and a container that asks for another file is refused.
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -285,6 +286,7 @@ class Probed:
 
     ``picture_end`` is the second at which the picture ends by the container's account, if it has one,
     ``container`` ffmpeg's name of the container's format, ``first_second`` that of the first frame.
+    ``clock_jumps`` is how often the film's clock jumps.
     """
 
     info: FilmInfo
@@ -294,6 +296,7 @@ class Probed:
     picture_end: float | None
     container: str
     first_second: float
+    clock_jumps: int = 0
 
 
 def probe(media: Media) -> Probed:
@@ -331,7 +334,8 @@ def probe(media: Media) -> Probed:
         elif stream.duration and stream.time_base:
             end = float(((stream.start_time or 0) + stream.duration) * stream.time_base - start)
         first = 0.0 if frame.pts is None or not base else float(frame.pts * base - start)
-        return Probed(info, number, turn, light, end, container.format.name, first)
+        jumps = timeline.jumps if timeline is not None else 0
+        return Probed(info, number, turn, light, end, container.format.name, first, jumps)
     finally:
         container.close()
 
@@ -396,6 +400,49 @@ def _duration(media: Media, container: InputContainer, start: Fraction) -> float
         if s.duration and s.time_base and s.type in ("video", "audio") and not is_cover(s)
     ]
     return max(ends) if ends else last_second(media, start)
+
+
+_HEADS = {
+    "flv": b"\x00\x00\x00\x09\x00\x00\x00\x00",
+    "asf": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c",
+}
+"""Bytes with which each film of a kind begins, in FLV behind its name, version and flags."""
+
+
+def holds_another(media: Media, container: str) -> bool:
+    """Whether behind the end of a film another one begins in the same file, which ffmpeg does not read.
+
+    ``container`` is ffmpeg's name of its format. Others than MP4, FLV and ASF are read on, or have no end.
+    """
+    kinds = container.split(",")
+    if "mp4" in kinds:
+        return _second_mp4(media)
+    head = next((head for kind, head in _HEADS.items() if kind in kinds), None)
+    if head is None:
+        return False
+    with media.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        at = content.find(head, len(head) + 16)
+        while at >= 0:
+            if "flv" not in kinds or content[at - 5 : at - 1] == b"FLV\x01":
+                return True
+            at = content.find(head, at + 1)
+    return False
+
+
+def _second_mp4(media: Media) -> bool:
+    """Whether a film of MP4 without fragments is followed by another: fragments are read on."""
+    names: list[bytes] = []
+    at = 0
+    while at + 8 <= media.size and len(names) < 10_000:
+        head = media.read_at(at, 16)
+        size, name = int.from_bytes(head[:4]), head[4:8]
+        if size == 1:
+            size = int.from_bytes(head[8:16])
+        if size < 8:
+            break
+        names.append(name)
+        at += size
+    return names.count(b"ftyp") > 1 and names.count(b"moov") > 1 and b"moof" not in names
 
 
 def last_second(media: Media, start: Fraction, near: float | None = None) -> float:

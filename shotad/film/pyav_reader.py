@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from shotad.core import FilmError, UsageError, is_tar, is_text, processors, unnamed
 from shotad.film.colour import Painter
-from shotad.film.container import Media, find_media, last_second, probe
+from shotad.film.container import Media, find_media, holds_another, last_second, probe
 from shotad.film.decoder import Decoder, hardware_for
 from shotad.film.reader import TOLERANCE, Film, Frame, picture_holes
 
@@ -77,6 +77,7 @@ class PyavFilm(Film):
         self.media = self._media = media
         self._probed = probe(media)
         self.info = self._probed.info
+        self.clock_jumps = self._probed.clock_jumps
 
     def frames(self, hardware: HWAccel | None = None) -> Iterator[Frame]:
         """The whole film, see `Film.frames`; decoded by a device where one is given.
@@ -156,6 +157,11 @@ class PyavFilm(Film):
             first = max(0.0, errors[0])
             count = len(errors)
             return f"Parts of the picture cannot be decoded ({count}, the first after {first:.1f} s)."
+        if holds_another(self._media, self._probed.container):
+            return (
+                f"The film ends at {end:.1f} s, and another begins behind it in the same file, which is not "
+                "read. Join them with a program that knows the container (ffmpeg's concat demuxer)."
+            )
         return None
 
 

@@ -98,7 +98,7 @@ class Film:
     ``media`` is the file behind it, for readers of its sound and subtitles; None for numbered frames.
     ``damage`` is what was found broken by the last whole pass of `frames`, in one sentence (None: nothing),
     ``end`` the second at which the last frame stops being shown, once a pass has reached it, ``holes`` where
-    that pass found no picture.
+    that pass found no picture. ``clock_jumps`` is how often the film's clock jumps; its seconds count on.
     """
 
     info: FilmInfo
@@ -106,6 +106,7 @@ class Film:
     damage: str | None = None
     end: float | None = None
     holes: tuple[Interval, ...] = ()
+    clock_jumps: int = 0
 
     def frames(self) -> Iterator[Frame]:
         """The whole film once, in display order, seconds strictly ascending.

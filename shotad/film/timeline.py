@@ -38,6 +38,9 @@ RECENT = 8
 """Sections to which a track may come back. A single wrong time makes one, and the next packet comes back."""
 
 
+LASTING = 0.5
+"""Seconds of a section that is worth a word."""
+
 MOST = 2000
 """Sections of a film. One with more is so damaged that the rest is taken as it comes."""
 
@@ -48,12 +51,14 @@ class Timeline:
 
     ``moves`` has for each stream the numbers of the packets from which on a shift counts, and the shift in
     ticks of that stream. ``start`` and ``ends`` are seconds on that clock: where the film begins, and where
-    each stream of picture or sound ends.
+    each stream of picture or sound ends. ``jumps`` counts the sections after the first that last; a single
+    packet with a wrong time is none.
     """
 
     moves: Mapping[int, tuple[tuple[int, int], ...]]
     start: Fraction
     ends: Mapping[int, Fraction]
+    jumps: int
 
     @property
     def end(self) -> Fraction:
@@ -280,7 +285,12 @@ class SectionFinder:
         for section, shift in zip(self._sections, shifts, strict=True):
             for stream, end in self._seconds(section.ends).items():
                 ends_of[stream] = max(end + shift, ends_of.get(stream, end + shift))
-        return Timeline(moves, min(self._seconds(self._sections[0].first).values()), ends_of)
+        start = min(self._seconds(self._sections[0].first).values())
+        jumps = 0
+        for section in self._sections[1:]:
+            begin = min(self._seconds(section.first).values())
+            jumps += max(self._seconds(section.ends).values()) - begin >= LASTING
+        return Timeline(moves, start, ends_of, jumps)
 
     def _seconds(self, ticks: Mapping[int, int]) -> dict[int, Fraction]:
         """Ticks of streams as seconds."""

@@ -46,6 +46,7 @@ from shotad.sound import (
     NOTHING,
     RATE,
     VOICES,
+    WORDLESS,
     Course,
     Fitting,
     Heard as Measured,
@@ -325,7 +326,9 @@ class Speaking:
         studio = self.studio()
         why_not = why_unspeakable(studio.sent(cue.text), track.language)
         if why_not and kind == "voice":
-            what = f"The line {cue.id} cannot be spoken: {why_not}."
+            what = f"The line {cue.id} has no words that could be spoken."
+            if why_not != WORDLESS:
+                what = f"The line {cue.id} is not spoken: {why_not}."
             raise VoiceError(what, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
         near, own, told = Fitting(()), None, list[str]()
         if not why_not and cue.heard:

@@ -77,6 +77,7 @@ from .voice_engines import (
 )
 from .voicing import (
     VOICES as VOICES,
+    WORDLESS as WORDLESS,
     pronunciations as pronunciations,
     why_unspeakable as why_unspeakable,
 )

@@ -96,6 +96,7 @@ def test_picture_and_sound_go_on_together(name: str) -> None:
         shown = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
         heard = np.concatenate([block.samples for block in sound_blocks(film)])
         assert film.damage is None
+        assert film.clock_jumps == parts - 1
         assert film.info.duration == pytest.approx(3.0 * parts, abs=0.15)
         assert film.end == pytest.approx(3.0 * parts, abs=0.15)
     seconds = [second for second, _ in shown]
@@ -107,6 +108,12 @@ def test_picture_and_sound_go_on_together(name: str) -> None:
     assert len(beeps) == 3 * parts
     numbers = [shown[int(np.searchsorted(seconds, beep + 0.001, "right")) - 1][1] for beep in beeps]
     assert numbers == pytest.approx([round(25 * beep) for beep in BEEPS] * parts, abs=1)
+
+
+def test_a_jump_of_the_clock_is_told(shotad: Shotad, tmp_path: Path) -> None:
+    said = shotad("slots", joined("it runs ahead"), "--out", tmp_path, *FAKE[2:8])
+    assert said.code == 0, said.err
+    assert "The film's clock jumps once" in said.out
 
 
 @pytest.mark.parametrize("name", ["the clock begins again", "it runs ahead", "programme stream", "matroska"])
@@ -186,6 +193,21 @@ def test_no_slot_is_planned_where_there_is_no_picture(
     assert "no picture" in " ".join(found["warnings"])
     assert len(found["slots"]) >= 2
     assert not any(Interval(slot["start"], slot["end"]).overlaps(hole) for slot in found["slots"])
+
+
+FLV = {"suffix": ".flv"}
+WMV = {"suffix": ".wmv", "codec": "wmv2", "b_frames": 0, "sounds": (replace(PART.sounds[0], codec="mp2"),)}
+
+
+@pytest.mark.parametrize("changes", [{"suffix": ".mp4"}, FLV, WMV], ids=["mp4", "flv", "wmv"])
+def test_a_second_film_that_ffmpeg_does_not_read_is_told(changes: dict[str, Any], tmp_path: Path) -> None:
+    one = part(**changes)
+    path = tmp_path / f"two{changes['suffix']}"
+    for data, told in ((one, False), (one * 2, True)):
+        path.write_bytes(data)
+        with open_film(path) as film:
+            assert len(list(film.frames())) == FRAMES
+            assert ("another begins behind it" in (film.damage or "")) == told
 
 
 def test_slides_are_no_holes() -> None:
