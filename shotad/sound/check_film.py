@@ -62,7 +62,8 @@ def _findings(path: Path, film: Film, written: Assembly, meter: DecodedMeter | N
         voice = next((s for s in own if s.type == "audio"), None)
         words = next((s for s in own if s.type == "subtitle"), None)
         if written.sound is not None:
-            starts = written.settings.default_track or not film.info.audio
+            has_sound = any(one.stream.type == "audio" for one in kept)
+            starts = written.settings.default_track or not has_sound
             yield from _voice_marks(voice, language, container, starts)
         if written.text is not None and container.text is not None:
             yield from _text_marks(words, language, container)

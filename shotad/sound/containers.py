@@ -242,7 +242,16 @@ def plan_tracks(
     """
     kept, warnings = [], []
     for stream in source.streams:
-        track = "" if stream.index in without else _planned(stream, container)
+        if stream.index in without:
+            continue
+        context = stream.codec_context
+        if stream.type == "audio" and context is not None and not context.sample_rate:
+            # As where sound begins minutes into a recording. No container can be told of it in its head.
+            warnings.append(
+                f"{track_name(stream)} is left out: the film's beginning does not say how it is coded."
+            )
+            continue
+        track = _planned(stream, container)
         if isinstance(track, Kept):
             kept.append(track)
             language = told_of(stream).get("language", "und")

@@ -200,11 +200,14 @@ class Assembly:
         """Everything that stands before the first packet (tracks, metadata, chapters), then all packets, with
         the AD's own between them where their time comes."""
         self._output, info, container = output, self._info, self.container
-        described = self.sound is not None and (self.settings.default_track or not info.audio)
+        sounds = [kept.stream.index for kept in self._kept if kept.stream.type == "audio"]
+        described = self.sound is not None and (self.settings.default_track or not sounds)
         # Of the film's sounds players start with one at most, with none where they start with the AD.
-        listened, sounds = info.default_audio, self._source.streams.audio
-        chosen = None if described or listened is None else sounds[listened.number].index
-        defaults = {stream.index: stream.index == chosen for stream in sounds}
+        chosen = None
+        if not described and sounds and info.default_audio is not None:
+            listened = self._source.streams.audio[info.default_audio.number].index
+            chosen = listened if listened in sounds else sounds[0]
+        defaults = {index: index == chosen for index in sounds}
         for kept in self._kept:
             self._add_copied(kept, defaults)
         if self.sound is not None and self.coding is not None:

@@ -147,6 +147,21 @@ def test_the_described_copy_has_all_of_it(name: str, ending: str, tmp_path: Path
         assert copy.info.duration == pytest.approx(seconds[-1] + 0.04, abs=0.1)
 
 
+def test_a_track_that_begins_with_the_second_part_is_named_where_it_cannot_be_copied(tmp_path: Path) -> None:
+    path = tmp_path / "late sound.ts"
+    path.write_bytes(part(sounds=()) + part())
+    with open_film(path) as film:
+        heard = np.concatenate([block.samples for block in sound_blocks(film)])
+        assert beeps_in(heard) == pytest.approx([3.52, 4.52, 5.52], abs=0.05)
+        sound = AdSound(sound_blocks(film, rate=48000, layout="stereo"), "stereo", 48000)
+        made = write_film(
+            film, tmp_path / "a.mkv", sound=sound, text=None, language="en",
+            settings=ContainerSettings(), metadata={},
+        )  # fmt: skip
+        assert check_film(tmp_path / "a.mkv", film, made) == ()
+    assert any("audio track 1 (aac) is left out" in warning for warning in made.warnings)
+
+
 def test_subtitles_go_with_their_pictures(tmp_path: Path) -> None:
     from fractions import Fraction
 
