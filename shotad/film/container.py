@@ -226,10 +226,13 @@ def _timeline(path: str, size: int, _modified: int) -> Timeline | None:
     media = Media(Path(path), size)
     with media.open() as container:
         kinds = frozenset(container.format.name.split(","))
-        if "matroska" in kinds and _is_one_segment(media):
-            return None
+        clocked = jumps_ahead = not _CLOCKED.isdisjoint(kinds)
+        if "matroska" in kinds and (end := _segment_end(media)) is not None:
+            if end >= size - len(_SEGMENT):
+                return None  # a single film, as nearly all are
+            jumps_ahead = True
         timed = [s.index for s in container.streams if s.type in ("video", "audio") and not is_cover(s)]
-        finder = SectionFinder(timed, jumps_ahead=not _CLOCKED.isdisjoint(kinds))
+        finder = SectionFinder(timed, jumps_ahead=jumps_ahead, has_decoding_times=clocked)
         try:
             for packet in _demuxed(container):
                 finder.add(packet)
@@ -243,16 +246,16 @@ _SIZES = 9
 """Bytes of the name and of the largest size of an element less one (RFC 8794)."""
 
 
-def _is_one_segment(media: Media) -> bool:
-    """Whether a Matroska file is a single film by its own account: its one segment ends with the file."""
+def _segment_end(media: Media) -> int | None:
+    """Where the one segment of a Matroska file ends by its own account; None: it does not say."""
     head = media.read_at(0, 4096)
     at = head.find(_SEGMENT) + len(_SEGMENT)
     if at < len(_SEGMENT) or at >= len(head) - _SIZES or not head[at]:
-        return False
+        return None
     width = 9 - head[at].bit_length()
     size = int.from_bytes(head[at : at + width]) & (1 << 7 * width) - 1
     is_known = size != (1 << 7 * width) - 1
-    return is_known and at + width + size >= media.size - len(_SEGMENT)
+    return at + width + size if is_known else None
 
 
 def is_cover(stream: Any) -> bool:

@@ -52,13 +52,14 @@ class Timeline:
     ``moves`` has for each stream the numbers of the packets from which on a shift counts, and the shift in
     ticks of that stream. ``start`` and ``ends`` are seconds on that clock: where the film begins, and where
     each stream of picture or sound ends. ``jumps`` counts the sections after the first that last; a single
-    packet with a wrong time is none.
+    packet with a wrong time is none. ``has_decoding_times``: whether the container has them.
     """
 
     moves: Mapping[int, tuple[tuple[int, int], ...]]
     start: Fraction
     ends: Mapping[int, Fraction]
     jumps: int
+    has_decoding_times: bool
 
     @property
     def end(self) -> Fraction:
@@ -70,7 +71,7 @@ class PacketMover:
     """Moves the packets of a film that is read from its beginning; each must be given once, in order."""
 
     def __init__(self, timeline: Timeline) -> None:
-        self._moves = timeline.moves
+        self._moves, self._has_decoding_times = timeline.moves, timeline.has_decoding_times
         self._packets: dict[int, int] = {}
         self._place: dict[int, int] = {}
 
@@ -91,6 +92,12 @@ class PacketMover:
             packet.pts += shift
         if shift and packet.dts is not None:
             packet.dts += shift
+        if packet.dts is None or packet.pts is None or not packet.time_base:
+            return
+        # Where ffmpeg guesses decoding times it does so from before a joint, and after it too.
+        apart = abs(packet.pts - packet.dts) * packet.time_base
+        if apart > APART or not self._has_decoding_times:
+            packet.dts = None
 
 
 @dataclass(slots=True)
@@ -141,10 +148,14 @@ class _Track:
 class SectionFinder:
     """Parts the packets of a film, in their order in the file, into sections of one clock each."""
 
-    def __init__(self, timed: Iterable[int], *, jumps_ahead: bool) -> None:
-        """``timed`` are the streams of picture and sound; ``jumps_ahead``: whether a clock that runs ahead in
-        all of them has jumped, or just nothing happens there."""
+    def __init__(self, timed: Iterable[int], *, jumps_ahead: bool, has_decoding_times: bool) -> None:
+        """``timed`` are the streams of picture and sound.
+
+        ``jumps_ahead``: whether a clock that runs ahead in all of them has jumped, or just nothing happens
+        there; ``has_decoding_times``: whether the container has them, or ffmpeg guesses.
+        """
         self._timed = frozenset(timed)
+        self._has_decoding_times = has_decoding_times
         self._ahead = AHEAD if jumps_ahead else math.inf
         self._sections: list[_Section] = []
         self._tracks: dict[int, _Track] = {}
@@ -161,7 +172,8 @@ class SectionFinder:
         shown_ticks = packet.dts if packet.pts is None else packet.pts
         if shown_ticks is None or not base:
             return
-        decoded_ticks = shown_ticks if packet.dts is None else packet.dts
+        is_told = self._has_decoding_times and packet.dts is not None
+        decoded_ticks = packet.dts if is_told else shown_ticks
         tick = base.numerator / base.denominator
         shown, decoded = shown_ticks * tick, decoded_ticks * tick
         if stream not in self._timed:
@@ -180,7 +192,7 @@ class SectionFinder:
                 shown_ticks = decoded_ticks
                 self._go_on(track, stream, number, decoded, decoded, BACK)
         else:
-            back = BACK if packet.dts is not None else REORDERED
+            back = BACK if is_told else REORDERED
             self._go_on(track, stream, number, decoded, shown, back)
         length = packet.duration or 0
         section = track.place.section
@@ -223,7 +235,8 @@ class SectionFinder:
         """The section of a track's next packet, where it is its own or one that has begun."""
         own = self._sections[place.section]
         fitting: list[tuple[float, int]] = []
-        for number in range(max(0, len(self._sections) - RECENT), len(self._sections)):
+        recent = range(max(0, len(self._sections) - RECENT), len(self._sections))
+        for number in sorted({place.section, *recent}):
             section = self._sections[number]
             shown = seconds + section.shift
             if shown - (place.last + own.shift) < -back:
@@ -290,7 +303,7 @@ class SectionFinder:
         for section in self._sections[1:]:
             begin = min(self._seconds(section.first).values())
             jumps += max(self._seconds(section.ends).values()) - begin >= LASTING
-        return Timeline(moves, start, ends_of, jumps)
+        return Timeline(moves, start, ends_of, jumps, self._has_decoding_times)
 
     def _seconds(self, ticks: Mapping[int, int]) -> dict[int, Fraction]:
         """Ticks of streams as seconds."""

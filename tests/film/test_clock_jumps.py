@@ -71,6 +71,8 @@ JOINED = {
     "a second programme": (".ts", lambda: part() + part(muxer=(("mpegts_start_pid", "500"),))),
     "programme stream": (".mpg", lambda: part(**MPG) * 2),
     "matroska": (".mkv", lambda: part(suffix=".mkv") * 2),
+    "long matroska": (".mkv", lambda: part(500, suffix=".mkv") + part(suffix=".mkv")),
+    "matroska, ahead": (".mkv", lambda: part(suffix=".mkv") + part(500, suffix=".mkv")),
     "webm that starts late": (".webm", lambda: part(5000, **WEBM) + part(**WEBM)),
 }
 
@@ -132,7 +134,16 @@ def test_a_seek_gives_what_a_pass_gives(name: str) -> None:
 
 
 @pytest.mark.parametrize("ending", [".ts", ".mkv", ".mp4"])
-@pytest.mark.parametrize("name", ["the clock begins again", "it runs ahead", "picture before sound, back"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "the clock begins again",
+        "it runs ahead",
+        "picture before sound, back",
+        "matroska, ahead",
+        "long matroska",
+    ],
+)
 def test_the_described_copy_has_all_of_it(name: str, ending: str, tmp_path: Path) -> None:
     target = tmp_path / f"copy{ending}"
     with open_film(joined(name)) as film:
