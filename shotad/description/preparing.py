@@ -107,7 +107,8 @@ def prepare(context: RunContext) -> Prepared:
     shots, end = shots_of(found["shots"]), float(found["end"])
     # The film may be shorter than its container says.
     check_start(context.given, end, context.film.info.name)
-    gaps = free_time(speech, end, context.config.speech)
+    holes = [Interval(*bounds) for bounds in found["holes"]]
+    gaps = free_time(speech, end, context.config.speech, holes)
     # Where the end credits roll, if they are looked for. Kept in ``credits.json``.
     wanted = context.config.slots.find_credits and context.given.slots is None
     key = key_of("credits/3", context.film_key, Config.former["text"], context.frames.key, end, wanted)
@@ -126,6 +127,16 @@ def prepare(context: RunContext) -> Prepared:
     credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
     keys = tuple(step["key"] for step in (found, spoken, rolled))
     planned = slots_step(context, gaps, shots, end, credits_, keys, hand)
+    warnings = [found.get("damage"), *planned.get("warnings", ())]
+    if context.film.clock_jumps:
+        times = "once" if context.film.clock_jumps == 1 else f"{context.film.clock_jumps} times"
+        what = f"The film's clock jumps {times}, as where recordings were joined"
+        warnings.append(f"{what}: all times count on from its beginning, in a described film too.")
+    if holes:
+        missing = sum(hole.duration for hole in holes)
+        longest = max(holes, key=lambda hole: hole.duration)
+        where = f"the longest time from {longest.start:.1f} to {longest.end:.1f} s"
+        warnings.append(f"The film has no picture for {missing:.0f} s, {where}: no slots are planned there.")
     return Prepared(
         info=context.film.info,
         end=end,
@@ -134,11 +145,7 @@ def prepare(context: RunContext) -> Prepared:
         gaps=gaps,
         slots=slots_of(planned["slots"]),
         failed=tuple((row["id"], row["reason"]) for row in planned.get("failed", ())),
-        warnings=tuple(
-            text
-            for text in (*spoken.get("warnings", ()), found.get("damage"), *planned.get("warnings", ()))
-            if text
-        ),
+        warnings=tuple(text for text in warnings if text),
         hand=hand,
     )
 
@@ -237,12 +244,18 @@ def heard_step(context: RunContext) -> HeardSpeech | None:
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
     """The shots: given, or found in one pass, which fills ``store``. Kept in ``shots.json``."""
     film, config, given = context.film, context.config, context.given.shots
-    key = key_of("shots/1", context.film_key, config.shots, _content(given, "shots", ScriptError))
+    key = key_of("shots/2", context.film_key, config.shots, _content(given, "shots", ScriptError))
 
     def make() -> dict[str, Any]:
         if given is not None:
             rows = given_shots(given, film.info.duration)
-            return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
+            return {
+                "film": film.info.name,
+                "end": film.info.duration,
+                "damage": None,
+                "holes": [],
+                "shots": rows,
+            }
         if config.shots.detector == "learned":
             weights_file("transnetv2", context.progress)
         task = context.progress.task("Finding shots", film.info.duration or None, "s")
@@ -263,6 +276,7 @@ def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str
             "source_start": str(film.info.start),
             "end": seconds(found.end),
             "damage": film.damage,
+            "holes": interval_rows(film.holes),
             "shots": shot_rows(found.shots, found.cuts),
         }
 

@@ -25,6 +25,7 @@ from .container import (
     only as only,
     packets_of as packets_of,
     probe as probe,
+    timeline_of as timeline_of,
 )
 from .decoder import Decoder as Decoder
 from .framestore import (

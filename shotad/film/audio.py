@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import AudioTrack, FilmError, FilmInfo, is_out_of_memory
-from shotad.film.container import Media, only, packets_of
+from shotad.film.container import Media, only, packets_of, timeline_of
 from shotad.film.reader import Film
 
 if TYPE_CHECKING:
@@ -501,6 +501,9 @@ class SoundSeeker:
         import av
 
         with self._media.open() as container:
+            # A film whose clock jumps is read from its beginning.
+            if second is not None and timeline_of(container) is not None:
+                return
             if second is not None:
                 try:
                     # Before the other tracks are left out: containers find places by their pictures.

@@ -358,7 +358,8 @@ def recorded(folder: WorkFolder, info: FilmInfo, config: Config, *, described: b
     found, planned = ({**bare, **_record(folder, name, described)} for name in ("shots", "slots"))
     speech, end = utterances_of(spoken["speech"]), float(found["end"])
     shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
-    gaps = free_time(speech, end, config.speech)
+    holes = [Interval(*bounds) for bounds in found.get("holes") or ()]
+    gaps = free_time(speech, end, config.speech, holes)
     return Prepared(info, end, shots, speech, tuple(gaps), slots, hand=read_hand_slots(folder.path))
 
 

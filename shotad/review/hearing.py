@@ -64,7 +64,6 @@ from shotad.sound import (
     excerpt,
     fit,
     foreseen_make_up,
-    has_words,
     lay,
     limit_of,
     loudness_of,
@@ -80,6 +79,7 @@ from shotad.sound import (
     voices,
     wav,
     whole,
+    why_unspeakable,
 )
 
 REVIEW = "review"
@@ -328,12 +328,14 @@ class Speaking:
         """When the voice is heard in the film (None: it is not), the lines that sound where ``kind`` is
         heard, and warnings. Raises VoiceError."""
         studio = self.studio()
-        worded = has_words(studio.sent(cue.text))
-        if not worded and kind == "voice":
+        why_not = why_unspeakable(studio.sent(cue.text), track.language)
+        if why_not and kind == "voice":
             what = f"The line {cue.id} has no words that could be spoken."
-            raise VoiceError(what, f"It is {cue.text!r}." if cue.text else "Write some first.")
+            if why_not != WORDLESS:
+                what = f"The line {cue.id} is not spoken: {why_not}."
+            raise VoiceError(what, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
         near, own, told = Fitting(()), None, list[str]()
-        if worded and cue.heard:
+        if not why_not and cue.heard:
             near = self._near(track, cue, speech, studio)
             own = next((line for line in near.spoken if line.id == cue.id), None)
             left = next((line for line in near.unspoken if line.id == cue.id), None)
@@ -343,12 +345,13 @@ class Speaking:
                 if self._config.extended.on:
                     told.append("The film may pause for it when it is rendered (extended)")
         else:
-            why = WORDLESS if cue.heard else cue.reason or f"it is {cue.status}"
+            why = why_not if cue.heard else cue.reason or f"it is {cue.status}"
             told.append(f"Not spoken in the film: {why}")
             if kind == "mix":  # what is heard around it
                 around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
                 others = (one for one in track.heard if one.interval.overlaps(around))
-                others = (one for one in others if has_words(studio.sent(one.text)))
+                language = track.language
+                others = (one for one in others if not why_unspeakable(studio.sent(one.text), language))
                 middle = cue.interval.middle
                 other = min(others, key=lambda one: abs(one.interval.middle - middle), default=None)
                 near = near if other is None else self._near(track, other, speech, studio)
@@ -366,8 +369,9 @@ class Speaking:
         """A line and its neighbours, of those that a voice can say, fitted."""
         place = track.cues.index(cue)
         near = track.cues[max(0, place - 2 * MOST) : place + 2 * MOST + 1]
+        speakable = tuple(one for one in near if not why_unspeakable(studio.sent(one.text), track.language))
         lines = neighbourhood(
-            replace(track, cues=tuple(one for one in near if has_words(studio.sent(one.text)))),
+            replace(track, cues=speakable),
             cue.id,
             speech,
             {slot.id: slot.interval for slot in self._prepared().slots},

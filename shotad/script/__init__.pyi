@@ -215,6 +215,7 @@ from .pace import (
     budget_text as budget_text,
     has_blanks as has_blanks,
     spoken_words as spoken_words,
+    tempo as tempo,
     usual_words as usual_words,
 )
 from .parsing import (

@@ -57,6 +57,7 @@ from .render import (
     check_wanted as check_wanted,
     run_render as run_render,
 )
+from .speaking import Checker as Checker, speak_checked as speak_checked
 from .takes import (
     Keeping as Keeping,
     flac as flac,
@@ -78,6 +79,6 @@ from .voice_engines import (
 from .voicing import (
     VOICES as VOICES,
     WORDLESS as WORDLESS,
-    has_words as has_words,
     pronunciations as pronunciations,
+    why_unspeakable as why_unspeakable,
 )

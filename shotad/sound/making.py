@@ -174,8 +174,8 @@ class FileMaker:
 
     def _sound(self, mix: Mix) -> AdSound:
         if self.materials.config.container.sound == "alone":
-            return AdSound(mix.alone(), MONO, RATE)
-        return AdSound(mix.mixed(), mix.layout, RATE)
+            return AdSound(mix.alone(), MONO, RATE, mix.true_peak)
+        return AdSound(mix.mixed(), mix.layout, RATE, mix.true_peak)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
@@ -212,7 +212,7 @@ def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
 
 
 RECORD = "render.json"
-FORMAT = 2
+FORMAT = 3
 """Raised when files are made in another way; those of before are then made again."""
 
 

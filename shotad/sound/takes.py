@@ -42,6 +42,7 @@ from shotad.core import (
 from shotad.film import Samples
 from shotad.sound.kinds import Stored, Take
 from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
+from shotad.sound.speaking import Checker, speak_all_checked, speak_checked
 from shotad.sound.voice_engines import Speaker
 
 WINDOW = 0.04
@@ -252,6 +253,7 @@ class Keeping:
         """
         self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
+        self._checker = Checker(voice.name, language)
         self._force = force
         self._spoken: set[str] = set()
         self._used: dict[str, Take] = {}
@@ -277,8 +279,10 @@ class Keeping:
         The take's own ``speed`` is that which was reached: a voice that cannot go as fast says so there.
         """
         sent, pace, path = self._asked(text)
-        kept = self._kept(path)
-        return kept if kept is not None else self._keep(path, self._voice.speak(sent, pace))
+        kept = self._kept(path, sent, pace)
+        if kept is not None:
+            return kept
+        return self._keep(path, speak_checked(self._voice, sent, pace, self._checker))
 
     def say_all(self, texts: Iterable[str], progress: Progress | None = None) -> None:
         """Speak all lines that are not kept yet, several at once where the voice can; `say` then finds them.
@@ -287,8 +291,8 @@ class Keeping:
         """
         missing: dict[Path, str] = {}
         for text in texts:
-            path = self._asked(text)[2]
-            if path not in missing and self._kept(path) is None:
+            sent, pace, path = self._asked(text)
+            if path not in missing and self._kept(path, sent, pace) is None:
                 missing[path] = text
         lines = list(missing.values())
         with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
@@ -320,15 +324,18 @@ class Keeping:
         name = key_of(FORMAT, self._voice.identity, sent, pace) + _ENDING
         return sent, pace, self._folder / name
 
-    def _kept(self, path: Path) -> Take | None:
-        """The take in a file, which is checked at its first use."""
+    def _kept(self, path: Path, sent: str, pace: float) -> Take | None:
+        """The take in a file, which is checked at its first use; None for one that cannot be whole."""
         if self._force and path.name not in self._spoken:
             return None
         known = self._used.get(path.name)
         if known is not None and path.exists():
             return known
         found = read_take(path)
+        if found is not None and self._voice.speaks_words and self._checker.problem(sent, found, pace):
+            return None
         if found is not None:
+            self._checker.add(sent, found, pace)
             with self._lock:
                 self._used[path.name] = found
         return found
@@ -342,7 +349,8 @@ class Keeping:
 
     def _speak(self, lines: Sequence[str], task: Task) -> None:
         asked = [self._asked(text) for text in lines]
-        takes = self._voice.speak_all([sent for sent, _, _ in asked], asked[0][1])
+        sent = [text for text, _, _ in asked]
+        takes = speak_all_checked(self._voice, sent, asked[0][1], self._checker)
         for (_, _, path), take in zip(asked, takes, strict=True):
             self._keep(path, take)
             with self._lock:

@@ -46,6 +46,7 @@ from shotad.sound.kinds import Fitting, Unspoken
 from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
+from shotad.sound.speaking import LONGEST, is_speakable
 from shotad.sound.takes import Keeping
 from shotad.sound.voice_engines import Speaker
 
@@ -144,6 +145,8 @@ def _contents(files: Iterable[Path]) -> dict[Path, str]:
 WORDLESS = "there is no word in it"
 """Why a line of marks alone is not spoken."""
 
+ENDLESS = f"it would take more than {LONGEST / 60:.0f} minutes to say"
+
 VOICES = "voice"
 """The folder of takes in the work folder."""
 
@@ -171,10 +174,15 @@ def speak(
     )
     speech, slots = materials.speech, {slot.id: slot.interval for slot in materials.prepared.slots}
     given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
-    lines = [line for line in given if has_words(studio.sent(line.text))]
+    lines, mute = [], []
+    for line in given:
+        why_not = why_unspeakable(studio.sent(line.text), track.language)
+        if why_not:
+            mute.append(Unspoken(line.id, why_not))
+        else:
+            lines.append(line)
     studio.say_all([line.text for line in lines], progress=progress)
     fitting = fit(lines, studio, config.fit, shorten=shorten)
-    mute = [Unspoken(line.id, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
     fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
     if config.extended.on:
         shots, end = materials.prepared.shots, materials.prepared.end
@@ -194,8 +202,11 @@ def speak(
     )
 
 
-def has_words(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+def why_unspeakable(text: str, language: str) -> str:
+    """Why no voice is given a text, as it would be sent; empty where one may be."""
+    if not any(character.isalnum() for character in text):
+        return WORDLESS
+    return "" if is_speakable(text, language) else ENDLESS
 
 
 def cast_is_gone(folder: Path) -> bool:
