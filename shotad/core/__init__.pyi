@@ -274,6 +274,8 @@ from .weight_store import (
 from .workfolder import (
     RecordLog as RecordLog,
     WorkFolder as WorkFolder,
+    explained as explained,
+    is_busy as is_busy,
     key_of as key_of,
     read_record as read_record,
     readable_json as readable_json,

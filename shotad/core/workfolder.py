@@ -379,7 +379,10 @@ def readable_json(value: Json) -> str:
 
 
 _ANOTHER = "another folder (--out, where the command takes it)"
+_BUSY = "Too much is open in this program or on this machine just now: try again in a moment."
+_OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PASSING = {
+    **dict.fromkeys(_OUT_OF_RESOURCES, _BUSY),
     errno.ENOSPC: "The disk is full: free some space and run again; what is done is kept.",
     errno.EDQUOT: "Your disk quota is used up: free some space and run again; what is done is kept.",
 }
@@ -390,6 +393,11 @@ _LASTING = {
     errno.ENOTDIR: f"There is a file where the folder should be: name {_ANOTHER}.",
     errno.EEXIST: f"There is a file where the folder should be: name {_ANOTHER}.",
 }
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether an error says that the process or the system has no files or no memory left for the moment."""
+    return isinstance(error, OSError) and error.errno in _OUT_OF_RESOURCES
 
 
 @contextmanager

@@ -38,6 +38,7 @@ from shotad.core import (
 )
 from shotad.film import Film, Prepared, kept_free, open_film
 from shotad.review.events import Json
+from shotad.review.scene import brief
 from shotad.script import Cue, Track
 from shotad.sound import (
     AUTO,
@@ -144,10 +145,14 @@ class Hearing:
         """
         part = next((one for one in KINDS if one == kind), None)
         if part is None:
-            raise ReviewError(f"{kind!r} is nothing that can be heard.", f"There are {', '.join(KINDS)}.")
+            raise ReviewError(
+                f"{brief(kind)} is nothing that can be heard.", f"There are {', '.join(KINDS)}."
+            )
         cue = next((cue for cue in track.cues if cue.id == line_id), None)
         if cue is None:
-            raise ReviewError(f"There is no line {line_id}.", "It may have been removed: look at the list.")
+            raise ReviewError(
+                f"There is no line {brief(line_id)}.", "It may have been removed: look at the list."
+            )
         self._speaking.speak_in(track.language)
         return self._made(track, cue, part)
 

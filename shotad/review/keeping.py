@@ -18,6 +18,8 @@ from shotad.core import (
     ScriptError,
     ShotadError,
     WorkFolder,
+    explained,
+    is_busy,
     plural,
     write_bytes,
 )
@@ -172,6 +174,9 @@ class TrackFile:
             data = self.path.read_bytes()
             text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
+            if is_busy(error):  # the file is good, and nobody has to mend it
+                with explained(self.path, "cannot be read"):
+                    raise
             raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
         track = None if data == self._data else from_json(text, str(self.path))
         self._known, self._data = now, data

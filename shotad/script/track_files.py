@@ -29,6 +29,7 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     WorkFolderError,
+    explained,
     plural,
     read_record,
     read_settings,
@@ -61,18 +62,21 @@ def track_lock(folder: Path) -> Iterator[None]:
         # The lock would make the folder again, empty, where a person has renamed it.
         what = f"The work folder {folder} is not there any more."
         raise WorkFolderError(what, "Name it as it was, or open it where it is.")
-    lock = FileLock(folder / _LOCK, timeout=LOCK_SECONDS)
+    lock_file = folder / _LOCK
+    lock = FileLock(lock_file, timeout=LOCK_SECONDS)
     try:
-        lock.acquire()
+        with explained(lock_file, "cannot be written"):
+            lock.acquire()
     except Timeout:
         raise WorkFolderError(
             f"The track in {folder} is being written by another shotad for more than {LOCK_SECONDS:g} s.",
             "Wait until that is done; if nothing else runs, try again.",
             again=True,
         ) from None
-    except OSError as error:
-        what = f"{folder / _LOCK} cannot be written: {error.strerror}."
-        raise WorkFolderError(what, "Make the folder writable.") from None
+    except FileNotFoundError as error:  # the folder was taken away just now
+        raise WorkFolderError(
+            f"{lock_file} cannot be written: {error.strerror}.", "Look where it is."
+        ) from None
     try:
         yield
     finally:
