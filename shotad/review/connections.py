@@ -129,7 +129,7 @@ class Connections:
         are closed, so that there are files again.
         """
         error = context.get("exception")
-        if not isinstance(error, BaseException) or not is_busy(error):
+        if not isinstance(error, OSError) or not is_busy(error):
             loop.default_exception_handler(context)
             return
         strangers = [one for one in self._open if not one.let_in]
@@ -161,7 +161,7 @@ class _Connection(H11Protocol):
     def __init__(self, connections: Connections, **given: Any) -> None:
         super().__init__(**given)
         self._all = connections
-        self._inner, self.app = self.app, self._answer  # type: ignore[method-assign, assignment]
+        self._inner, self.app = self.app, self._answer
         self.let_in = self._has_begun = False
         self.last_use = time.monotonic()
         self.owes_since: float | None = self.last_use

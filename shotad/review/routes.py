@@ -109,7 +109,10 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         def settled() -> None:
             tabs.tell("heard", {"settled": True})
 
-        hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
+        hearing = Hearing(
+            film, folder, config, lambda: session.prepared, settled=settled, spoken=findings.update
+        )
+        findings.foresee = hearing.foresee
         proxy = Proxy(film, folder, config, session.film, tabs)
         if proxy.why:
             proxy.start()

@@ -295,8 +295,8 @@ def number_in(args: Json, key: str) -> float:
     """A number among an act's arguments. Raises ReviewError."""
     value = args.get(key)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    # False for NaN too; and unlike math.isfinite it takes whole numbers that no float can hold.
-    if not is_number or not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+    # NaN is in no range; and unlike math.isfinite this takes whole numbers that no float can hold.
+    if value is None or not is_number or not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
         wanted = f"a number from -{LARGEST_NUMBER:,.0f} to {LARGEST_NUMBER:,.0f}"
         raise ReviewError(f"{key} must be {wanted}, got {brief(value)}.")
     return float(value)

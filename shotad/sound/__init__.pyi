@@ -58,6 +58,7 @@ from .render import (
     run_render as run_render,
 )
 from .takes import (
+    Foreseeing as Foreseeing,
     Keeping as Keeping,
     flac as flac,
     read_lexicon as read_lexicon,
@@ -77,6 +78,8 @@ from .voice_engines import (
 from .voicing import (
     VOICES as VOICES,
     WORDLESS as WORDLESS,
+    fit_track as fit_track,
     has_words as has_words,
     pronunciations as pronunciations,
+    takers_findings as takers_findings,
 )

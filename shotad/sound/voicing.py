@@ -7,7 +7,7 @@ What became of the lines stands on the track then; what people own in it stays a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from shotad.film import Film, Prepared, kept_free, recorded
 from shotad.script import (
     TRACK,
     Cue,
+    Finding,
+    Level,
     Shorten,
     Track,
     Voiced,
@@ -33,6 +35,7 @@ from shotad.script import (
     save_track,
     save_translation,
     scripts_of,
+    timecode,
     to_json,
     track_lock,
     track_of,
@@ -44,7 +47,7 @@ from shotad.sound.kinds import Fitting, Unspoken
 from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
-from shotad.sound.takes import Keeping
+from shotad.sound.takes import Foreseeing, Keeping
 from shotad.sound.voice_engines import Speaker
 
 
@@ -163,18 +166,9 @@ def speak(
         pronunciations(materials.folder.path),
         force=force,
     )
-    speech, slots = materials.speech, {slot.id: slot.interval for slot in materials.prepared.slots}
-    given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
-    lines = [line for line in given if has_words(studio.sent(line.text))]
-    studio.say_all([line.text for line in lines], progress=progress)
-    fitting = fit(lines, studio, config.fit, shorten=shorten)
-    mute = [Unspoken(line.id, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
-    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
-    if config.extended.on:
-        shots, end = materials.prepared.shots, materials.prepared.end
-        fitting = PausePlanner(
-            lines, fitting, studio, shots, config.extended, config.fit, end, speech
-        ).fitting()
+    texts = [" ".join(cue.text.split()) for cue in track.heard]
+    studio.say_all([text for text in texts if has_words(studio.sent(text))], progress=progress)
+    fitting = fit_track(track, materials.speech, materials.prepared, studio, config, shorten=shorten)
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.keep_used()
@@ -186,6 +180,56 @@ def speak(
         anew=studio.spoken,
         kept=studio.taken,
     )
+
+
+def fit_track(
+    track: Track,
+    speech: Sequence[Interval],
+    prepared: Prepared,
+    studio: Keeping | Foreseeing,
+    config: Config,
+    *,
+    shorten: Shorten | None = None,
+) -> Fitting:
+    """Every line of a track that is heard, in its place, or without one and why; with pauses where the
+    settings want them.
+
+    For a render, and with a `Foreseeing` studio for whoever wants to know before what it would come to.
+    ``speech`` are the seconds in which somebody speaks. Raises VoiceError.
+    """
+    slots = {slot.id: slot.interval for slot in prepared.slots}
+    given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
+    lines = [line for line in given if has_words(studio.sent(line.text))]
+    fitting = fit(lines, studio, config.fit, shorten=shorten)
+    mute = [Unspoken(line.id, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
+    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
+    if not config.extended.on:
+        return fitting
+    planner = PausePlanner(
+        lines, fitting, studio, prepared.shots, config.extended, config.fit, prepared.end, speech
+    )
+    return planner.fitting()
+
+
+def takers_findings(track: Track, unspoken: Iterable[Unspoken], what_becomes: str) -> tuple[Finding, ...]:
+    """T4 beside each line that leaves a neighbour no time; ``what_becomes`` of the neighbour: ``is not
+    heard``."""
+    cues = {cue.id: cue for cue in track.cues}
+    findings: list[Finding] = []
+    for lost in unspoken:
+        neighbour = cues[lost.id]
+        words = " ".join(neighbour.text.split())
+        short = words if len(words) <= _WORDS_TOLD else f"{words[: _WORDS_TOLD - 1]}…"
+        message = (
+            f"leaves no time for the line at {timecode(neighbour.interval.start)} (“{short}”), "
+            f"which {what_becomes}"
+        )
+        findings += [Finding("T4", Level.WARNING, message, taker) for taker in lost.taken_by]
+    return tuple(findings)
+
+
+_WORDS_TOLD = 60
+"""Letters of a neighbour that a finding repeats."""
 
 
 def has_words(text: str) -> bool:
