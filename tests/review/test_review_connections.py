@@ -22,6 +22,7 @@ from shotad.review.connections import Connections, Seldom
 from shotad.review.serving import ReviewServer
 from shotad.review.session import Session
 from tests.review.asgi import cookie_of
+from tests.review.pages import Program
 from tests.review.reviewed import reviewed
 
 resource = pytest.importorskip("resource", reason="there is no module resource on this system")
@@ -296,3 +297,41 @@ def test_an_answer_that_finds_no_file_left_says_that_it_is_busy(place: Path, cap
     assert "Try again in a moment" in answers[0].json["error"]["hint"]
     assert len(caplog.records) == 1
     assert "Traceback" not in caplog.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["nothing is sent", "half a head"])
+def test_a_program_with_1024_files_outlives_1300_connections_of_strangers(place: Path, kind: str) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 3000:
+        pytest.skip("this test opens 1,300 connections, more than this system allows")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
+    try:
+        program = Program(place)  # with the limit as it is now
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 3000), hard))
+    base, _, token = program.url.partition("/?token=")
+    data = {"nothing is sent": b"", "half a head": b"GET / HTTP/1.1\r\nHost"}[kind]
+    try:
+        with ExitStack() as stack:
+            client = stack.enter_context(httpx.Client(base_url=base, timeout=WAIT))
+            client.get(f"/?token={token}")
+            for number in range(1300):
+                made = stack.enter_context(socket.create_connection(("127.0.0.1", program.port), WAIT))
+                with suppress(ConnectionError):
+                    made.sendall(data)
+                if number % 100 == 99:
+                    begun = time.monotonic()
+                    acts = [{"act": "write", "line": FIRST, "args": {"text": f"After {number + 1}."}}]
+                    headers = {"X-Shotad": "page", "Origin": base}
+                    answer = client.post("/api/acts", json={"acts": acts}, headers=headers).json()
+                    assert "changed" in answer["answers"][0]
+                    assert client.get("/").status_code == 200
+                    assert time.monotonic() - begun < 5, "a second on a machine that is not busy"
+        assert "After 1300." in (place / "track.json").read_text()
+        program.process.terminate()
+        _, errors = program.process.communicate(timeout=WAIT)
+        assert len(errors) < 500, errors[:2000]
+    finally:
+        program.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
