@@ -121,6 +121,11 @@ class Connections:
             if connection.owes_since is not None and connection.owes_since < before:
                 connection.abort()
 
+    def abort_all(self) -> None:
+        """Close every connection at once."""
+        for connection in tuple(self._open):
+            connection.abort()
+
     def handle_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """An exception handler for the event loop.
 

@@ -169,10 +169,10 @@ class Review:
 
     def look(self) -> None:
         """Take in what other programs have changed, and tell. A track that cannot be read just now, for
-        somebody is in the middle of editing it say, is looked at again later."""
+        somebody is in the middle of editing it say or no file can be opened, is looked at again later."""
         try:
             self.session.refresh()
-        except ShotadError as error:
+        except (ShotadError, OSError) as error:
             _LOG.debug("The track cannot be read just now: %s", error)
 
     def close(self) -> None:
@@ -222,7 +222,9 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
         finally:
             watching.cancel()
 
-    async def events(_: Request) -> Any:
+    async def events(request: Request) -> Any:
+        if request.method == "HEAD":  # an answer without a body has an end
+            return Response(media_type="text/event-stream")
         return event_stream(
             review.tabs, lambda: {"revision": review.session.revision, "findings": review.findings.version}
         )

@@ -103,6 +103,10 @@ class Keys:
             self._until = None if good else self._until
         return good
 
+    def is_for_once(self, given: str) -> bool:
+        """Whether this is the token with which it matters who asks: to find that out takes a while."""
+        return _same(given, self.once)
+
     def knows(self, header: str) -> bool:
         """Whether a Cookie header holds ours. Another server on this machine may have left one of the same
         name: that does not shut the page out."""
@@ -278,7 +282,9 @@ class Guard:
         # From a link on another page the cookie would not come along to where an answer sends the browser.
         linked = asked.headers.get("sec-fetch-site", "") == "cross-site"
         answer = HTMLResponse(_ONWARD) if linked else RedirectResponse("/", 303)
-        user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
+        user = None
+        if self._keys.is_for_once(given):
+            user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
         if self._keys.opens(given, user):
             answer.raw_headers.append((b"set-cookie", self._keys.set_cookie()))
         elif not self._keys.knows(_cookies(asked)):

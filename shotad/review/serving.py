@@ -232,6 +232,9 @@ class ReviewServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._review.tabs.close()
         await super().shutdown(sockets)
+        # Whoever does not read what is sent to him would never be done.
+        self._connections.abort_all()
+        await asyncio.sleep(0)
 
 
 class _Ends:
