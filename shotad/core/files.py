@@ -376,13 +376,16 @@ def _begun(path: Path) -> Path:
 
 _UNWRITABLE = "cannot be written"
 _ANOTHER = "another folder (--out, where the command takes it)"
-_PASSING = {
+_BUSY = "Too much is open in this program or on this machine just now: try again in a moment."
+_OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_DISK_TROUBLE = {
     errno.ENOSPC: "The disk is full: free some space and run again; what is done is kept.",
     errno.EDQUOT: "Your disk quota is used up: free some space and run again; what is done is kept.",
     errno.EFBIG: "Files may not become so large there (see ulimit -f): allow larger ones and run again; what "
     "is done is kept.",
     errno.EIO: "The disk cannot be read or written any more: check it, and run again; what is done is kept.",
 }
+_PASSING = {**dict.fromkeys(_OUT_OF_RESOURCES, _BUSY), **_DISK_TROUBLE}
 _LASTING = {
     errno.EACCES: f"You have no permission there: name {_ANOTHER}.",
     errno.EPERM: f"You have no permission there: name {_ANOTHER}.",
@@ -419,6 +422,11 @@ def disk_error(error: OSError, what: str) -> WorkFolderError:
     return WorkFolderError(f"{what}: {error.strerror or error}.", hint, again=number not in _LASTING)
 
 
+def is_busy(error: BaseException) -> bool:
+    """Whether an error says that the process or the system has no files or no memory left for the moment."""
+    return isinstance(error, OSError) and error.errno in _OUT_OF_RESOURCES
+
+
 def is_disk_error(error: BaseException) -> bool:
     """Whether a disk that is full, read-only or broken is why something failed."""
-    return isinstance(error, OSError) and error.errno in (*_PASSING, errno.EROFS)
+    return isinstance(error, OSError) and error.errno in (*_DISK_TROUBLE, errno.EROFS)

@@ -19,6 +19,8 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     WorkFolderError,
+    explained,
+    is_busy,
     plural,
     read_file,
     write_bytes,
@@ -176,6 +178,9 @@ class TrackFile:
         except WorkFolderError as error:
             raise ScriptError(error.what, error.hint) from None
         except (OSError, UnicodeDecodeError) as error:
+            if is_busy(error):  # the file is good, and nobody has to mend it
+                with explained(self.path, "cannot be read"):
+                    raise
             raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
         track = None if data == self._data else from_json(text, str(self.path))
         self._known, self._data = now, data

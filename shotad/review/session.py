@@ -28,7 +28,7 @@ from shotad.review.events import Json, Tabs
 from shotad.review.history import History, LineStep, Step, Way, changed_track, step_of, walked
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import News, SideScripts, Signature, TrackFile, differences, signatures
-from shotad.review.scene import Asked, Change, Scene
+from shotad.review.scene import Asked, Change, Scene, brief
 from shotad.script import TRACK, Cue, Track, content_stamp, refuse_older, track_lock
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
@@ -125,7 +125,7 @@ class Session:
         written; then nothing is changed.
         """
         if name not in ACTS:
-            raise ReviewError(f"There is no act {name!r}.", f"There are {', '.join(ACTS)}.")
+            raise ReviewError(f"There is no act {brief(name)}.", f"There are {', '.join(ACTS)}.")
         act = ACTS[name]
 
         def make() -> Change:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -33,6 +33,7 @@ from shotad.script import (
     ALL_FORMATS,
     Cue,
     Finding,
+    Level,
     LineState,
     Material,
     Track,
@@ -311,6 +312,8 @@ class Findings:
         # What lines are checked by, and the state of the files that it comes from
         self._known: tuple[tuple[Signature, ...], Material] | None = None
         self._checker: Checker | None = None
+        self.foresee: Callable[[Track], Sequence[Finding]] | None = None
+        """What a render would leave unspoken (`Hearing.foresee`); None where there is no film to render."""
         self._again = Again()
         self._later = WhenQuiet(self._look, pause, "findings")
         self.update(first)
@@ -350,6 +353,12 @@ class Findings:
             material = replace(self._known[1], lines=lines_of_track(track, slots))
             each = self._again.of(material, checker)
             extra = kept_findings(folder, track)
+            if self.foresee is not None:
+                # What lines would come to now goes before what they came to in the last render.
+                foreseen = self.foresee(track)
+                lost = {one.cue_id for one in foreseen if one.level is Level.ERROR}
+                each = tuple(one for one in each if one.rule != "T4" or one.cue_id not in lost)
+                extra = (*(one for one in extra if one.rule != "T4"), *foreseen)
             found: dict[str, tuple[Finding, ...]] = {}
             for one in lint(material, checker, extra=extra, folder=folder, each=each).findings:
                 if one.cue_id is not None:

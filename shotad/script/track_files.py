@@ -31,6 +31,7 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     check_place,
+    explained,
     lock_file,
     plural,
     read_file,
@@ -72,16 +73,18 @@ def track_lock(folder: Path) -> Iterator[None]:
     check_place(folder)
     lock = lock_file(folder / _LOCK, timeout=LOCK_SECONDS)
     try:
-        lock.acquire()
+        with explained(folder / _LOCK, "cannot be written"):
+            lock.acquire()
     except Timeout:
         raise WorkFolderError(
             f"The track in {folder} is being written by another shotad for more than {LOCK_SECONDS:g} s.",
             "Wait until that is done; if nothing else runs, try again.",
             again=True,
         ) from None
-    except OSError as error:
-        what = f"{folder / _LOCK} cannot be written: {error.strerror}."
-        raise WorkFolderError(what, "Make the folder writable.") from None
+    except FileNotFoundError as error:  # the folder was taken away just now
+        raise WorkFolderError(
+            f"{lock_file} cannot be written: {error.strerror}.", "Look where it is."
+        ) from None
     try:
         yield
     finally:

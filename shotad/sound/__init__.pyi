@@ -59,6 +59,7 @@ from .render import (
 )
 from .speaking import Checker as Checker, speak_checked as speak_checked
 from .takes import (
+    Foreseeing as Foreseeing,
     Keeping as Keeping,
     flac as flac,
     forget_takes as forget_takes,
@@ -79,6 +80,8 @@ from .voice_engines import (
 from .voicing import (
     VOICES as VOICES,
     WORDLESS as WORDLESS,
+    fit_track as fit_track,
     pronunciations as pronunciations,
+    takers_findings as takers_findings,
     why_unspeakable as why_unspeakable,
 )

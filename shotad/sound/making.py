@@ -39,7 +39,7 @@ from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Json, Kind, Made, OutputFile, Rendered, Sound
 from shotad.sound.pauses import TimeMap
 from shotad.sound.programme import RATE
-from shotad.sound.voicing import Materials
+from shotad.sound.voicing import Materials, takers_findings
 
 MONO = "mono"
 
@@ -311,7 +311,11 @@ class RenderRecord:
             kept=materials.kept,
             sound=sound,
             pauses=materials.fitting.pauses,
-            findings=(*(sound.findings if sound else ()), *(f for one in made for f in one.findings)),
+            findings=(
+                *(sound.findings if sound else ()),
+                *(finding for one in made for finding in one.findings),
+                *takers_findings(materials.track, materials.fitting.unspoken, "is not heard"),
+            ),
             warnings=tuple(dict.fromkeys((*notes, *(text for one in made for text in one.warnings)))),
             files=tuple(files),
             brought=dict(materials.brought),

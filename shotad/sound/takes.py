@@ -15,7 +15,7 @@ import io
 import re
 import threading
 import wave
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from functools import partial
@@ -273,6 +273,11 @@ class Keeping:
         """What is sent to the voice for a line."""
         return said(text, self._language, self._lexicon, self._voice.reads)
 
+    def kept(self, text: str) -> Take | None:
+        """The take of a line, if it is there already; nothing is spoken."""
+        sent, pace, path = self._asked(text)
+        return self._kept(path, sent, pace)
+
     def say(self, text: str) -> Take:
         """The take of a line at the pace of the settings. Raises VoiceError.
 
@@ -355,6 +360,35 @@ class Keeping:
             self._keep(path, take)
             with self._lock:
                 task.advance()
+
+
+class Foreseeing:
+    """A `Studio` in which nothing is spoken: takes are those that are there, or as long as they are expected
+    to be and without sound.
+
+    ``guessed`` are the texts of which it was expected.
+    """
+
+    def __init__(self, studio: Keeping | None, seconds: Callable[[str], float]) -> None:
+        """``studio`` has the takes (None: the voice is not known yet); ``seconds`` expects how long a text
+        takes to say."""
+        self._studio, self._seconds = studio, seconds
+        self.guessed: set[str] = set()
+
+    def sent(self, text: str) -> str:
+        return text if self._studio is None else self._studio.sent(text)
+
+    def say(self, text: str) -> Take:
+        kept = None if self._studio is None else self._studio.kept(text)
+        if kept is not None:
+            return kept
+        self.guessed.add(text)
+        size = max(1, round(self._seconds(text) * _GUESSED_RATE))
+        return Take(Stored(size, f"expected: {text}", lambda: np.zeros(size, np.float32)), _GUESSED_RATE)
+
+
+_GUESSED_RATE = 1000
+"""Samples a second of a take that nobody has spoken: lines are fitted in milliseconds."""
 
 
 def read_lexicon(file: str | None) -> Lexicon:

@@ -7,7 +7,7 @@ What became of the lines stands on the track then; what people own in it stays a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from shotad.film import Film, Prepared, kept_free, recorded
 from shotad.script import (
     TRACK,
     Cue,
+    Finding,
+    Level,
     Shorten,
     Track,
     Voiced,
@@ -35,6 +37,7 @@ from shotad.script import (
     save_track,
     save_translation,
     scripts_of,
+    timecode,
     to_json,
     track_lock,
     track_of,
@@ -47,7 +50,7 @@ from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
 from shotad.sound.speaking import LONGEST, is_speakable
-from shotad.sound.takes import Keeping
+from shotad.sound.takes import Foreseeing, Keeping
 from shotad.sound.voice_engines import Speaker
 
 
@@ -172,23 +175,10 @@ def speak(
         pronunciations(materials.folder.path),
         force=force,
     )
-    speech, slots = materials.speech, {slot.id: slot.interval for slot in materials.prepared.slots}
-    given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
-    lines, mute = [], []
-    for line in given:
-        why_not = why_unspeakable(studio.sent(line.text), track.language)
-        if why_not:
-            mute.append(Unspoken(line.id, why_not))
-        else:
-            lines.append(line)
-    studio.say_all([line.text for line in lines], progress=progress)
-    fitting = fit(lines, studio, config.fit, shorten=shorten)
-    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
-    if config.extended.on:
-        shots, end = materials.prepared.shots, materials.prepared.end
-        fitting = PausePlanner(
-            lines, fitting, studio, shots, config.extended, config.fit, end, speech
-        ).fitting()
+    texts = [" ".join(cue.text.split()) for cue in track.heard]
+    speakable = [text for text in texts if not why_unspeakable(studio.sent(text), track.language)]
+    studio.say_all(speakable, progress=progress)
+    fitting = fit_track(track, materials.speech, materials.prepared, studio, config, shorten=shorten)
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.keep_used()
@@ -200,6 +190,61 @@ def speak(
         anew=studio.spoken,
         kept=studio.taken,
     )
+
+
+def fit_track(
+    track: Track,
+    speech: Sequence[Interval],
+    prepared: Prepared,
+    studio: Keeping | Foreseeing,
+    config: Config,
+    *,
+    shorten: Shorten | None = None,
+) -> Fitting:
+    """Every line of a track that is heard, in its place, or without one and why; with pauses where the
+    settings want them.
+
+    For a render, and with a `Foreseeing` studio for whoever wants to know before what it would come to.
+    ``speech`` are the seconds in which somebody speaks. Raises VoiceError.
+    """
+    slots = {slot.id: slot.interval for slot in prepared.slots}
+    given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
+    lines, mute = [], []
+    for line in given:
+        why_not = why_unspeakable(studio.sent(line.text), track.language)
+        if why_not:
+            mute.append(Unspoken(line.id, why_not))
+        else:
+            lines.append(line)
+    fitting = fit(lines, studio, config.fit, shorten=shorten)
+    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
+    if not config.extended.on:
+        return fitting
+    planner = PausePlanner(
+        lines, fitting, studio, prepared.shots, config.extended, config.fit, prepared.end, speech
+    )
+    return planner.fitting()
+
+
+def takers_findings(track: Track, unspoken: Iterable[Unspoken], what_becomes: str) -> tuple[Finding, ...]:
+    """T4 beside each line that leaves a neighbour no time; ``what_becomes`` of the neighbour: ``is not
+    heard``."""
+    cues = {cue.id: cue for cue in track.cues}
+    findings: list[Finding] = []
+    for lost in unspoken:
+        neighbour = cues[lost.id]
+        words = " ".join(neighbour.text.split())
+        short = words if len(words) <= _WORDS_TOLD else f"{words[: _WORDS_TOLD - 1]}…"
+        message = (
+            f"leaves no time for the line at {timecode(neighbour.interval.start)} (“{short}”), "
+            f"which {what_becomes}"
+        )
+        findings += [Finding("T4", Level.WARNING, message, taker) for taker in lost.taken_by]
+    return tuple(findings)
+
+
+_WORDS_TOLD = 60
+"""Letters of a neighbour that a finding repeats."""
 
 
 def why_unspeakable(text: str, language: str) -> str:

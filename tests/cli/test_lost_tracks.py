@@ -287,13 +287,13 @@ def test_export_replaces_no_script_that_somebody_edited(
 ) -> None:
     assert describe().code == 0
     edit(folder / "movie.ad.vtt", MINE)
-    refused(shotad("export", folder), "movie.ad.vtt was changed", "shotad import")
+    refused(shotad("export", folder), "movie.ad.vtt: 1 line was changed", "shotad import")
     assert MINE in (folder / "movie.ad.vtt").read_text()
     out = f"{folder.parent / 'out'}/"
     assert shotad("export", folder, "--out", out).code == 0
     sent = folder.parent / "out" / "movie.ad.csv"
     edit_of_sent = sent.read_text(encoding="utf-8").replace(texts(folder)[1], LATER, 1)
     sent.write_text(edit_of_sent, encoding="utf-8")
-    refused(shotad("export", folder, "--out", out), "out/movie.ad.csv was changed")
+    refused(shotad("export", folder, "--out", out), "out/movie.ad.csv: 1 line was changed")
     assert shotad("import", folder, sent).code == 0
     assert shotad("export", folder, "--out", out).code == 0, "the track has it by now"
