@@ -145,6 +145,8 @@ def append(path: Path, data: bytes, *, durable: bool = False) -> None:
                     rest = rest[os.write(number, rest) :]
                 if durable:
                     os.fsync(number)
+                    if size == 0:  # the file is new, perhaps
+                        _sync_folder(path.parent)
             except BaseException:
                 with suppress(OSError):
                     os.ftruncate(number, size)
@@ -334,10 +336,23 @@ def replacing(path: Path) -> Iterator[Path]:
             os.umask(mask)
             part.chmod(0o666 & ~mask)
             part.replace(path)
+            _sync_folder(path.parent)
         finally:
             with suppress(OSError):  # on a disk that has become read-only nothing can be removed
                 part.unlink(missing_ok=True)
             _writing.discard(part.name)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the disk keep the names in a folder: else a power cut may bring back what a file was before."""
+    if os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    with suppress(OSError):  # some network file systems cannot do it; the file itself is written
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def make_folder(folder: Path, path: Path, trouble: str) -> None:

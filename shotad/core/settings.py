@@ -400,7 +400,9 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
             (key, value), = value.items()  # fmt: skip
             dotted = f"{dotted}.{key}"
         meant = did_you_mean(dotted, names, cutoff=0.4).rstrip()
-        return f"There is no setting {dotted}.", meant or f"Valid keys: {', '.join(names)}."
+        groups = dict.fromkeys(name.partition(".")[0] for name in names)
+        listed = f"docs/settings.md lists all. They begin with {', '.join(groups)}."
+        return f"There is no setting {dotted[:80]}.", meant or listed
     reason = error["msg"].removeprefix("Value error, ")
     return f"{dotted} = {_shown(error['input'])} cannot be used: {reason}.", _remedy(model, error["loc"])
 

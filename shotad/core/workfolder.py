@@ -248,10 +248,18 @@ class RecordLog:
 
         Raises WorkFolderError; nothing of the record is left then: a later one has its line to itself.
         """
-        line, path = without_sent_secrets(_line({"key": key, **record})), self._path
-        append(path, line.encode(), durable=True)
-        self._records[key] = json.loads(line)
-        return self._records[key]
+        return self.add_all({key: record})[0]
+
+    def add_all(self, records: Mapping[str, Json]) -> list[dict[str, Any]]:
+        """Write records of one answer out in one piece, by their keys; they are returned as they read back.
+
+        A run that is killed has all of them or none, so that it asks the same again. Raises as `add`.
+        """
+        lines = {key: without_sent_secrets(_line({"key": key, **record})) for key, record in records.items()}
+        append(self._path, "".join(lines.values()).encode(), durable=True)
+        written = {key: json.loads(line) for key, line in lines.items()}
+        self._records.update(written)
+        return list(written.values())
 
     def keep(self, keys: Iterable[str], spare: Callable[[Json], object] = lambda _: None) -> None:
         """Rewrite the file with just these records, in this order; stale ones go.

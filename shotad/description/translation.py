@@ -168,10 +168,11 @@ def translate_track(
             every, tries = prompt.translated(group, task, around, engine)
             request = prompt.request_for(group, task, around)
             asked = prompt_record(request.messages)
+            rows: dict[str, Record] = {}
             for one in every:
                 # What was asked and answered for the group stands in the record of its first line.
                 head = one is every[0]
-                row = {
+                rows[keys[one.line.id]] = {
                     "slot": one.line.id,
                     "line": one.line.text,
                     "budget": one.line.words,
@@ -185,7 +186,7 @@ def translate_track(
                     "faults": [fault.text for fault in one.faults] if one.usable else [],
                     "error": one.why or None,
                 }
-                record = log.add(keys[one.line.id], row)
+            for one, record in zip(every, log.add_all(rows), strict=True):
                 made.append(record)
                 if record["text"] and not own.get(one.line.id):
                     said[one.line.id] = record["text"]

@@ -252,13 +252,17 @@ class Pack:
         except (OSError, WorkFolderError):
             return
         whole = len(data) - len(data) % _RECORD.size
-        self._whole, self._written = len(self._head) + whole, room
-        for moment, *told, full in _RECORD.iter_unpack(data[:whole]):
-            place = FrameEntry._make((*told, bool(full)))
+        for row, (moment, *fields, full) in enumerate(_RECORD.iter_unpack(data[:whole])):
+            place = FrameEntry._make((*fields, bool(full)))
             if moment == _LAST:
                 self.complete = True
+            elif place.length == 0:
+                # No frame is empty: a power cut may leave zeros where the disk had not written yet.
+                whole = row * _RECORD.size
+                break
             elif place.offset + place.length <= room:
                 self.places[moment] = place
+        self._whole, self._written = len(self._head) + whole, room
 
     @property
     def size(self) -> int:

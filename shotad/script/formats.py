@@ -13,10 +13,11 @@ from fractions import Fraction
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from shotad.core import (
     EditConflict,
+    FileKind,
     Interval,
     ScriptError,
     decode_text,
@@ -158,18 +159,21 @@ def script_format(name: str) -> Format:
     return replace(ALL_FORMATS[plain], rate=frames)
 
 
-def read_cues(path: Path) -> tuple[ScriptCue, ...]:
-    """The lines of any script file. Raises ScriptError with file and line."""
-    return read_script(path).cues
+def read_cues(path: Path, kind: FileKind = "script") -> tuple[ScriptCue, ...]:
+    """The lines of any script file, of which ``kind`` says how large it may be. Raises ScriptError with file
+    and line."""
+    return read_script(path, kind=kind).cues
 
 
-def read_script(path: Path, name: str | None = None, language: str | None = None) -> Script:
+def read_script(
+    path: Path, name: str | None = None, language: str | None = None, *, kind: FileKind = "script"
+) -> Script:
     """What a script file holds; the format is found by ending and content unless ``name`` gives it.
 
     ``language`` (a tag) is the one that is read where the file has several. Raises ScriptError with file and
     line.
     """
-    data = read_file_bytes(path, "script", ScriptError)
+    data = read_file_bytes(path, kind, ScriptError)
     _check_readable(data, path.name)
     return script_format(name or detect_format(path.name, data)).read(data, path.name, language)
 
@@ -358,8 +362,8 @@ def given_shots(path: Path, end: float) -> list[dict[str, Any]]:
     return [{"index": i, "start": p.start, "end": p.end, "frame": None} for i, p in enumerate(parts)]
 
 
-def _cues(path: Path, what: str) -> tuple[ScriptCue, ...]:
-    cues = read_cues(path)
+def _cues(path: Path, kind: Literal["slots", "shots"]) -> tuple[ScriptCue, ...]:
+    cues = read_cues(path, kind)
     if not cues:
-        raise ScriptError(f"{path} holds no {what}.", "Give start and end of each in seconds.")
+        raise ScriptError(f"{path} holds no {kind}.", "Give start and end of each in seconds.")
     return cues
