@@ -486,11 +486,21 @@ class _Piece(_Timed):
     seconds: Annotated[list[Second], Field(min_length=1)]
 
 
+class _Maker(_Record):
+    """Who answered: the fields of `Identity`, and no others."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    engine: str
+    model: str
+    revision: str
+
+
 class _Asked(_Keyed):
     """What both stages keep of a question and its answer."""
 
     slot: str
-    maker: dict[str, str | None]
+    maker: _Maker
     prompt: list[dict[str, Any]]
     raw: str
     error: str | None

@@ -234,6 +234,8 @@ SRT_END = "{\\shotad end}"
 
 _STATEMENT = re.compile(r"\{\\shotad (?P<stamp>[0-9a-f]{8}) [^{}]*\}\n?")
 _OWN_MARK = re.compile(r"\{\\shotad[^{}]*\}?")
+_OPEN_MARK = re.compile(r"\{\\shotad[^{}]*(?:\{|\Z)")
+"""A mark of ours that is not closed, up to the next brace or the end of the file."""
 _SRT_TIMING = re.compile(
     r"\s*+(?P<start>[\d:]++(?:[,.]\d*+)?)\s*+-->\s*+(?P<end>[\d:]++(?:[,.]\d*+)?)(?:\s.*)?"
 )
@@ -271,6 +273,8 @@ def read_srt(text: str, name: str) -> Script:
     statement = _STATEMENT.match("\n".join(bodies[0])) if bodies else None
     numbers = [id_of(lines[i - 1].strip()) if i else None for i in timings]
     is_ours = statement is not None or any(numbers) or "{\\shotad " in text
+    if _OPEN_MARK.search(text):
+        raise incomplete(name, "a mark {\\shotad … is not closed")
     if is_ours and SRT_END not in text:
         raise incomplete(
             name,

@@ -192,7 +192,7 @@ def test_subtitles_go_with_their_pictures(tmp_path: Path) -> None:
     (tmp_path / "two.mkv").write_bytes(one.read_bytes() * 2)
     found = embedded_track(tmp_path / "two.mkv")
     assert found is not None
-    assert [line.interval.start for line in found[0]] == pytest.approx([1.0, 4.05], abs=0.05)
+    assert [line.interval.start for line in found[0].utterances] == pytest.approx([1.0, 4.05], abs=0.05)
 
 
 def holed(begin: float, length: float, sound_goes_on: bool) -> FilmSpec:

@@ -140,6 +140,14 @@ def test_a_script_of_which_blocks_were_lost_on_the_disk_is_refused() -> None:
             script_format(name).read(data[:-60] + bytes(60), "x")
 
 
+def test_a_mark_that_is_not_closed_hides_no_line() -> None:
+    text = encoded(made(), "srt").decode()
+    statement = text[text.index("{\\shotad") : text.index("}") + 1]
+    for damaged in (statement[:-1], statement.replace("}", "<b>"), statement[:12]):
+        with pytest.raises(ScriptError, match="is not closed"):
+            script_format("srt").read(text.replace(statement, damaged).encode(), "movie.ad.srt")
+
+
 def test_a_file_of_another_program_is_read_where_it_is_whole_and_refused_within_a_timing() -> None:
     srt = "1\n00:00:02,000 --> 00:00:04,000\nA.\n\n2\n00:00:10,000 --> 00:00:12,500"
     assert len(script_format("srt").read(srt.encode(), "x").cues) == 2
