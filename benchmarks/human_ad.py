@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--text", type=Path, default=DREAM, help="the folder with captions and descriptions")
     folder = parser.parse_args().text
     times = {n: [time for time, _ in described_lines(folder / file)] for n, file in DESCRIBERS.items()}
-    free = free_time(read_subtitles(folder / "captions.en.vtt"), DURATION, SpeechSettings())
+    free = free_time(read_subtitles(folder / "captions.en.vtt").utterances, DURATION, SpeechSettings())
     print("shortest  gaps  seconds  " + "  ".join(f"{name:>8s}" for name in times))
     for shortest in (0.0, 2.0, 3.0, 4.0):
         gaps = [gap for gap in free if gap.duration >= shortest]

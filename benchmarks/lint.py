@@ -84,7 +84,7 @@ def corpora(data: Path) -> dict[str, list[Material]]:
 
 
 def _script(path: Path, captions: Path) -> Material:
-    speech = read_subtitles(captions) if captions.is_file() else None
+    speech = read_subtitles(captions).utterances if captions.is_file() else None
     return Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)
 
 

@@ -25,8 +25,8 @@ import numpy.typing as npt
 from common import DATA, LABELS, command_line, sound_of
 
 from shotad.core import Interval, SpeechSettings, weights_file
-from shotad.film import SoundBlock, find_speech, open_film, sound_blocks, subtract, union
-from shotad.film.speech import RATE, WINDOW, Signal, Vad, speech_intervals
+from shotad.film import SoundBlock, open_film, sound_blocks, subtract, union
+from shotad.film.speech import RATE, WINDOW, Signal, Vad, speech_in, speech_intervals
 
 MARGIN = SpeechSettings().margin
 LEVELS = (5, 0, -5)
@@ -55,8 +55,7 @@ def plain(sound: Signal) -> tuple[Interval, ...]:
 def ours(sound: Signal) -> tuple[Interval, ...]:
     """What `shotad describe` hears."""
     blocks = (SoundBlock(at / RATE, sound[at : at + RATE]) for at in range(0, len(sound), RATE))
-    utterances, _, _ = find_speech(blocks, SpeechSettings(), subtitles=None, duration=len(sound) / RATE)
-    return tuple(u.interval for u in utterances)
+    return speech_in(blocks, len(sound) / RATE) or ()
 
 
 DETECTORS: dict[str, Detector] = {"plain Silero 0.5": plain, "ours": ours}

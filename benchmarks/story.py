@@ -71,7 +71,7 @@ class Listener:
 def dream() -> Film:
     own, other = (described_lines(DREAM / name) for name in DESCRIBERS.values())
     described = [said_around(interval, other) or text for interval, text in own]
-    return Film(own, described, read_subtitles(DREAM / "captions.en.vtt"))
+    return Film(own, described, read_subtitles(DREAM / "captions.en.vtt").utterances)
 
 
 def clips() -> Film:

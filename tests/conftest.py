@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +30,13 @@ settings.load_profile("steady")
 ROOT = str(Path(__file__).resolve().parent.parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The user's own configuration folder is one of these tests, also for programs that they start."""
+    folder = tempfile.mkdtemp(prefix="shotad-config-")
+    os.environ["SHOTAD_CONFIG"] = folder
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def _hear_interruptions() -> None:

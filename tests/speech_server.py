@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import wave
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +28,22 @@ def wav(samples: Tone, rate: int = 24000) -> bytes:
         file.setsampwidth(2)
         file.setframerate(rate)
         file.writeframes(np.round(samples * 32767).astype("<i2").tobytes())
+    return out.getvalue()
+
+
+def coded(muxer: str, codec: str, samples: Tone, rate: int = 24000) -> bytes:
+    """A sound file of another kind, through PyAV."""
+    import av
+
+    out = io.BytesIO()
+    with av.open(out, "w", format=muxer) as container:
+        stream: Any = container.add_stream(codec, rate=rate, layout="mono")
+        for at in range(0, len(samples), 4096):
+            part = np.asarray(samples[None, at : at + 4096], np.float32)
+            frame = av.AudioFrame.from_ndarray(part, "flt", "mono")
+            frame.sample_rate, frame.pts, frame.time_base = rate, at, Fraction(1, rate)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
     return out.getvalue()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,48 @@ def test_trouble_that_passes_leaves_no_trace(shotad: Shotad, tmp_path: Path, scr
     assert states(report) == {"placed": len(SLOTS)}
     assert all(len(record["tries"]) == 1 for record in run.records("stage2").values())
     assert {line["text"] for line in report["lines"]} == {"She opens the door."}
+
+
+def test_a_run_of_ones_own_is_gone_on_with_at_its_server_and_nobody_elses(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with BadServer(well) as server:
+        run = run_at(server, tmp_path / "w")
+        name = checked(shotad, run)["lines"][0]["id"]
+        asked = len(server.requests)
+        assert shotad("redo", run.out, name, "--no-sheet").code in (0, 1)
+        assert len(server.requests) > asked
+        # The same folder, as somebody else has it
+        monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "another"))
+        asked = len(server.requests)
+        said = shotad("redo", run.out, name, "--no-sheet")
+        assert (said.code, len(server.requests)) == (2, asked)
+        assert "This run asked engine = 'openai'" in said.err
+        words = ("--engine", "openai", "--set", f"openai.base_url={server.url}")
+        said = shotad("redo", run.out, name, "--no-sheet", *words)
+        assert "Say where it is: --film FILM." in said.err, "it lies nowhere near the folder"
+        film = ("--film", run.words[1])
+        assert shotad("redo", run.out, name, "--no-sheet", *words, *film).code in (0, 1)
+        assert len(server.requests) > asked
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_key_in_escapes_reaches_no_line(shotad: Shotad, tmp_path: Path, depth: int) -> None:
+    """``depth`` 1: the server escapes it in its answer, 2: in the line within its answer."""
+    escaped = "".join(f"\\u{ord(one):04x}" for one in SECRET)
+
+    def script(seen: Seen) -> Act:
+        line = "She opens the door marked KEY."
+        act = answer(f"{DESCRIBED} KEY") if is_stage1(seen) else answer(json.dumps({"summarized_AD": line}))
+        assert isinstance(act.body, str)
+        return replace(
+            act, body=act.body.replace("KEY", escaped if depth == 1 else escaped.replace("\\", "\\\\"))
+        )
+
+    with BadServer(script) as server:
+        run = run_at(server, tmp_path / "w", "stage2.repair=failed")
+        report = checked(shotad, run)
+    assert any("[secret]" in line["text"] for line in report["lines"])
 
 
 @pytest.mark.parametrize(("stage", "repair"), [("both", "all"), ("the second", "failed")])

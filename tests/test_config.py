@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from shotad.batch.ray.cluster import RaySettings
 from shotad.core import (
     Config,
     ConfigError,
     PromptError,
+    Settings,
     SlotSettings,
     UsageError,
     data_root,
     key_of,
     load_config,
+    load_settings,
     prompt_text,
 )
+from shotad.core.settings import bounds_of, number_settings
 from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
+from shotad.evaluation.datasets.dataset import Description
+from shotad.grammar.training_settings import ScaleTraining
 from tools.write_settings import ROOT, default_yaml, groups, settings_page
 
 
@@ -131,6 +138,62 @@ def test_value_out_of_range_is_refused_with_key_and_value() -> None:
         assert key.split(".")[0] in caught.value.what
         assert value in caught.value.what
         assert words in caught.value.what
+
+
+ODD_NUMBERS = ("nan", "inf", "-1", "0", "1e-320", "1e308", "true")
+
+
+def loaded(model: type[Settings], key: str, written: str) -> Any:
+    """The value of a setting that is written so, or the error with which it is refused."""
+    try:
+        value: Any = load_settings(model, (), [f"{key}={written}"])
+    except ConfigError as error:
+        return error
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+@pytest.mark.parametrize("model", [Config, ScaleTraining, RaySettings, Description], ids=str)
+def test_every_number_is_finite_and_bounded(model: type[Settings]) -> None:
+    numbers = number_settings(model)
+    assert numbers
+    for key, field in numbers.items():
+        lowest, highest = bounds_of(field)
+        assert lowest is not None, key
+        assert highest is not None, key
+        for written in ODD_NUMBERS:
+            value = loaded(model, key, written)
+            if isinstance(value, ConfigError):
+                assert key in value.what, (key, written)
+            else:
+                assert not isinstance(value, bool), (key, written)
+                assert lowest <= value <= highest, (key, written)
+    for written in ("9" * 5000, "1e400", "-inf", "[1]", "2026-99-99"):
+        error = loaded(model, next(iter(numbers)), written)
+        assert isinstance(error, ConfigError), written
+        assert len(str(error)) < 500, written
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -1, 0, 1e-320, 1e308, True, 10**5000, {}, [], None, "a\0b"], ids=type
+)
+def test_a_number_that_cannot_be_is_refused_in_python_too(value: Any) -> None:
+    for settings in ({"slots.minimum": value}, {"slots": {"seconds_per_word": value}}):
+        with pytest.raises(ConfigError):
+            load_config(None, settings)
+
+
+def test_what_is_no_config_and_no_settings_is_refused() -> None:
+    for config, settings in (
+        (3, None),
+        ([3], None),
+        (None, 3),
+        (None, [3]),
+        (None, {"voice.lexicon": "a\0b"}),
+    ):
+        with pytest.raises(ConfigError, match="cannot be used"):
+            load_config(config, settings)  # type: ignore[arg-type]
 
 
 def test_an_assignment_that_is_none_is_refused() -> None:

@@ -112,6 +112,7 @@ def test_what_a_person_may_have_edited_is_refused_with_the_place_and_kept(
         ("stage1", "error", []),
         ("stage1", "prompt", "x"),
         ("stage2", "maker", 3),
+        ("stage2", "maker", {"engine": "fake", "model": "", "": ""}),
         ("stage2", "slot", float("nan")),
     ],
 )

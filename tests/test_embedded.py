@@ -38,7 +38,7 @@ def track_of(out: Path) -> Track:
 
 
 def test_captions_are_what_is_said_and_shots_are_found_on_either_path(truths: dict[str, Any]) -> None:
-    heard = read_subtitles(SAMPLE.parent / "sample.en.vtt")
+    heard = read_subtitles(SAMPLE.parent / "sample.en.vtt").utterances
     assert [line.text for line in heard] == [line["text"] for line in truths["speech"]]
     for line, truth in zip(heard, truths["speech"], strict=True):
         assert [line.interval.start, line.interval.end] == pytest.approx(truth["seconds"], abs=0.002)

@@ -187,8 +187,13 @@ def test_edits_survive_a_second_run_and_a_changed_engine(first: First, w: Path) 
     assert "A person wrote this." in (w / f"{film_path().stem}.ad.vtt").read_text()
     outcome, _, _ = ran(w, force=True)
     assert outcome.track.cues[0].text == "A person wrote this."
+    replaced = w / f"{film_path().stem}.ad.vtt"
+    replaced.write_text(replaced.read_text().replace("A person wrote this.", "A person wrote that."))
     outcome, _, _ = ran(w, discard_edits=True)
     assert outcome.track.cues[0].text == old
+    assert "A person wrote this." in (w / "discarded-track.json").read_text()
+    assert "A person wrote that." in (w / f"discarded-{replaced.name}").read_text()
+    assert "1 edited line thrown away; copies are kept: discarded-track.json and " in outcome.warnings[-1]
 
 
 def test_given_slots_and_shots_are_used_as_they_are(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import pkgutil
 import re
 import shutil
@@ -11,9 +12,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import shotad
@@ -250,7 +253,7 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
     text = shotad.evaluate("predictions.jsonl", "human.csv", metrics="bleu-1, cider", out="report")
     assert text.values == report.values
     assert (here / "report" / "report.html").is_file()
-    assert any("no actions" in note for note in report.notes)
+    assert not any("actions" in note for note in report.notes), "these metrics need none"
 
 
 # --- errors, progress, the process
@@ -259,9 +262,9 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
     [
         (lambda: shotad.describe("none.mp4"), "none.mp4", "Check the path"),
         (lambda: shotad.detect_shots("none.mp4"), "none.mp4", "Check the path"),
-        (lambda: described(subtitles="none.srt"), "none.srt", "Check"),
+        (lambda: described(subtitles="none.srt"), "none.srt", "Check|--subtitles"),
         (lambda: described(engine="papr"), "'papr'", "Did you mean paper"),
-        (lambda: described(settings={"slots": {"minimum": -3}}), "slots.minimum = -3", "Correct"),
+        (lambda: described(settings={"slots": {"minimum": -3}}), "slots.minimum = -3", "from 0.1 to 3600"),
         (lambda: described(start=5.0, end=5.0), "end = 5.0 .* start = 5.0", "later end"),
         (lambda: described(cast="nobody.cast"), "nobody.cast", "cast.yaml"),
         (lambda: shotad.render("movie.mp4"), "track.json", "describe the film"),
@@ -347,3 +350,72 @@ def test_the_examples_run_as_they_stand(page: str, here: Path, capsys: pytest.Ca
     assert names["track"].heard
     assert (here / "movie.vtt").read_text("utf-8").startswith("WEBVTT")
     assert capsys.readouterr().out.count("Somebody crosses a room") >= len(names["track"].heard)
+
+
+TIMES = (math.nan, math.inf, -1, "90", True, 1e308, 10**400, 20.0, 100)
+"""None of these is a second of a film of 20 s."""
+PATHS = ("none.csv", "", "a\0b", 3, "folder")
+
+
+def test_what_is_given_is_checked_before_the_film_is_read(here: Path) -> None:
+    (here / "folder").mkdir()
+    (here / "late.csv").write_text("start,end\n90,95\n", encoding="utf-8")
+    wrong: list[dict[str, Any]] = [{"start": second} for second in (*TIMES, None)]
+    wrong += [{"end": second} for second in (math.nan, math.inf, -1, "90", False, 0)]
+    wrong += [{name: path} for name in ("slots", "shots", "subtitles", "cast") for path in PATHS]
+    wrong += [{"slots": "late.csv"}, {"shots": "late.csv"}, {"out": "a\0b"}, {"out": 3}, {"engine": 3}]
+    wrong += [{"config": 3}, {"settings": 3}, {"settings": [3]}, {"settings": {"slots.minimum": math.inf}}]
+    for arguments in wrong:
+        with pytest.raises(shotad.ShotadError) as caught:
+            shotad.describe("movie.mp4", **{"settings": FAST, **arguments})
+        assert caught.value.what.endswith("."), arguments
+        assert not (here / "movie.shotad").exists(), arguments
+    for film in ("none.mp4", "", "a\0b", 3, None):
+        with pytest.raises(shotad.ShotadError):
+            shotad.describe(film, settings=FAST)  # type: ignore[arg-type]
+    for rate in (math.nan, math.inf, 0, -1, True, 1e-320, 1e308, 10**5000, "1/0", "x", [3]):
+        with pytest.raises(shotad.ShotadError, match="is no frame rate"):
+            shotad.open_film("movie.mp4", frame_rate=rate)  # type: ignore[arg-type]
+    for make in ("nothing", 3, [3]):
+        with pytest.raises(shotad.ShotadError):
+            shotad.render("movie.mp4", make=make)  # type: ignore[arg-type]
+    for shots in ([1, 2], 3):
+        with pytest.raises(shotad.ShotadError, match="are no shots"):
+            shotad.find_threads("movie.mp4", shots)  # type: ignore[arg-type]
+    assert not (here / "movie.shotad").exists()
+
+
+def test_slots_outside_the_film_are_not_told_to_be_tried_again(here: Path) -> None:
+    (here / "some.csv").write_text("start,end\n2,6\n90,95\n", encoding="utf-8")
+    with pytest.warns(shotad.ShotadWarning, match="1 of 2 slots failed.*Correct their times") as told:
+        track = shotad.describe("movie.mp4", settings=FAST, slots="some.csv")
+    assert not any("Call it again" in str(one.message) for one in told)
+    assert len(track.cues) == 1
+
+
+def test_times_may_be_any_real_number(here: Path) -> None:
+    del here
+    for start, end in ((np.float32(0.5), Fraction(19)), (np.int64(0), 20), (0, 10**6)):
+        track = shotad.describe("movie.mp4", settings=FAST, start=start, end=end, overview=False)  # type: ignore[arg-type]
+        assert track.cues
+
+
+EXTREMES = {
+    "slots.minimum": (0.1, 3600), "slots.seconds_per_word": (0.05, 10), "speech.margin": (0, 60),
+    "shots.adaptive_threshold": (0.01, 1000), "shots.min_scene_len": (1, 100_000),
+    "shots.window_width": (1, 1000), "context.past": (0, 100), "context.future": (0, 100),
+    "frames.outside": (0, 20), "prompt.example_count": (0, 1000), "prompt.note_words": (0, 100_000),
+    "stage2.history": (0, 1000), "stage2.sampling.temperature": (0, 10), "stage2.sampling.top_p": (0.0001, 1),
+    "lint.rate_error": (0, 10_000), "seed": (0, 2**63 - 1),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::shotad.ShotadWarning")  # there are few slots
+@pytest.mark.parametrize("which", [0, 1], ids=["lowest", "highest"])
+def test_a_run_ends_with_the_lowest_and_the_highest_numbers(here: Path, which: int) -> None:
+    numbers = {key: bounds[which] for key, bounds in EXTREMES.items()}
+    quick = {"slots.minimum": 4.0, "speech.margin": 1.0} if which else {}
+    for settings in (numbers, {**numbers, **quick}):
+        track = shotad.describe("movie.mp4", settings={**FAST, **settings}, out=here / "x", overview=False)
+        assert (here / "x" / "track.json").is_file()
+    assert track.cues

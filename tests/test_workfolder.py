@@ -16,6 +16,7 @@ from shotad.core import (
     CastError,
     Config,
     ConfigError,
+    Display,
     Given,
     GivenCast,
     RecordLog,
@@ -100,7 +101,7 @@ def test_a_second_process_is_told_and_stops(tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from shotad.core.workfolder import replacing
+from shotad.core import replacing
 with replacing(Path(sys.argv[1])) as part:
     part.write_text("whole")
     print(part.name, flush=True)
@@ -196,6 +197,25 @@ def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert secret not in text
     assert read_settings(tmp_path / "w").config.openai.key_name == "OPENAI_API_KEY"
     assert "models.example/v1" in text
+
+
+def test_a_key_that_comes_to_light_on_the_way_is_not_written_or_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = 'sk-0123456789/abc"def'
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with WorkFolder(tmp_path) as folder:
+        folder.note(f"It is {key}.")
+        folder.write_json("a.json", {"text": key})
+        assert folder.log_of_records("b").add("k", {"text": f"It is {key}."})["text"] == "It is [secret]."
+    Display("plain").note(f"It is {key}.")
+    assert capsys.readouterr().err == "It is [secret].\n"
+    for name in ("log.txt", "a.json", "b.jsonl"):
+        assert "[secret]" in (tmp_path / name).read_text()
+    # What any server takes for a key is a word as well.
+    monkeypatch.setenv("OPENAI_API_KEY", "ollama")
+    Display("plain").note("ollama does not answer.")
+    assert capsys.readouterr().err == "ollama does not answer.\n"
 
 
 def test_addresses_lose_what_is_secret_in_them() -> None:

@@ -19,7 +19,7 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from shotad.core import Config
+from shotad.core import Config, UserOnly
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,6 +42,9 @@ Every setting, with its default. Set one by `--set slots.minimum=3`, or several 
 (the defaults as a file: `configs/default.yaml`). A flag wins over `--set`, that over a dataset's file,
 that over `--config`, the last of which wins. Numbers that nobody could judge are no settings; they stand in
 the code, each with its reason. `tools/write_settings.py` writes this page from `shotad/core/config/`.
+
+Where it says **yours**, the setting decides what is sent, run or read: a file that came with a film
+[may not choose it](batch.md#what-a-settings-file-beside-a-film-may-do).
 """
 _COLUMNS = "\n| key | default | unit or values | what it does |\n|---|---|---|---|"
 
@@ -97,7 +100,9 @@ def flat(text: str) -> str:
 
 
 def kind_of(info: FieldInfo, text: str) -> str:
-    """The values that may be given, or the unit of an amount; else what it is."""
+    """The values that may be given, or the unit of an amount; else what it is; and whether the setting is the
+    user's alone."""
+    yours = ", **yours**" if any(isinstance(mark, UserOnly) for mark in info.metadata) else ""
     outer, inner = get_origin(info.annotation), get_args(info.annotation)
     if outer is Literal:
         return ", ".join(f"`{value}`" for value in inner)
@@ -105,7 +110,7 @@ def kind_of(info: FieldInfo, text: str) -> str:
     if bool in kinds:
         return "`true`, `false`"
     unit = next((unit for start, unit in UNITS.items() if text.startswith(start)), None)
-    return unit or next(word for kind, word in _KINDS.items() if kind in kinds)
+    return (unit or next(word for kind, word in _KINDS.items() if kind in kinds)) + yours
 
 
 _KINDS = {tuple: "list", dict: "mapping", str: "text", int: "number", float: "number"}

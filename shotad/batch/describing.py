@@ -21,6 +21,7 @@ from shotad.core import (
     WorkFolder,
     forget_peak,
     lines,
+    memory_error_of,
     peak_memory,
     profiled,
     write_settings,
@@ -67,20 +68,26 @@ def describe_film(
             with WorkFolder(place.folder, force=job.force) as folder:
                 path = folder.path
                 result = _written(job, progress, engines, place, film, folder, wanted)
-    except ShotadError as error:
-        result = failure(job, error.what, error.hint, kind=type(error).__name__, again=error.again)
-    except MemoryError:
-        less = "Describe fewer films at once (--jobs 1), or at a smaller size (film.grid_height)."
-        result = failure(job, "There was not enough memory.", less, kind="memory", again=True)
     except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
-        what, hint = fault_of(error), "Please report it."
-        if path is not None:
-            with suppress(ShotadError):
-                WorkFolder(path).note("".join(traceback.format_exception(error)).rstrip())
-                what, hint = f"shotad failed: {error_line(error)}.", f"{path / 'log.txt'} says where."
-        result = failure(job, what, hint, kind="unexpected", again=True)
+        result = _failed(job, error, path)
     seconds, lasted = seconds or result.film_seconds, time.monotonic() - clock
     return replace(result, film_seconds=seconds, wall_seconds=lasted, peak=peak_memory())
+
+
+def _failed(job: FilmJob, error: Exception, path: Path | None) -> FilmResult:
+    """The failure of a film by ``error``, kept in the folder at ``path`` if nobody foresaw it."""
+    full = memory_error_of(error)
+    if full is not None:
+        less = "Describe fewer films at once (--jobs 1), or at a smaller size (film.grid_height)."
+        return failure(job, full.what, less, kind="memory", again=True)
+    if isinstance(error, ShotadError):
+        return failure(job, error.what, error.hint, kind=type(error).__name__, again=error.again)
+    what, hint = fault_of(error), "Please report it."
+    if path is not None:
+        with suppress(ShotadError, OSError):
+            WorkFolder(path).note("".join(traceback.format_exception(error)).rstrip())
+            what, hint = f"shotad failed: {error_line(error)}.", f"{path / 'log.txt'} says where."
+    return failure(job, what, hint, kind="unexpected", again=True)
 
 
 def _written(
@@ -103,15 +110,6 @@ def _written(
     if any(one.kind.is_heard for one in wanted):
         make_voice(config.voice, config.language)
     present_track(folder, film.info, with_scripts=False)
-    write_settings(
-        folder,
-        config,
-        place.film,
-        given,
-        frame_rate=job.frame_rate,
-        configs=job.configs,
-        assignments=job.assignments,
-    )
     engines = engines or Engines.of(config)
     with profiled(job.timed) as recorded:
         outcome = describe(
@@ -123,6 +121,16 @@ def _written(
             progress=progress,
             discard_edits=job.discard_edits,
             sheet=job.sheet,
+            accepted=partial(
+                write_settings,
+                folder,
+                config,
+                place.film,
+                given,
+                frame_rate=job.frame_rate,
+                configs=job.configs,
+                assignments=job.assignments,
+            ),
         )
         heard = None
         if wanted:

@@ -26,11 +26,14 @@ from filelock import FileLock, Timeout
 from shotad.batch.places import is_local, local_path, name_of, shown
 from shotad.batch.store import Entry, Store, names_below
 from shotad.core import (
+    FileKind,
     InUse,
     NoProgress,
     Progress,
     StorageError,
+    decode_text,
     key_of,
+    read_text_file,
     reported,
     size_text,
     stem_of,
@@ -96,15 +99,20 @@ def brought(place: str, folder: Path, *, progress: Progress | None = None) -> Pa
     return target
 
 
-def read_text(place: str) -> str:
+def read_text(place: str, kind: FileKind = "list") -> str:
     """The text of a small file, on this machine or at an address. Raises StorageError."""
+    hint = "Give a text in UTF-8."
+    if is_local(place):
+        if not local_path(place).exists():
+            raise StorageError(f"There is no {shown(place)}.", "Check the address.")
+        return read_text_file(local_path(place), kind, StorageError, hint=hint, encoding="utf-8").text
     try:
-        data = local_path(place).read_bytes() if is_local(place) else Store(place).read(place)
-        return data.decode("utf-8-sig")
+        data = Store(place).read(place)
     except FileNotFoundError:
         raise StorageError(f"There is no {shown(place)}.", "Check the address.") from None
-    except (OSError, UnicodeDecodeError) as trouble:
-        raise StorageError(f"{shown(place)} cannot be read: {trouble}.", "Give a text in UTF-8.") from None
+    except OSError as trouble:
+        raise StorageError(f"{shown(place)} cannot be read: {trouble}.", hint) from None
+    return decode_text(data, shown(place), StorageError, hint=hint, encoding="utf-8").text
 
 
 def fetch_object(

@@ -5,6 +5,7 @@ Estimates are upper ones: a film that is let in must not fill the disk on which 
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -83,9 +84,14 @@ _SIZE = re.compile(r"\s*+(\d++(?:[.,]\d++)?)\s*+([kmgt]?)i?b?\s*+", re.IGNORECAS
 def parse_size(text: str) -> int:
     """Bytes: ``2GB → 2000000000``, ``500 MB``, ``1.5g``. Raises UsageError."""
     match = _SIZE.fullmatch(text)
-    if match is None:
-        raise UsageError(f"{text!r} is no size.", "Write 2GB, 500MB or 1.5GB.")
-    return int(float(match[1].replace(",", ".")) * _UNITS[match[2].lower()])
+    size = math.inf if match is None else float(match[1].replace(",", ".")) * _UNITS[match[2].lower()]
+    if size > _LARGEST:
+        raise UsageError(f"{text[:80]!r} is no size.", "Write 2GB, 500MB or 1.5GB.")
+    return int(size)
+
+
+_LARGEST = 1e18
+"""Bytes, a million terabytes: more is a slip, or a number of hundreds of digits."""
 
 
 class Room:

@@ -1,8 +1,11 @@
 """From what a person names (folders, films, patterns, lists) to one job for each film.
 
-The command line speaks for all films; what lies beside a film speaks for that film, and wins. Each film has a
-work folder, and never one with another. It keeps the folder that an earlier run gave it, whatever films come
-beside it later: the folder's own ``settings.json`` says whose it is.
+The command line speaks for all films; what lies beside a film speaks for that film. It wins over what
+``--config`` says, but not over settings that options name. Files beside a film may have come with it: they
+choose no server, key or program, unless the user trusts their folder.
+
+Each film has a work folder, and never one with another. It keeps the folder that an earlier run gave it,
+whatever films come beside it later: the folder's own ``settings.json`` says whose it is.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import hashlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -35,7 +38,21 @@ from shotad.batch.places import (
     work_place_of,
 )
 from shotad.batch.store import Entry, Store, check_target
-from shotad.core import SETTINGS, Config, ShotadError, is_text, load_settings, parse_json, stem_of, unnamed
+from shotad.core import (
+    SETTINGS,
+    Config,
+    ShotadError,
+    WorkFolderError,
+    assignments_of,
+    is_text,
+    is_trusted,
+    load_settings,
+    parse_json,
+    read_file,
+    refuse_foreign,
+    stem_of,
+    unnamed,
+)
 
 STDIN = "-"
 
@@ -56,13 +73,24 @@ class Planner:
 
     ``shared`` is what is asked of all of them: a job whose film and folder do not count. ``out`` is the
     folder of the work folders (None: beside the films); with ``alone`` nothing that lies beside a film is
-    used. Raises StorageError where the folder for all work folders is no place to write to.
+    used. ``explicit`` are the settings that options name, as ``KEY=VALUE``: no file beside a film changes
+    them. Raises StorageError where the folder for all work folders is no place to write to.
     """
 
-    def __init__(self, shared: FilmJob, out: str | None = None, *, alone: bool = False) -> None:
+    def __init__(
+        self, shared: FilmJob, out: str | None = None, *, alone: bool = False, explicit: Sequence[str] = ()
+    ) -> None:
         if out is not None:
             check_target(out)
         self._shared, self._alone = shared, alone
+        self._explicit = tuple(explicit)
+        if any(text.partition("=")[0].strip() == "engine" for text in explicit):
+            # An engine that is named for both stages is not replaced for one of them by a file.
+            stages = {
+                "stage1.engine": shared.config.stage1.engine,
+                "stage2.engine": shared.config.stage2.engine,
+            }
+            self._explicit = (*assignments_of(stages), *explicit)
         self._folders = Folders(out)
         self._configs: dict[tuple[str, ...], Config] = {}
 
@@ -96,17 +124,34 @@ class Planner:
         """The job with what lies beside its film in place of what the batch says."""
         files = beside.settings
         if files not in self._configs:
-            # The batch's settings come under those of the files, the nearest to the film last.
-            with tempfile.TemporaryDirectory() as folder:
-                here = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
-                self._configs[files] = load_settings(Config, here, under=self._shared.config)
+            self._configs[files] = self._config_with(files)
         config = self._configs[files]
-        if beside.note is not None and (note := read_text(beside.note).strip()):
+        if beside.note is not None and (note := read_text(beside.note, "note").strip()):
             prompt = config.prompt.model_copy(update={"note": note})
             config = config.model_copy(update={"prompt": prompt})
         if beside.cast is not None:
             job = replace(job, cast=beside.cast, cast_key="", cast_photos=None)
         return replace(job, config=config, configs=(*job.configs, *files), subtitles=beside.subtitles)
+
+    def _config_with(self, files: Sequence[str]) -> Config:
+        """The batch's settings with those of files beside a film over them, the nearest to the film last, and
+        those that options name over all.
+
+        Raises ConfigError for a file that chooses what only the user may choose and lies in no folder that
+        the user trusts.
+        """
+        config = self._shared.config
+        with tempfile.TemporaryDirectory() as folder:
+            here = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
+            strangers = [copy for file, copy in zip(files, here, strict=True) if not is_trusted(file)]
+            for count, (file, copy) in enumerate(zip(files, here, strict=True), 1):
+                before = config
+                config = load_settings(
+                    Config, here[:count], self._explicit, under=self._shared.config, confined=strangers
+                )
+                if copy in strangers:
+                    refuse_foreign(before, config, shown(file), shown(parent_of(file)))
+        return config
 
     def _plain(self, film: Entry, folder: str) -> FilmJob:
         # Of a bank of many films' casts: that of this film is called as the film.
@@ -261,9 +306,9 @@ def _owner(folder: str, known: Container[str]) -> str | None:
     try:
         here = is_local(folder)
         place = join(folder, SETTINGS)
-        record = parse_json(local_path(place).read_bytes() if here else Store(folder).read(place))
+        record = parse_json(read_file(local_path(place)) if here else Store(folder).read(place))
         film = record["film"]["path"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, WorkFolderError, ValueError, KeyError, TypeError):
         return None
     if not isinstance(film, str):
         return None
@@ -278,32 +323,74 @@ def _owner(folder: str, known: Container[str]) -> str | None:
 
 
 class Leaving:
-    """Says once, and before it does, what leaves this machine for films; they may have settings, and so
-    engines and voices, of their own."""
+    """Says once, and before it does, what leaves this machine for films, and which engines describe them;
+    films may have settings, and so engines and voices, of their own."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
-        self._seen: set[tuple[str, ...]] = set()
+        self._lines: dict[tuple[str, ...], list[str]] = {}
 
     def of(self, films: Iterable[Planned]) -> list[str]:
-        """What was not said yet, in the order of the films."""
-        from shotad.description import Engines
-        from shotad.engines import notice
-        from shotad.sound import make_voice, notice as voice_notice, parse_wanted
+        """What leaves this machine and was not said yet, in the order of the films. What holds for some of
+        these films alone names them."""
+        return self._new(films, "leaving", _leaving)
 
-        found: list[str] = []
-        for job in (film.job for film in films if film.trouble is None):
-            terms = (job.config.model_dump_json(exclude={"prompt"}), *job.makes)
-            if terms in self._seen:
-                continue
-            self._seen.add(terms)
-            # Nothing of an engine or a voice that cannot be had: its run says why.
-            with suppress(ShotadError):
-                engines = Engines.of(job.config)
-                found += notice(engines.looks, engines.writes)
-            with suppress(ShotadError):
-                if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
-                    found += voice_notice(make_voice(job.config.voice, job.config.language))
-        new = [line for line in dict.fromkeys(found) if line not in self._said]
+    def engines_of(self, films: Iterable[Planned]) -> list[str]:
+        """The same of the engines that describe the films, and what is wrong with their settings."""
+        return self._new(films, "engines", _engines)
+
+    def _new(
+        self, films: Iterable[Planned], kind: str, lines_of: Callable[[FilmJob], list[str]]
+    ) -> list[str]:
+        jobs = [film.job for film in films if film.trouble is None]
+        everybody = {job.film for job in jobs}
+        films_by_line: dict[str, dict[str, None]] = {}
+        for job in jobs:
+            # Films differ in their notes, of which only the length is ever spoken of.
+            note_words = str(len(job.config.prompt.note.split()))
+            terms = (kind, job.config.model_dump_json(exclude={"prompt"}), note_words, *job.makes)
+            if terms not in self._lines:
+                self._lines[terms] = lines_of(job)
+            for line in self._lines[terms]:
+                films_by_line.setdefault(line, {})[job.film] = None
+        new = {line: some for line, some in films_by_line.items() if line not in self._said}
         self._said.update(new)
-        return new
+        return [
+            line if some.keys() == everybody else f"{_some([name_of(film) for film in some])}: {line}"
+            for line, some in new.items()
+        ]
+
+
+def _leaving(job: FilmJob) -> list[str]:
+    from shotad.description import Engines
+    from shotad.engines import notice
+    from shotad.sound import make_voice, notice as voice_notice, parse_wanted
+
+    found: list[str] = []
+    # Nothing of an engine or a voice that cannot be had: its run says why.
+    with suppress(ShotadError):
+        engines = Engines.of(job.config)
+        found += notice(engines.looks, engines.writes)
+    with suppress(ShotadError):
+        if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
+            found += voice_notice(make_voice(job.config.voice, job.config.language))
+    return found
+
+
+def _engines(job: FilmJob) -> list[str]:
+    from shotad.description import Engines, remarks, who_describes
+
+    with suppress(ShotadError):
+        engines = Engines.of(job.config)
+        return [*who_describes(engines), *remarks(job.config, engines)]
+    return []
+
+
+_NAMED = 3
+"""Films that a line names at most."""
+
+
+def _some(names: Sequence[str]) -> str:
+    """``a.mp4, b.mp4, c.mp4 and 4 more``."""
+    listed, more = ", ".join(names[:_NAMED]), len(names) - _NAMED
+    return f"{listed} and {more} more" if more > 0 else listed

@@ -27,6 +27,7 @@ from shotad.core import (
     parse_json,
     plural,
     printable,
+    read_file,
     sentence,
     size_text,
     write_text,
@@ -268,12 +269,14 @@ def read_report(path: Path) -> list[dict[str, Any]]:
     """The rows of a report. Raises UsageError where there is none that can be read."""
     remedy = "Run the batch without --only-failed first, or name its report with --report."
     try:
-        found = parse_json(path.read_text(encoding="utf-8"))
+        found = parse_json(read_file(path, follow=True))
         films = [dict(film) for film in found["films"]]
         if not all(isinstance(film["film"], str) and isinstance(film["state"], str) for film in films):
             raise TypeError("a film without name or state")
     except FileNotFoundError:
         raise UsageError(f"There is no report {path}.", remedy) from None
+    except WorkFolderError as trouble:
+        raise UsageError(trouble.what, remedy) from None
     except (OSError, ValueError, KeyError, TypeError) as trouble:
         raise UsageError(f"{path} is no report of shotad batch: {trouble!r}.", remedy) from None
     return films

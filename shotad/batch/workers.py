@@ -25,7 +25,16 @@ from typing import TYPE_CHECKING
 
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
-from shotad.core import NoRoom, Task, interruptible, leave, memory_of, size_text, use_one_heap
+from shotad.core import (
+    NoRoom,
+    Task,
+    interruptible,
+    leave,
+    memory_of,
+    own_modules_only,
+    size_text,
+    use_one_heap,
+)
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
@@ -178,7 +187,8 @@ class WorkerPool:
             # No interruption reaches a process that is being started, until it wants to hear them.
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
             try:
-                process.start()
+                with own_modules_only():
+                    process.start()
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()

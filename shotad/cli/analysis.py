@@ -77,6 +77,7 @@ def slots_command(console: Console, **options: Any) -> None:
     few = why_few(found.slots, found.gaps, Interval(0.0, found.end), config.slots)
     if few:
         lines.append(f"Note: {few}")
+    lines += [f"Note: {warning}" for warning in found.warnings]
     if found.hand:
         lines.append(
             f"By hand: {len(found.hand.added)} added, {len(found.hand.removed)} removed (slots.hand.json)."
@@ -88,6 +89,7 @@ def slots_command(console: Console, **options: Any) -> None:
         "gaps": interval_rows(found.gaps),
         "slots": slot_rows(found.slots),
         "few": few,
+        "warnings": list(found.warnings),
         "by_hand": hand_row(found.hand),
     }
     console.result("\n".join(lines), value)
@@ -204,4 +206,4 @@ def _places(options: dict[str, Any]) -> dict[str, Path]:
     name = name if isinstance(name, str) and name else named.stem
     if (named / SETTINGS).exists():  # where its run had it
         return {"film": film_of(named, read_settings(named), name), "out": named}
-    return {"film": named.absolute().parent / name, "out": named}
+    return {"film": named.absolute().parent / Path(name).name, "out": named}

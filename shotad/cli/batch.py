@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import signal
 import socket
@@ -24,14 +25,16 @@ from shotad.cli import describe as describing
 from shotad.cli.options import (
     PATH,
     Console,
+    FiniteRange,
     SectionedCommand,
     asked_time,
     console_options,
+    explicit_settings,
     settings,
     strict_option,
     tell_failures,
 )
-from shotad.core import CastError, Config, EngineError, FilmError, UsageError, WorkFolderError
+from shotad.core import SAFE_PATH, CastError, Config, EngineError, FilmError, UsageError, WorkFolderError
 
 if TYPE_CHECKING:
     from shotad.batch import (
@@ -108,7 +111,9 @@ class BatchRequest:
             found = gather(films, listed, options["frame_rate"])
             return only(found, failed) if options["only_failed"] else found
 
-        found, planner = look(), Planner(shared, options["out"], alone=options["no_beside"])
+        explicit = explicit_settings(options, **describing.flags_of(options))
+        found = look()
+        planner = Planner(shared, options["out"], alone=options["no_beside"], explicit=explicit)
         return BatchRequest(options, shared.config, planner, report, before, look, found)
 
 
@@ -165,8 +170,8 @@ def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int |
     most = None if memory is None else _size("--memory", memory)
     if most == 0:
         raise UsageError(f"--memory {memory} leaves nothing to a film.", "Write how much each may take: 4GB.")
-    if jobs != AUTO and (not (jobs.isascii() and jobs.isdigit()) or int(jobs) < 1):
-        raise UsageError(f"--jobs {jobs} is no number of films.", "Write 1, 2, … or auto.")
+    if jobs != AUTO and not (re.fullmatch(r"[0-9]{1,4}", jobs) and int(jobs) > 0):
+        raise UsageError(f"--jobs {jobs[:80]} is no number of films.", "Write 1, 2, … or auto.")
     return None if jobs == AUTO else int(jobs), free, most
 
 
@@ -182,7 +187,7 @@ def _size(option: str, text: str) -> int:
 def open_with(console: Console, asked: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.batch import is_local, local_path
-    from shotad.description import Engines, remarks
+    from shotad.description import Engines, check_setting_files
 
     options, config = asked.options, asked.config
     limits_of(options)
@@ -195,14 +200,14 @@ def open_with(console: Console, asked: BatchRequest) -> None:
             raise WorkFolderError(what, "Name a folder, or one that can be made.")
         if not os.access(there, os.W_OK | os.X_OK):
             raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
-    if options["voice"] or options["makes"]:
-        describing.check_voice(config, options["makes"])
+    if asked.report.is_dir():
+        raise UsageError(f"--report {asked.report} is a folder.", "Name a file.")
+    check_setting_files(config)
+    describing.check_voice(config, options["makes"])
     engines = Engines.of(config)
     if options["address"] is None and not options["dry_run"]:
         # On a cluster it is its nodes that look and write.
         engines.check_machine(config)
-    for line in remarks(config, engines):
-        console.note(line)
 
 
 def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
@@ -210,7 +215,7 @@ def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
     from shotad.batch import done_before, foreseen_json, foreseen_lines, labels
 
     planned = asked.planner.plan(asked.gathered)
-    for line in leaving.of(planned):
+    for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
     results = [film.trouble or done_before(film.job) for film in planned]
     names = labels(planned)
@@ -292,7 +297,12 @@ def supervised() -> bool:
         return False
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-m", "shotad.cli.main", *sys.argv[1:]]
-    environment = {**os.environ, _LINE: str(theirs.fileno())}
+    # It takes no module from the folder that the command runs in, which may be one of films from anywhere; so
+    # it has to be told where shotad is.
+    package = str(Path(__file__).resolve().parents[2])
+    paths = [path for path in (os.environ.get("PYTHONPATH"), package) if path]
+    environment = {**os.environ, _LINE: str(theirs.fileno()), "PYTHONPATH": os.pathsep.join(paths)}
+    environment[SAFE_PATH] = "1"
     with ours:
         with theirs:
             # In a session of its own, so that Ctrl-C comes once: from here.
@@ -336,7 +346,7 @@ def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
 
     settings = load_ray_settings(asked.options["ray_files"])
     planned = asked.planner.plan(asked.gathered)
-    for line in leaving.of(sent_to(planned, settings)):
+    for line in (*leaving.engines_of(planned), *leaving.of(sent_to(planned, settings))):
         console.note(line)
     known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
     jobs = [film.job for film in planned if known[film.job.film] is None]
@@ -379,7 +389,7 @@ def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> 
         ready = [f for f in asked.gathered if not f.lost and (not f.changed or f.changed <= settled)]
         watch.take(ready)
         planned = planner.plan(ready)
-    for line in leaving.of(planned):
+    for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
     if watch is not None:
         for error in (film.lost for film in asked.gathered if film.lost):
@@ -407,7 +417,7 @@ def _later(
 
     def more() -> list[Planned]:
         films = planner.plan(watch.settled())
-        for line in leaving.of(films):
+        for line in (*leaving.engines_of(films), *leaving.of(films)):
             board.note(line)
         if watch.trouble not in (None, told[0]):
             board.note(f"New films cannot be looked for: {watch.trouble} Trying again.")
@@ -436,14 +446,14 @@ OF_DESCRIBE = (
 @click.option(
     "--settle",
     default=10.0,
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0, max=86_400),
     metavar="S",
     help="Wait until a new file has not changed for S seconds (default: 10).",
 )
 @click.option(
     "--retries",
     default=1,
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=1000),
     metavar="N",
     help="Try a film again N times if it crashed or lost its server (default: 1).",
 )
@@ -482,8 +492,9 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     Each film gets its own output folder. A film that fails, even by a crash, never stops the others; a table
     at the end shows the result of each. Run the same command again to skip finished films and continue.
 
-    Files next to a film apply to it, before the command line: movie.srt, movie.cast, movie.yaml (settings)
-    and movie.note.txt; shotad.yaml and cast apply to all films of their folder.
+    Files next to a film apply to it: movie.srt, movie.cast, movie.yaml (settings) and movie.note.txt;
+    shotad.yaml and cast apply to all films of their folder. Options go before settings files. Such a file may
+    not choose a server, a key or a program, unless you trust its folder: shotad doctor --trust FOLDER.
     """
     from shotad.batch import Leaving
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,12 +17,13 @@ from shotad.cli.options import (
     PATH,
     Console,
     SectionedCommand,
+    confirm,
     console_options,
     film_options,
     opened,
     settings,
 )
-from shotad.core import CastError, ShotadError, UsageError
+from shotad.core import CastError, UsageError
 from shotad.script import timecode
 
 if TYPE_CHECKING:
@@ -169,15 +169,6 @@ def merge(console: Console, path: Path, person: str | None, into: str | None, un
     number = [member.id for member in file.members].index(kept.id) + 1
     now = file.member(kept.id)
     console.result(person_line(number, now), person_row(number, now))
-
-
-def confirm(question: str, nothing: str, hint: str, *, plan: str) -> None:
-    """Ask on the terminal whether to do ``plan``. Raises UsageError without a terminal, ShotadError for no;
-    both say that ``nothing`` was done."""
-    if not sys.stdin.isatty():
-        raise UsageError(f"{plan} {nothing}: there is no terminal to ask on.", hint)
-    if not click.confirm(f"{plan} {question}", err=True):
-        raise ShotadError(f"{nothing}.")
 
 
 def cast_file(path: Path) -> CastFile:

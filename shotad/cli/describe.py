@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.options import (
+    AGAIN,
     DETAIL,
     PATH,
     SELECT,
+    SLOTS_OUTSIDE,
     Console,
     SectionedCommand,
     console_options,
@@ -26,7 +28,16 @@ from shotad.cli.options import (
     tell_failures,
 )
 from shotad.cli.render import sound_flags, sound_options
-from shotad.core import Config, Recording, duration, lines as time_lines, profiled, span
+from shotad.core import (
+    Config,
+    Recording,
+    duration,
+    frame_rate_of,
+    lines as time_lines,
+    profiled,
+    span,
+    write_settings,
+)
 from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
@@ -84,8 +95,7 @@ def command(console: Console, **options: Any) -> None:
     from shotad.script import summary_line
 
     spoken = bool(options["voice"] or options["makes"])
-    if spoken:
-        check_voice(config, options["makes"])
+    check_voice(config, options["makes"])
     with opened(options, config) as (film, folder, given), profiled(options["timed"]) as recorded:
         if options["estimate"]:
             from shotad.description import estimate_json, estimate_lines, foresee
@@ -110,6 +120,16 @@ def command(console: Console, **options: Any) -> None:
             progress=console,
             discard_edits=options["discard_edits"],
             sheet=not options["no_sheet"],
+            accepted=partial(
+                write_settings,
+                folder,
+                config,
+                options["film"],
+                given,
+                frame_rate=frame_rate_of(options["frame_rate"]),
+                configs=options["config"],
+                assignments=options["assignments"],
+            ),
         )
         heard, told = None, summary(outcome)
         if spoken and not outcome.all_failed:
@@ -131,7 +151,14 @@ def command(console: Console, **options: Any) -> None:
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
     slots = len(outcome.cues) + len(outcome.failed_slots)
-    tell_failures(outcome.failures, slots, "slots", all_failed=outcome.all_failed, strict=options["strict"])
+    tell_failures(
+        outcome.failures,
+        slots,
+        "slots",
+        all_failed=outcome.all_failed,
+        strict=options["strict"],
+        hint=SLOTS_OUTSIDE if outcome.only_outside else AGAIN,
+    )
 
 
 def _tell(console: Console, lines: list[str], found: dict[str, Any], recorded: Recording | None) -> None:
@@ -143,9 +170,10 @@ def _tell(console: Console, lines: list[str], found: dict[str, Any], recorded: R
 
 
 def check_voice(config: Config, makes: Sequence[str]) -> None:
-    """Refuse a voice or a file that cannot be, before any work goes into the film."""
-    from shotad.sound import make_voice, parse_wanted
+    """Refuse a voice, a lexicon or a file that cannot be, before any work goes into the film."""
+    from shotad.sound import make_voice, parse_wanted, read_lexicon
 
+    read_lexicon(config.voice.lexicon)
     if any(kind.is_heard for kind, _ in parse_wanted(makes)):
         make_voice(config.voice, config.language)
 

@@ -24,13 +24,17 @@ from shotad.core import (
     cache_folder,
     cached,
     did_you_mean,
+    distrust,
     manifest,
     memory_total,
     obtainable,
     on_terminal,
     processors,
     state,
+    trust,
+    trusted_folders,
     weights_file,
+    without_secrets,
 )
 from shotad.engines import MODELS as TALKERS
 from shotad.grammar import MODELS as FEATURES
@@ -44,13 +48,24 @@ _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
     metavar="ENGINE",
     help="Let --engine auto use this model of a local server, such as ollama:MODEL (none: stop that).",
 )
+@click.option(
+    "--trust",
+    "trusted",
+    metavar="FOLDER",
+    help="Trust the settings files in this folder of films, and in those below it, from now on.",
+)
+@click.option("--distrust", "distrusted", metavar="FOLDER", help="Trust them no longer.")
 @console_options
-def command(use: str | None, console: Console) -> None:
+def command(use: str | None, trusted: str | None, distrusted: str | None, console: Console) -> None:
     """Show what this machine can do: GPU, libraries, weights, servers, voices. Exit code 1 on trouble."""
     if use is not None:
         from shotad.engines import choose
 
         choose("" if use == "none" else use)
+    if trusted is not None:
+        trust(trusted)
+    if distrusted is not None:
+        distrust(distrusted)
     checks = examine()
     width = max(len(check.topic) for check in checks)
     lines = [f"{_MARKS[check.ok]:7}  {check.topic:{width}}  {check.finding}" for check in checks]
@@ -60,7 +75,7 @@ def command(use: str | None, console: Console) -> None:
         raise ShotadError(f"Trouble with {', '.join(troubles)}.", "See the lines above.")
 
 
-LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-litert", "pysubs2", "lxml")
+LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-litert", "chardet", "lxml")
 EXTRAS = {  # name of import: what pip installs, what it is for
     "decord": ("shotad[decord]", "decord, the second reader of film"),
     "torch": ("shotad[models]", "torch, for local models"),
@@ -99,7 +114,7 @@ def examine() -> list[Check]:
 
     from shotad.grammar import auto_choice
 
-    address = os.environ.get("OPENAI_BASE_URL")
+    address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
     total, there = memory_total(), os.fspath(cache_folder())
     while not os.path.isdir(there):
         there = os.path.dirname(there) or "/"
@@ -125,6 +140,7 @@ def examine() -> list[Check]:
         *_engines(),
         Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set"),
         *_voices(),
+        Check("Trusted folders", ", ".join(trusted_folders()) or "none"),
     ]
 
 

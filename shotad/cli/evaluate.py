@@ -6,7 +6,7 @@ One line in `_KINDS` for each kind of evaluation.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -157,7 +157,7 @@ def ad_command(console: Console, **options: Any) -> None:
     shard = evaluation.Shard.parse(options["shard"] or "1/1")
     folder = options["out"] or beside(options["predictions"][0], "eval")
     evaluation.check_folder(folder)
-    inputs = given(options)
+    inputs = given(options, names)
     # Read before anything is scored, and before it may be written over
     earlier = evaluation.read_report(options["compare"]) if options["compare"] is not None else None
     if earlier is not None:
@@ -204,7 +204,7 @@ def assisted_command(console: Console, **options: Any) -> None:
     predictions: Path = options["predictions"][0]
     folder = options["out"] or beside(predictions, "assisted")
     evaluation.check_folder(folder)
-    inputs = given(options)
+    inputs = given(options, [*names, *expert])
     for finding in inputs.findings:
         console.note(finding)
 
@@ -240,6 +240,8 @@ def compare_command(console: Console, a: Path, b: Path, out: Path | None, **opti
     It scores nothing again. It matches ADs by id, lists those that only one report has, and compares film by
     film. With --out it also writes the lines that gained and lost most.
     """
+    if out is not None:
+        evaluation.check_folder(out)
     comparison, told = evaluation.compare(
         evaluation.read_report(a), evaluation.read_report(b), _settings(options).measures.report
     )
@@ -339,6 +341,7 @@ def actions_command(console: Console, **options: Any) -> None:
     """
     config = load_config(options["config"], options["assignments"])
     out: Path = options["out"]
+    evaluation.check_folder(out.parent)
     ads = evaluation.ads_of(options["source"], options["root"], options["annotation"])[: options["limit"]]
     with evaluation.Store(
         options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]
@@ -382,6 +385,8 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
     judges = dict.fromkeys(options["judge"] or config.measures.judge.engines)
     if not judges:
         raise UsageError("No judge is named.", "Add --judge openai:gpt-4o, or set measures.judge.engines.")
+    if out is not None:
+        evaluation.check_folder(out)
     scripts = evaluation.read_steps(files)
     labels = evaluation.read_labels(options["people"]) if options["people"] else None
     with kept(console, config, options) as context:
@@ -395,8 +400,9 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         click.get_current_context().exit(1)
 
 
-def given(options: Mapping[str, Any]) -> evaluation.Report:
-    """The human ADs, the predictions joined to them, and the settings that the options ask for."""
+def given(options: Mapping[str, Any], metrics: Sequence[str]) -> evaluation.Report:
+    """The human ADs, the predictions joined to them, and the settings that the options ask for; with what is
+    wrong with the parts of the dataset that these metrics use."""
 
     names = ("root", "annotation", "actions", "casts", "id_column", "text_column", "descriptions")
     return evaluation.read_inputs(
@@ -407,6 +413,7 @@ def given(options: Mapping[str, Any]) -> evaluation.Report:
         missing=options["missing"],
         judges=options["judge"],
         system=options["system"],
+        metrics=metrics,
         **{name: options[name] for name in names},
     )
 
@@ -440,6 +447,8 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
     an AD: id, action (if an AD has several), and score or one column per annotator. The mean is taken over
     annotators, then over actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
     """
+    if out is not None:
+        evaluation.check_folder(out)
     scores, settings = evaluation.read_scores(options["scores"]), _settings(options)
     found = evaluation.agreement(
         evaluation.read_report(report), scores, settings.measures.report, names=options["metrics"]
@@ -469,6 +478,8 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     many films: film, rater, start, end, text. Lines are paired one to one by overlap in time (tIoU). Each
     version is then scored as a prediction of the other: the score that a system can hope for.
     """
+    if out is not None:
+        evaluation.check_folder(out)
     try:
         thresholds = [float(part) for part in options["tiou"].split(",")]
     except ValueError:

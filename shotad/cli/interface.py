@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,10 +40,12 @@ from shotad.core import (
     display_mode,
     frame_rate_of,
     load_config,
+    memory_errors_told,
+    quoted,
 )
 
 if TYPE_CHECKING:
-    from shotad.core import Config, GivenCast, Shot, ShotScale, WorkFolder
+    from shotad.core import Config, Given, GivenCast, Shot, ShotScale, WorkFolder
     from shotad.description import RunContext
     from shotad.evaluation import Report
     from shotad.film import Film
@@ -94,24 +97,18 @@ def describe(
     from shotad.core import Given, GivenCast, give_back_memory, write_settings
     from shotad.description import Engines, describe as write_lines, opening
 
-    if end is not None and not end > start:
-        raise UsageError(f"end = {end} does not lie after start = {start}.", "Give a later end.")
     resolved = load_config(config, settings, engine=engine)
-    named = GivenCast(Path(cast)) if isinstance(cast, str | os.PathLike) else cast
-    given = Given(_path(subtitles), _path(slots), _path(shots), start, end, named)
+    named = cast
+    if not isinstance(named, GivenCast):
+        people = _path("cast", named)
+        named = None if people is None else GivenCast(people)
+    given = Given(
+        _path("subtitles", subtitles), _path("slots", slots), _path("shots", shots), start, end, named
+    )
     engines = Engines.of(resolved)
     engines.check_machine(resolved)
     shown = shown_progress(progress)
-    with work_on(film, resolved, out, force=force) as (opened, folder):
-        write_settings(
-            folder,
-            resolved,
-            opened.info.path,
-            given,
-            frame_rate=opened.info.frame_rate if opened.media is None else None,
-            configs=[one for one in config_names(config) if isinstance(one, str)],
-            assignments=assignments_of(settings),
-        )
+    with work_on(film, resolved, out, given=given, force=force) as (opened, folder):
         for line in opening(resolved, folder.path, engines):
             shown.note(line)
         outcome = write_lines(
@@ -123,14 +120,27 @@ def describe(
             progress=shown,
             discard_edits=discard_edits,
             sheet=overview,
+            accepted=partial(
+                write_settings,
+                folder,
+                resolved,
+                opened.info.path,
+                given,
+                frame_rate=opened.info.frame_rate if opened.media is None else None,
+                configs=[one for one in config_names(config) if isinstance(one, str)],
+                assignments=assignments_of(settings),
+            ),
         )
     give_back_memory(collect=True)
     failures, of = outcome.failures, len(outcome.cues) + len(outcome.failed_slots)
     if failures:
         first = f"{failures[0].rstrip('.')}."
         again = "Call it again: what is done is kept, and what failed is tried again."
+        if outcome.only_outside:
+            again = "Correct their times in the file of slots."
         if outcome.all_failed:
-            raise ShotadError(f"{len(failures)} of {of} slots failed: {first}", again, again=True)
+            may_help = not outcome.only_outside
+            raise ShotadError(f"{len(failures)} of {of} slots failed: {first}", again, again=may_help)
         _warn(f"{len(failures)} of {of} slots failed; the first: {first} {again}")
     for text in outcome.warnings:
         _warn(text)
@@ -165,7 +175,7 @@ def render(
     stand in ``rendered.findings`` and ``rendered.failures``. Raises UsageError, ConfigError, FilmError,
     ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
     """
-    from shotad.core import SETTINGS, Given, for_rendering, read_settings
+    from shotad.core import SETTINGS, Given, check_engine_known, for_rendering, read_settings
     from shotad.description import RunContext, shortener, shots_step, speech_step
     from shotad.script import load_track
     from shotad.sound import parse_wanted, run_render, wanted_files
@@ -178,13 +188,20 @@ def render(
         resolved = load_config(config, assignments, voice__name=voice)
     else:
         resolved = for_rendering(run.config, files, assignments, voice__name=voice)
-    wanted = parse_wanted([make] if isinstance(make, str) else make)
+        if run.warning:
+            _warn(run.warning)
+        if resolved.fit.ask:
+            check_engine_known(run, assignments)
+    makes = [make] if isinstance(make, str) else make
+    if not isinstance(makes, Sequence) or not all(isinstance(one, str) for one in makes):
+        raise UsageError(f"make = {quoted(make)} cannot be made.", 'Give "film", "ad:mp3" or several.')
+    wanted = parse_wanted(makes)
     rate = run.frame_rate if run else None
     with work_on(film, resolved, place, frame_rate=rate) as (opened, folder):
         source = _track_file(track, folder)
         spoken = load_track(source)
         tag = spoken.language if spoken.translated_from else ""
-        targets = wanted_files(wanted, spoken.film.name, place, out=_path(file), tag=tag)
+        targets = wanted_files(wanted, spoken.film.name, place, out=_path("file", file), tag=tag)
         if run is None:
             context = RunContext.of(opened, folder, resolved, Given(), shown)
             speech_step(context)
@@ -216,7 +233,9 @@ def open_film(
     from shotad.film import open_film as opened
 
     return opened(
-        film, reader=load_config(config, settings).film.reader, frame_rate=frame_rate_of(frame_rate)
+        _path("film", film) or "",
+        reader=load_config(config, settings).film.reader,
+        frame_rate=frame_rate_of(frame_rate),
     )
 
 
@@ -333,28 +352,33 @@ def evaluate(
     )
 
     files = [predictions] if isinstance(predictions, str | os.PathLike) else predictions
+    tables = [path for one in files if (path := _path("predictions", one)) is not None]
     part = Shard.parse(shard or "1/1")
-    with _folder(out) as folder:
+    wished = metrics.split(",") if isinstance(metrics, str) else metrics
+    if not isinstance(wished, Sequence) or not all(isinstance(name, str) for name in wished):
+        raise UsageError(f"metrics = {repr(metrics)[:80]} are no names.", 'Give "all", a name or several.')
+    names = [name.strip() for name in wished]
+    with memory_errors_told(), _folder(out) as folder:
         check_folder(folder)
         inputs = read_inputs(
             os.fspath(dataset),
-            [Path(one) for one in files],
-            root=_path(root),
-            annotation=_path(annotation),
-            actions=_path(actions),
-            casts=_path(casts),
+            tables,
+            root=_path("root", root),
+            annotation=_path("annotation", annotation),
+            actions=_path("actions", actions),
+            casts=_path("casts", casts),
             id_column=id_column,
             text_column=text_column,
-            descriptions=_path(descriptions),
+            descriptions=_path("descriptions", descriptions),
             configs=config_names(config),
             assignments=assignments_of(settings),
             missing=missing,
             judges=judges,
             system=system,
+            metrics=names,
         )
-        names = [name.strip() for name in (metrics.split(",") if isinstance(metrics, str) else metrics)]
         shown = shown_progress(progress)
-        run = measured(inputs, names, shown, shard=part, cache=_path(cache), force=force)
+        run = measured(inputs, names, shown, shard=part, cache=_path("cache", cache), force=force)
         write_report(folder, run, plots=out is not None)
         return read_report(folder)
 
@@ -365,24 +389,31 @@ def work_on(
     config: Config,
     out: PathLike | None = None,
     *,
+    given: Given | None = None,
     frame_rate: Fraction | None = None,
     force: bool = False,
 ) -> Iterator[tuple[Film, WorkFolder]]:
     """The film, open, and its work folder, held: ``out``, or the one beside the film.
 
-    The film is opened first, so that a mistaken name leaves no folder behind. Raises OtherFilm where the
-    folder's track is of another film, before anything is written.
+    The film is opened first, and what is ``given`` for it is checked (`check_inputs`), so that a mistaken
+    name leaves no folder behind. Raises OtherFilm where the folder's track is of another film, before
+    anything is written.
     """
     from shotad.core import WorkFolder
     from shotad.film import open_film as opened
     from shotad.script import present_track
 
-    with ExitStack() as stack:
+    source = _film_or_path(source)
+    with memory_errors_told(), ExitStack() as stack:
         film = (
             stack.enter_context(opened(source, reader=config.film.reader, frame_rate=frame_rate))
-            if isinstance(source, str | os.PathLike)
+            if isinstance(source, Path)
             else source
         )
+        if given is not None:
+            from shotad.description import check_inputs
+
+            check_inputs(film.info, config, given)
         folder = stack.enter_context(WorkFolder(_work_folder(source, out), force=force))
         present_track(folder, film.info, with_scripts=False)
         yield film, folder
@@ -398,9 +429,11 @@ def shown_progress(progress: bool | Progress) -> Progress:
 def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
     from shotad.core import work_folder_of
 
-    if out is not None:
-        return Path(out)
-    path = film if isinstance(film, str | os.PathLike) else film.info.path
+    named = _path("out", out)
+    if named is not None:
+        return named
+    source = _film_or_path(film)
+    path = source if isinstance(source, Path) else source.info.path
     if path is None:
         raise UsageError("The film is of no file, so there is no folder beside it.", "Name one: out=FOLDER.")
     return work_folder_of(path)
@@ -409,8 +442,9 @@ def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
 @contextmanager
 def _folder(out: PathLike | None) -> Iterator[Path]:
     """``out``, or a folder that is gone afterwards."""
-    if out is not None:
-        yield Path(out)
+    named = _path("out", out)
+    if named is not None:
+        yield named
         return
     with tempfile.TemporaryDirectory(prefix="shotad-") as place:
         yield Path(place)
@@ -440,8 +474,13 @@ def _grammar(
     without: str,
 ) -> list[dict[str, Any]]:
     """The rows of ``grammar.json``; ``without`` is the setting that spares what nobody asked for."""
+    from shotad.core import Shot
     from shotad.description import study
 
+    if shots is not None and not (
+        isinstance(shots, Sequence) and all(isinstance(shot, Shot) for shot in shots)
+    ):
+        raise UsageError(f"shots = {repr(shots)[:80]} are no shots.", "Give what detect_shots gave.")
     for one, two in pairwise(shots or ()):
         if two.start < one.end or two.index <= one.index:
             what = f"The shots {one.index} {one.interval} and {two.index} {two.interval} do not ascend."
@@ -464,7 +503,7 @@ def _track_file(track: Track | PathLike | None, folder: WorkFolder) -> Path:
 
     own = folder.path / TRACK
     if isinstance(track, str | os.PathLike):
-        return Path(track)
+        return _path("track", track) or own
     if track is None and not own.is_file():
         raise ScriptError(
             f"There is no track to speak: {own} is not there.", "Give one, or describe the film."
@@ -488,5 +527,23 @@ def _warn(text: str, level: int = 3) -> None:
     warnings.warn(text, ShotadWarning, stacklevel=level)
 
 
-def _path(given: PathLike | None) -> Path | None:
-    return None if given is None else Path(given)
+def _film_or_path(film: PathLike | Film) -> Path | Film:
+    """A film that is open already, or the path of one. Raises UsageError for what is neither."""
+    from shotad.film import Film
+
+    path = film if isinstance(film, Film) else _path("film", film)
+    if path is None:
+        raise UsageError("film = None is no path.", "Give a file, or what open_film gave.")
+    return path
+
+
+def _path(name: str, given: PathLike | None) -> Path | None:
+    """The path given for the argument ``name``. Raises UsageError for what is none."""
+    if given is None:
+        return None
+    if not isinstance(given, str | os.PathLike):
+        raise UsageError(f"{name} = {repr(given)[:80]} is no path.", "Give a string or a Path.")
+    text = os.fspath(given)
+    if not text or "\0" in text:
+        raise UsageError(f"{name} = {text[:80]!r} is no path.", "Name a file or a folder.")
+    return Path(given)

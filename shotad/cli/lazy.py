@@ -53,10 +53,13 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 
 
 class HerePath(click.Path):
-    """A path of this machine. Raises UsageError for an address."""
+    """A path of this machine. Raises UsageError for an address, and for an empty one (an unset variable)."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""
+        if value == "":
+            name = param.get_error_hint(ctx) if param is not None and ctx is not None else "A path"
+            raise UsageError(f"{name} is empty.", "Name a file or a folder.")
         if isinstance(value, str) and _ADDRESS.match(value) and not Path(value).exists():
             raise UsageError(
                 f"{without_secrets(value)} is an address, and a path of this machine is wanted.",

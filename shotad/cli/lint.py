@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.options import PATH, Console, SectionedCommand, console_options, settings_options
-from shotad.core import UsageError
+from shotad.cli.options import (
+    PATH,
+    Console,
+    SectionedCommand,
+    console_options,
+    encoding_option,
+    settings_options,
+)
+from shotad.core import UsageError, language_of
 
 if TYPE_CHECKING:
     from shotad.core import Config
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 @click.command(name="lint", cls=SectionedCommand)
 @click.argument("paths", nargs=-1, metavar="[FILM|WORKFOLDER|SCRIPT]...", type=PATH)
 @click.option("--speech", type=PATH, help="Subtitles of the film.")
+@encoding_option
 @click.option("--film", "film_file", type=PATH, help="The film of a script.")
 @click.option("--read-screen", is_flag=True, help="Read text on the screen, for rules L11 and L12.")
 @click.option("--cast", type=PATH, help="The cast, to check names.")
@@ -56,7 +64,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         speech=options["speech"],
         film=options["film_file"],
         cast=options["cast"],
-        language=options["language"],
+        language=None if options["language"] is None else language_of(options["language"]).tag,
         only=_rules(options["only"]),
         skip=_rules(options["skip"]),
         accept=options["accept"],
@@ -83,7 +91,13 @@ def _settings(options: dict[str, Any], run: Config | None) -> Config:
     """What was asked for, over the settings of the run that wrote the track."""
     from shotad.core import Config, load_settings
 
-    config = load_settings(Config, options["config"], options["assignments"], under=run)
+    config = load_settings(
+        Config,
+        options["config"],
+        options["assignments"],
+        under=run,
+        speech__encoding=options["encoding"],
+    )
     words = (*config.lint.words, *(str(path) for path in options["words"]))
     ignore = (*config.lint.ignore, *options["ignore"])
     lint = config.lint.model_copy(update={"words": words, "ignore": ignore})

@@ -18,7 +18,18 @@ import click
 
 from shotad import __version__
 from shotad.cli.lazy import LazyGroup
-from shotad.core import ShotadError, interruptible, leave, on_terminal, use_one_heap
+from shotad.core import (
+    ShotadError,
+    WorkFolderError,
+    disk_error,
+    interruptible,
+    is_disk_error,
+    leave,
+    memory_error_of,
+    on_terminal,
+    printable,
+    use_one_heap,
+)
 
 _COMMANDS = {
     "batch": ("shotad.cli.batch", "Describe many films."),
@@ -91,7 +102,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run(*, own: bool) -> int:
+def _run(*, own: bool) -> int:  # noqa: PLR0911  one for each way in which a command ends
     """Run the command line, with its errors as text; the exit code. ``own``: this process is for it alone."""
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -105,15 +116,38 @@ def _run(*, own: bool) -> int:
     except click.Abort:
         click.echo("Stopped. What is done is kept; run the same command again to continue.", err=True)
         return 130
-    except ShotadError as error:
-        click.echo(on_terminal(f"Error: {error}"), err=True)
-        return error.exit_code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _lose_output()
+        return 1
+    except OSError as error:
+        if not is_disk_error(error):
+            click.echo(on_terminal(_own_fault(error)), err=True)
+            return 70
+        click.echo(on_terminal(f"Error: {_disk_fault(error)}"), err=True)
         return 1
     except Exception as error:  # noqa: BLE001  the last resort
+        # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
+        known = memory_error_of(error) or error
+        if isinstance(known, ShotadError):
+            click.echo(on_terminal(f"Error: {known}"), err=True)
+            return known.exit_code
         click.echo(on_terminal(_own_fault(error)), err=True)
         return 70
+
+
+def _disk_fault(error: OSError) -> WorkFolderError:
+    """What to say where a disk is full, read-only or broken; standard output may lead to one."""
+    place = printable(str(error.filename)) if error.filename else "The output"
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _lose_output()
+    return disk_error(error, f"{place} cannot be written")
+
+
+def _lose_output() -> None:
+    """Send what is still to be printed nowhere: Python would try again at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _own_fault(error: Exception) -> str:

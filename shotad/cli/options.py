@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import json
+import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,10 +25,15 @@ from shotad.core import (
     ShotadError,
     UsageError,
     WorkFolderError,
+    assignments_of,
     display_mode,
     frame_rate_of,
     load_config,
     on_terminal,
+    quoted,
+    read_text_file,
+    refuse_special,
+    without_sent_secrets,
     write_text,
 )
 from shotad.script import parse_time
@@ -43,8 +50,20 @@ PATH = HerePath(path_type=Path)
 DETAIL = click.Choice(["brief", "normal", "rich"])
 SELECT = click.Choice(["single", "sequence", "engine"])
 
+
+class FiniteRange(click.FloatRange):
+    """A decimal number in a range. Unlike click's, it refuses NaN, which no bound keeps out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
 _SECTIONS = {
-    "Film": "lists only_failed subtitles audio_track start end film_file speech",
+    "Film": "lists only_failed subtitles encoding audio_track start end film_file speech",
     "Data": "root annotation actions casts videos predictions ids films limit shard",
     "Description": "engine target language detail quotes note context verify candidates select estimate",
     "Cast": "cast cast_folder cast_bank cast_photos cast_key",
@@ -107,10 +126,16 @@ settings_options = together(
     click.option("--config", metavar="NAME|FILE", multiple=True, help="Preset or YAML file; repeatable."),
     set_option,
 )
+encoding_option = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of subtitles that are not in Unicode: cp1251, gbk (default: detected).",
+)
 film_options = together(
     click.argument("film", type=PATH),
     click.option("--out", type=PATH, help="Output folder (default: FILM.shotad next to the film)."),
-    click.option("--subtitles", type=PATH, help="The film's subtitles: SRT, WebVTT or ASS."),
+    click.option("--subtitles", type=PATH, help="The film's subtitles: SRT, WebVTT, ASS, TTML and others."),
+    encoding_option,
     click.option("--audio-track", type=int, metavar="N", help="Audio track to listen to, counted from 0."),
     click.option("--frame-rate", metavar="RATE", help="Frame rate of numbered frames: 3 or 24000/1001."),
     settings_options,
@@ -138,18 +163,30 @@ sampling_option = click.option(
 
 def settings(options: Mapping[str, Any], **more: Any) -> Config:
     """The settings that the options ask for, and ``more`` of them by dotted key (as in `load_config`)."""
-    return load_config(
-        options["config"],
-        options["assignments"],
-        engine=options.get("engine"),
-        language=options.get("language"),
-        film__audio_track=options["audio_track"],
-        slots__detail=options.get("detail"),
-        **more,
-    )
+    return load_config(options["config"], options["assignments"], **_flags(options), **more)
+
+
+def explicit_settings(options: Mapping[str, Any], **more: Any) -> tuple[str, ...]:
+    """The settings that options of their own name (``--set`` and flags, not ``--config``) as ``KEY=VALUE``;
+    ``more`` as in `settings`."""
+    flags = {**_flags(options), **more}
+    given = {name.replace("__", "."): value for name, value in flags.items() if value is not None}
+    return (*options["assignments"], *assignments_of(given))
+
+
+def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "engine": options.get("engine"),
+        "language": options.get("language"),
+        "film__audio_track": options["audio_track"],
+        "speech__encoding": options.get("encoding"),
+        "slots__detail": options.get("detail"),
+    }
 
 
 AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."
+SLOTS_OUTSIDE = "Correct their times in the file of slots."
+"""What to do where slots failed only because they lie outside the film: to run again would change nothing."""
 
 
 def tell_failures(
@@ -173,11 +210,11 @@ def tell_failures(
 
 def text_of(option: str, path: Path, hint: str) -> str:
     """The text in a file that an option names. Raises UsageError, for an empty one with ``hint``."""
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        what = f"{option} {path} cannot be read: {error}."
-        raise UsageError(what, "Name a text file in UTF-8.", usage=False) from None
+    error = functools.partial(UsageError, usage=False)
+    file = read_text_file(path, "note", error, hint=f"{option}: name a text file.")
+    if file.note:
+        click.echo(f"{path} {file.note}.", err=True)
+    text = file.text.strip()
     if not text:
         raise UsageError(f"{option} {path} is empty.", hint)
     return text
@@ -195,6 +232,7 @@ def track_folder(path: Path) -> Path:
     from shotad.script import TRACK
 
     for folder in (path, work_folder_of(path)):
+        refuse_special(folder / TRACK)
         if (folder / TRACK).is_file():
             return folder
     beside = "" if (other := work_folder_of(path)) == path else f" or in {other}"
@@ -211,12 +249,9 @@ def track_file(path: Path) -> Path:
 
 @contextmanager
 def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Given]]:
-    """The film, its work folder, and the files given, ready for use.
-
-    A command that writes lines leaves there what it was asked to do, for a later redo. Raises as `work_on`.
-    """
+    """The film, its work folder, and the files given, ready for use. Raises as `work_on`."""
     from shotad.cli.interface import work_on
-    from shotad.core import Given, GivenCast, write_settings
+    from shotad.core import Given, GivenCast
 
     start = asked_time(options["start"]) if options.get("start") else 0.0
     end = asked_time(options["end"]) if options.get("end") else None
@@ -229,17 +264,10 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
     given = Given(*files, start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
-    with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
-        if "engine" in options and not options.get("estimate"):
-            write_settings(
-                folder,
-                config,
-                options["film"],
-                given,
-                frame_rate=rate,
-                configs=options["config"],
-                assignments=options["assignments"],
-            )
+    with work_on(options["film"], config, options["out"], given=given, frame_rate=rate, force=force) as (
+        film,
+        folder,
+    ):
         yield film, folder, given
 
 
@@ -267,9 +295,10 @@ class Console(Display):
     def result(self, text: str, value: Any) -> None:
         """The command's result: text for people, or JSON; with ``--quiet`` nothing."""
         if self.mode == "json":
-            text = json.dumps(value, ensure_ascii=False, indent=2)
+            text = without_sent_secrets(json.dumps(value, ensure_ascii=False, indent=2))
             # JSON has a way of its own to write what is not seen, and programs read the same.
-            click.echo(text if on_terminal(text) == text else json.dumps(value, indent=2))
+            is_seen = on_terminal(text) == text
+            click.echo(text if is_seen else without_sent_secrets(json.dumps(value, indent=2)))
         elif self.mode != "quiet":
             click.echo(on_terminal(text))
 
@@ -277,8 +306,18 @@ class Console(Display):
 def asked_time(text: str) -> float:
     """Seconds from ``83.5``, ``1:23.5`` or ``0:01:23,5``. Raises UsageError."""
     try:
-        return parse_time(text)
-    except ValueError as error:
-        raise UsageError(
-            f"{text!r} is no time: {error}.", "Write seconds (83.5), 1:23.5 or 0:01:23.5."
-        ) from None
+        seconds = parse_time(text)
+    except ValueError:
+        seconds = math.inf
+    if not math.isfinite(seconds):  # also thousands of digits
+        raise UsageError(f"{quoted(text)} is no time.", "Write seconds (83.5), 1:23.5 or 0:01:23.5.")
+    return seconds
+
+
+def confirm(question: str, nothing: str, hint: str, *, plan: str) -> None:
+    """Ask on the terminal whether to do ``plan``. Raises UsageError without a terminal, ShotadError for no;
+    both say that ``nothing`` was done."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"{plan} {nothing}: there is no terminal to ask on.", hint)
+    if not click.confirm(f"{plan} {question}", err=True):
+        raise ShotadError(f"{nothing}.")

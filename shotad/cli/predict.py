@@ -88,6 +88,13 @@ def command(console: Console, dataset: str, **options: Any) -> None:
         stage2__candidates=options["candidates"],
         stage2__draw=options["sampling"],
     )
+    for name in ("videos", "keep_work"):
+        place: Path | None = options[name]
+        if place is not None and place.exists() and not place.is_dir():
+            raise UsageError(f"--{name.replace('_', '-')} {place} is a file.", "Name a folder.")
+    if options["videos"] is not None and not options["videos"].is_dir():
+        what = f"There is no folder {options['videos']} (--videos)."
+        raise UsageError(what, "Check the path.", usage=False)
     job = _job(data, config, options, console)
     for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)

@@ -44,7 +44,7 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
 
     Exit code 1 if no slot got a new line; 0 if only some did not (3 with --strict).
     """
-    from shotad.core import WorkFolder, changed, read_settings, with_cast
+    from shotad.core import WorkFolder, changed_run, read_settings, with_cast
     from shotad.description import Engines, redo
     from shotad.engines import notice
     from shotad.film import film_of, open_film
@@ -52,7 +52,9 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
 
     place = track_folder(path)
     run = with_cast(read_settings(place), options["cast"])
-    config = changed(run.config, engine=options["engine"], assignments=options["assignments"])
+    config = changed_run(run, engine=options["engine"], assignments=options["assignments"])
+    if run.warning:
+        console.note(run.warning)
     source = options["film_file"] or film_of(place, run, load_track(place / TRACK).film.name)
     engines = Engines.of(config)
     engines.check_machine(config)

@@ -59,7 +59,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
 
     Exit code 1 if the result breaks a rule that must hold.
     """
-    from shotad.core import WorkFolder, for_rendering, read_settings
+    from shotad.core import WorkFolder, check_engine_known, for_rendering, read_settings
     from shotad.description import shortener
     from shotad.film import film_of, open_film
     from shotad.script import TRACK, load_track
@@ -75,6 +75,10 @@ def command(console: Console, path: Path, **options: Any) -> None:
         container__default_track=options["default_track"],
         fit__ask=options["ask"],
     )
+    if run.warning:
+        console.note(run.warning)
+    if config.fit.ask:
+        check_engine_known(run, options["assignments"])
     file = options["track_file"] or place / TRACK
     track = load_track(file)
     source = options["film_file"] or film_of(place, run, track.film.name)

@@ -46,6 +46,8 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
     from shotad.review import serve
 
     run = read_settings(folder)
+    if run.warning:
+        console.note(run.warning)
     film = _film(folder, run, path, film_file)
     serve(folder, film, run, open_browser=not closed, console=console, **options)
 

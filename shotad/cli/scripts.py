@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from shotad.cli.lazy import HerePath
-from shotad.cli.options import PATH, Console, console_options, track_file
-from shotad.core import ScriptError, UsageError
+from shotad.cli.options import PATH, Console, confirm, console_options, track_file
+from shotad.core import MissingLines, ScriptError, UsageError, plural
+
+if TYPE_CHECKING:
+    from shotad.script import Track
 
 
 @click.command(name="export")
@@ -23,9 +29,15 @@ from shotad.core import ScriptError, UsageError
 )
 @click.option("--out", type=HerePath(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing.")
+@click.option("--overwrite", is_flag=True, help="Write over scripts that somebody changed, too.")
 @console_options
 def export_command(
-    console: Console, paths: tuple[Path, ...], formats: tuple[str, ...], out: str | None, check: bool
+    console: Console,
+    paths: tuple[Path, ...],
+    formats: tuple[str, ...],
+    out: str | None,
+    check: bool,
+    overwrite: bool,
 ) -> None:
     """Write a track as scripts, or check scripts.
 
@@ -42,7 +54,18 @@ def export_command(
         raise UsageError(
             f"Give one film or work folder, not {len(paths)}.", "Only --check takes several files."
         )
-    from shotad.script import FORMATS, is_translation, load_track, script_file, script_format, write_format
+    from shotad.script import (
+        FORMATS,
+        TRACK,
+        check_unchanged,
+        is_translation,
+        load_track,
+        refuse_older,
+        script_file,
+        script_format,
+        track_name,
+        write_format,
+    )
 
     file = track_file(paths[0])
     track = load_track(file)
@@ -53,8 +76,22 @@ def export_command(
     else:
         beside = is_translation(file, track)
         places = [script_file(track, form, target or file.parent, is_translation=beside) for form in chosen]
-    written = [str(write_format(track, form, place)) for form, place in zip(chosen, places, strict=True)]
+    if not overwrite:
+        # All before the first is written.
+        name = TRACK if file.name == TRACK else track_name(track.language)
+        if file.name == name:
+            refuse_older(track, file.parent, file=name)
+        for form, place in zip(chosen, places, strict=True):
+            check_unchanged(track, form, place)
+    written = [
+        str(write_format(track, form, place, overwrite=True))
+        for form, place in zip(chosen, places, strict=True)
+    ]
     console.result("\n".join(written), {"files": written})
+
+
+_MOST_SHOWN = 100
+"""Faults of a file that are printed; ``--json`` has all."""
 
 
 def _check(console: Console, paths: tuple[Path, ...]) -> None:
@@ -63,7 +100,9 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
     found = {str(path): check_script(path) for path in paths}
     lines = []
     for name, violations in found.items():
-        lines += [f"{name}: {violation}" for violation in violations] or [f"{name}: valid"]
+        lines += [f"{name}: {violation}" for violation in violations[:_MOST_SHOWN]] or [f"{name}: valid"]
+        if len(violations) > _MOST_SHOWN:
+            lines.append(f"{name}: and {plural(len(violations) - _MOST_SHOWN, 'other')}")
     value = {
         name: [{"clause": v.clause, "message": v.message, "line": v.line} for v in violations]
         for name, violations in found.items()
@@ -88,22 +127,53 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
 )
 @click.option("--reviewer", "reviewers", multiple=True, metavar="NAME", help="Reviewer's name; repeatable.")
 @click.option("--overwrite", is_flag=True, help="If the track was edited too, take the script's text.")
+@click.option(
+    "--remove-missing", is_flag=True, help="Remove the lines that the script lacks, without asking."
+)
 @console_options
 def import_command(
-    console: Console, path: Path, script: Path, form: str | None, reviewers: tuple[str, ...], overwrite: bool
+    console: Console,
+    path: Path,
+    script: Path,
+    form: str | None,
+    reviewers: tuple[str, ...],
+    overwrite: bool,
+    remove_missing: bool,
 ) -> None:
     """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX) back into the track.
 
     It matches lines by their ids; in a script from another program, by times or texts. Each difference
     becomes an edit, which later runs keep. If script and track were both edited, it changes nothing and
-    shows both texts. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
+    shows both texts. If the track is gone, or older than a script beside it, that script's lines take its
+    place. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
+
+    Lines that the script lacks are removed only with --remove-missing, or when you say yes on a terminal.
     """
     from shotad.script import TRACK, import_into, translation_of
 
-    file = track_file(path)
-    file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
+    lost = _lost_track(path, script)
+    if lost is None:
+        file = track_file(path)
+        file = (translation_of(script, file.parent) or file) if file.name == TRACK else file
+    else:
+        file = lost[0]
     place = file.parent if file.name == TRACK else file
-    done = import_into(place, script, form, reviewers=reviewers, overwrite=overwrite)
+    bring_in = partial(
+        import_into,
+        place,
+        script,
+        form,
+        reviewers=reviewers,
+        overwrite=overwrite,
+        lost=None if lost is None else lost[1],
+    )
+    try:
+        done = bring_in(remove_missing=remove_missing)
+    except MissingLines as error:
+        if not sys.stdin.isatty():
+            raise
+        confirm("Remove them?", "Nothing was imported", error.hint, plan=error.what)
+        done = bring_in(remove_missing=True)
     counts = {
         "changed": len(done.changed),
         "added": len(done.added),
@@ -114,3 +184,37 @@ def import_command(
     ids = {name: list(getattr(done, name)) for name in counts}
     into = "" if file.name == TRACK else f" into {file.name}"
     console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})
+
+
+def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:
+    """Where the track of a described film should be, and one without lines, if it is not there any more; or
+    the translation that ``script`` is of.
+
+    Raises FilmError where the film is not there either.
+    """
+    from shotad import __version__
+    from shotad.core import SETTINGS, read_record, read_settings, refuse_special, work_folder_of
+    from shotad.film import film_of, open_film
+    from shotad.script import TRACK, FilmId, Track, load_track, lost_translation, track_name
+
+    if path.suffix.lower() == ".json":
+        source = path.parent / TRACK
+        if path.exists() or not source.is_file():
+            return None
+        translation = lost_translation(load_track(source), path.parent, script)
+        is_meant = translation is not None and path.name == track_name(translation.language)
+        return (path, translation) if translation is not None and is_meant else None
+    for folder in (path, work_folder_of(path)):
+        refuse_special(folder / TRACK)
+        if (folder / TRACK).exists():
+            translation = lost_translation(load_track(folder / TRACK), folder, script)
+            return None if translation is None else (folder / track_name(translation.language), translation)
+        if not (folder / SETTINGS).is_file():
+            continue
+        run, shots = read_settings(folder), read_record(folder / "shots.json") or {}
+        source = film_of(folder, run, str(shots.get("film", ""))) if path == folder else path
+        with open_film(source, reader=run.config.film.reader, frame_rate=run.frame_rate) as film:
+            end = float(shots.get("end", film.info.duration))
+            named = FilmId(film.info.name, film.info.fingerprint, end)
+        return folder / TRACK, Track(named, run.config.language, (), __version__, ())
+    return None

@@ -14,6 +14,7 @@ from shotad.cli.options import (
     SectionedCommand,
     answer_options,
     console_options,
+    encoding_option,
     kept,
     settings_options,
     text_of,
@@ -59,6 +60,8 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     if not scripts or not options["judge"]:
         missing = "No engine is named." if scripts else "No screenplay is named."
         raise UsageError(missing, "Write shotad evaluate cml FOLDER --judge openai:gpt-4o, say.")
+    if options["out"] is not None:
+        evaluation.check_folder(options["out"])
     config, texts = load_config(options["config"], options["assignments"]), evaluation.read_scripts(scripts)
     with kept(console, config, options) as context:
         report = evaluation.evaluate_cml(
@@ -83,7 +86,7 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     help="Memories or scenes that are given: none, full, bm25 (default), dense; repeatable.",
 )
 @click.option(
-    "--top", type=click.IntRange(1), default=4, show_default=True, help="How many bm25 or dense give."
+    "--top", type=click.IntRange(1, 1000), default=4, show_default=True, help="How many bm25 or dense give."
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N of what is asked.")
 @click.option("--check", is_flag=True, help="Check counts and ids; ask nothing.")
@@ -139,10 +142,13 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
 @click.option("--engine", required=True, metavar="NAME", help=_WHO_ANSWERS)
 @click.option("--judge", metavar="NAME", default="", help="Who checks open answers (default: --engine).")
 @click.option("--subtitles", type=PATH, help="The film's subtitles (default: those of the run).")
+@encoding_option
 @click.option("--human", type=PATH, help="Human AD of the film, in any script format.")
 @click.option("--script", type=PATH, help="The film's script: Fountain, JSON, STAGE's script.json.")
 @click.option("--conditions", metavar="NAME,…", help="Only these: ad, other, shuffled, human, script.")
-@click.option("--tries", type=click.IntRange(1), default=5, show_default=True, help="Answers per question.")
+@click.option(
+    "--tries", type=click.IntRange(1, 1000), default=5, show_default=True, help="Answers per question."
+)
 @click.option("--anyway", is_flag=True, help="Use questions that fail their examination.")
 @click.option(
     "--make", type=PATH, metavar="FILE", help="Write questions made of human AD or script; ask nothing."
@@ -164,16 +170,21 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
 
     Run the same command again to continue where it stopped.
     """
-    config = load_config(options["config"], options["assignments"])
+    config = load_config(options["config"], options["assignments"], speech__encoding=options["encoding"])
     files = {name: options[name] for name in ("subtitles", "human", "script")}
     named = [f"--{name}" for name, path in files.items() if path]
     is_table = source.suffix.lower() in (".csv", ".tsv", ".jsonl")
     if is_table and named:
         what = f"{named[0]} has no meaning with a table."
         raise UsageError(what, "Write the file into the table's column.")
+    encoding = config.speech.encoding
     films = (
-        evaluation.read_films(source) if is_table else (evaluation.read_film(source.stem, source, **files),)
+        evaluation.read_films(source, encoding=encoding)
+        if is_table
+        else (evaluation.read_film(source.stem, source, **files, encoding=encoding),)
     )
+    for note in (note for film in films for note in film.notes):
+        console.note(note)
     if options["make"]:
         with kept(console, config, options) as context:
             made = evaluation.make_story_questions(films, options["engine"], context)
@@ -211,6 +222,7 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
 @click.command(name="screenplay")
 @click.argument("path", metavar="FILM|WORKFOLDER", type=PATH)
 @click.option("--subtitles", type=PATH, help="The film's subtitles (default: those of the run).")
+@encoding_option
 @click.option(
     "--format",
     "form",
@@ -220,7 +232,12 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
 @click.option("-o", "--out", type=PATH, metavar="FILE", help="File to write (default: print it).")
 @console_options
 def screenplay_command(
-    console: Console, path: Path, subtitles: Path | None, form: str | None, out: Path | None
+    console: Console,
+    path: Path,
+    subtitles: Path | None,
+    encoding: str | None,
+    form: str | None,
+    out: Path | None,
 ) -> None:
     """Write a described film as a screenplay: its AD as actions, its subtitles as dialogue.
 
@@ -233,7 +250,13 @@ def screenplay_command(
 
     file = track_file(path)
     track = load_track(file)
-    said = read_subtitles(subtitles) if subtitles else evaluation.recorded_speech(file.parent)
+    if subtitles is None:
+        said = evaluation.recorded_speech(file.parent)
+    else:
+        read = read_subtitles(subtitles, encoding=encoding)
+        said = read.utterances
+        for note in read.notes:
+            console.note(note)
     dialogue = evaluation.said_elements(said)
     if not dialogue:
         console.note("No dialogue: the run had no subtitles. Name them by --subtitles.")

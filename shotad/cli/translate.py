@@ -106,8 +106,9 @@ def _notice(engine: Engine) -> list[str]:
     """What leaves the machine, before the first call."""
     from shotad.engines import OpenAI
 
-    host = engine.abilities.sends_to
-    lines = [f"The lines of the track leave this machine: they are sent to {host}."] if host else []
+    able = engine.abilities
+    where = able.destination
+    lines = [f"The lines of the track leave this machine: they are sent to {where}."] if able.sends_to else []
     if isinstance(engine, OpenAI) and engine.address.is_open:
         lines.append(f"The connection to {engine.address.shown} is not encrypted (http).")
     return lines
@@ -118,22 +119,22 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
     The language becomes the new one: engines that write one language alone refuse others.
     """
-    from shotad.core import SETTINGS, GivenCast, changed, read_settings, with_cast
+    from shotad.core import SETTINGS, Given, GivenCast, RunSettings, changed_run, read_settings, with_cast
 
     path, note = options["cast"], options["note"]
     if (folder / SETTINGS).is_file():
         run = with_cast(read_settings(folder), path)
-        config, cast = run.config, run.given.cast
     else:
-        config, cast = load_config(None), GivenCast(path) if path is not None else None
+        cast = GivenCast(path) if path is not None else None
+        run = RunSettings(load_config(None), None, Given(cast=cast))
     flags = [f"language={tag}"]
     if options["quotes"] is not None:
         flags.append(f"translate.quotes={options['quotes']}")
-    config = changed(config, engine=options["engine"], assignments=(*options["assignments"], *flags))
+    config = changed_run(run, engine=options["engine"], assignments=(*options["assignments"], *flags))
     if note is not None:
         told = config.prompt.model_copy(update={"note": note_text(note)})
         config = config.model_copy(update={"prompt": told})
-    return config, cast
+    return config, run.given.cast
 
 
 def summary(outcome: TranslationOutcome) -> str:

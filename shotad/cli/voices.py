@@ -81,7 +81,17 @@ def _list(console: Console, language: str | None, name: str | None) -> None:
 
 def _say(console: Console, config: Any, text: str, out: Path | None, language: str | None) -> None:
     from shotad.core import write_bytes
-    from shotad.sound import flac, make_voice, notice, read_lexicon, said, voices, wav
+    from shotad.sound import (
+        Checker,
+        flac,
+        make_voice,
+        notice,
+        read_lexicon,
+        said,
+        speak_checked,
+        voices,
+        wav,
+    )
 
     if not any(c.isalnum() for c in text):
         raise UsageError(f"There is no word in {text!r}.", "Give a text: --say TEXT.")
@@ -97,7 +107,7 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
     for line in notice(voice):
         console.note(line)
     sent = said(text, spoken, lexicon, voice.reads)
-    take = voice.speak(sent, config.voice.speed)
+    take = speak_checked(voice, sent, config.voice.speed, Checker(voice.name, spoken))
     # ``espeak-ng:de+f3 → espeak-ng-de-f3.wav``, in the folder where the command runs
     words = "".join(c if c.isalnum() else " " for c in voice.name).split()
     path = out or Path("-".join(words) + ".wav")

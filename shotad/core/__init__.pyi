@@ -93,6 +93,7 @@ from .engine import (
     TextKind as TextKind,
     ThingFact as ThingFact,
     Usage as Usage,
+    destination as destination,
 )
 from .errors import (
     CastError as CastError,
@@ -103,9 +104,11 @@ from .errors import (
     EvaluationError as EvaluationError,
     FilmError as FilmError,
     InUse as InUse,
+    MissingLines as MissingLines,
     NoRoom as NoRoom,
     OtherFilm as OtherFilm,
     OutOfDate as OutOfDate,
+    OutOfMemory as OutOfMemory,
     PromptError as PromptError,
     RefusalError as RefusalError,
     ReviewError as ReviewError,
@@ -120,6 +123,33 @@ from .errors import (
     WeightsError as WeightsError,
     WorkFolderError as WorkFolderError,
     did_you_mean as did_you_mean,
+    quoted as quoted,
+)
+from .files import (
+    append as append,
+    check_place as check_place,
+    cut_file as cut_file,
+    disk_error as disk_error,
+    explained as explained,
+    held_folder as held_folder,
+    inner_folder as inner_folder,
+    is_busy as is_busy,
+    is_disk_error as is_disk_error,
+    lock_file as lock_file,
+    open_file as open_file,
+    own_files as own_files,
+    read_file as read_file,
+    refuse_special as refuse_special,
+    replacing as replacing,
+    sweep as sweep,
+    sweep_beside as sweep_beside,
+    write_bytes as write_bytes,
+    write_text as write_text,
+)
+from .memory_errors import (
+    is_out_of_memory as is_out_of_memory,
+    memory_error_of as memory_error_of,
+    memory_errors_told as memory_errors_told,
 )
 from .model_loading import (
     NETWORK as NETWORK,
@@ -191,13 +221,22 @@ from .records import (
     whole_record as whole_record,
     with_texts as with_texts,
 )
+from .redaction import (
+    remember_secrets as remember_secrets,
+    struck_out as struck_out,
+    struck_out_of_answer as struck_out_of_answer,
+    without_sent_secrets as without_sent_secrets,
+)
 from .runsettings import (
     SETTINGS as SETTINGS,
     Given as Given,
     GivenCast as GivenCast,
     RunSettings as RunSettings,
     changed as changed,
+    changed_run as changed_run,
+    check_engine_known as check_engine_known,
     for_rendering as for_rendering,
+    name_cast as name_cast,
     read_settings as read_settings,
     with_cast as with_cast,
     write_settings as write_settings,
@@ -206,6 +245,7 @@ from .settings import (
     Settings as Settings,
     assignments_of as assignments_of,
     build_settings as build_settings,
+    config_path as config_path,
     data_root as data_root,
     dataset_path as dataset_path,
     load_settings as load_settings,
@@ -216,6 +256,7 @@ from .settings import (
     word_files as word_files,
 )
 from .system import (
+    SAFE_PATH as SAFE_PATH,
     forget_peak as forget_peak,
     give_back_memory as give_back_memory,
     gpu_memory as gpu_memory,
@@ -224,9 +265,30 @@ from .system import (
     memory_free as memory_free,
     memory_of as memory_of,
     memory_total as memory_total,
+    own_modules_only as own_modules_only,
     peak_memory as peak_memory,
     processors as processors,
     use_one_heap as use_one_heap,
+)
+from .text_files import (
+    SIZE_LIMITS as SIZE_LIMITS,
+    FileKind as FileKind,
+    TextFile as TextFile,
+    check_encoding as check_encoding,
+    decode_text as decode_text,
+    read_file_bytes as read_file_bytes,
+    read_text_file as read_text_file,
+)
+from .trust import (
+    UserOnly as UserOnly,
+    distrust as distrust,
+    is_inside as is_inside,
+    is_trusted as is_trusted,
+    marks as marks,
+    refuse_foreign as refuse_foreign,
+    trust as trust,
+    trusted_folders as trusted_folders,
+    user_folder as user_folder,
 )
 from .types import (
     HEARING_RATE as HEARING_RATE,
@@ -277,11 +339,6 @@ from .workfolder import (
     key_of as key_of,
     read_record as read_record,
     readable_json as readable_json,
-    replacing as replacing,
     stem_of as stem_of,
-    sweep as sweep,
-    sweep_beside as sweep_beside,
     work_folder_of as work_folder_of,
-    write_bytes as write_bytes,
-    write_text as write_text,
 )

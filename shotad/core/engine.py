@@ -133,8 +133,20 @@ class Abilities:
     """How many calls may run at once, each in a thread of its own."""
     sends_to: str = ""
     """The host to which frames, sound and words go; empty where they stay on this machine."""
+    key_name: str = ""
+    """The environment variable that holds the key which goes there too; empty where none does."""
     hears: bool = False
     """Whether it gets a clip's sound with the frames."""
+
+    @property
+    def destination(self) -> str:
+        """The host, and by which key it is asked, for what is told before anything is sent."""
+        return destination(self.sends_to, self.key_name)
+
+
+def destination(host: str, key_name: str) -> str:
+    """``api.openai.com, with the key in OPENAI_API_KEY``; without a key the host alone."""
+    return f"{host}, with the key in {key_name}" if key_name else host
 
 
 @runtime_checkable

@@ -20,6 +20,36 @@ def did_you_mean(name: str, known: Iterable[str], most: int = 1, cutoff: float =
     return f"Did you mean {' or '.join(near)}? " if near else ""
 
 
+LONGEST_VALUE = 80
+"""Letters of a value that a message shows."""
+
+LONGEST_MESSAGE = 3_000
+"""Letters of a message: lists of lines have some hundreds. What is longer repeats a file."""
+
+
+def quoted(value: object, most: int = LONGEST_VALUE) -> str:
+    """A value as it stands in a message: in quotes, on one line, cut at ``most`` letters.
+
+    >>> quoted("00:01 \\n --> x"), quoted("a" * 100, 5), quoted(None)
+    ("'00:01 --> x'", "'aaaaa…'", 'None')
+    """
+    if isinstance(value, str):
+        # Cut before it is taken apart, for it may be a whole file, and again without its blanks.
+        words = " ".join(value[: 10 * most].split())
+        is_cut = len(words) > most or len(value) > 10 * most
+        return repr(f"{words[:most]}…" if is_cut else words)
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _cut_message(message: str) -> str:
+    """A message without its middle where it is too long: what happened stands first, where it stands last."""
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    kept_at_end = LONGEST_MESSAGE // 4
+    return f"{message[: LONGEST_MESSAGE - kept_at_end]} … {message[-kept_at_end:]}"
+
+
 class ShotadError(Exception):
     """Base of all errors that are the user's to read.
 
@@ -34,6 +64,8 @@ class ShotadError(Exception):
     def __init__(
         self, what: str, hint: str = "", *, again: bool | None = None, usage: bool | None = None
     ) -> None:
+        # Whatever somebody forgot to cut: a message that repeats a file of 200 KB helps nobody.
+        what, hint = _cut_message(what), _cut_message(hint)
         super().__init__(what if not hint else f"{what} {hint}")
         self.what = what
         self.hint = hint
@@ -71,6 +103,10 @@ class ScriptError(ShotadError):
     def __init__(self, what: str, hint: str = "", clause: str = "", *, usage: bool | None = None) -> None:
         super().__init__(what, hint, usage=usage)
         self.clause = clause
+
+
+class MissingLines(ScriptError):  # noqa: N818  said of the script
+    """A script that lacks lines which the track has: they would go, and nobody said that they should."""
 
 
 class RefusalError(ScriptError):
@@ -135,6 +171,12 @@ class OutOfDate(ReviewError):  # noqa: N818  said of what the page shows
 
 class StorageError(ShotadError):
     """A film or a work folder on object storage, or behind an address, that cannot be read or written."""
+
+
+class OutOfMemory(ShotadError, MemoryError):  # noqa: N818  said of the machine
+    """Memory that ran out, of the machine or of a GPU; the message says at which step."""
+
+    again = True
 
 
 class InUse(StorageError, WorkFolderError):  # noqa: N818  no fault of anybody's

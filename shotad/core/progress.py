@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 from tqdm import tqdm
 
 from shotad.core.errors import FilmError
+from shotad.core.redaction import without_sent_secrets
 
 Mode = Literal["bars", "plain", "quiet", "json"]
 """How progress is shown; with the last two it is not."""
@@ -216,7 +217,9 @@ def seen(text: str) -> str:
 
 
 def on_terminal(text: str, kept: str = "\n\t") -> str:
-    """Text of several lines as it may be printed: newlines and tabs stay, what is not seen is written out."""
+    """Text of several lines as it may be printed: newlines and tabs stay, what is not seen is written out.
+    Keys of servers are struck out."""
+    text = without_sent_secrets(text)
     if text.isprintable():
         return text
     return "".join(_written(one) if one not in kept and _is_unseen(one) else one for one in text)

@@ -263,7 +263,13 @@ class _Utterance(_Timed):
 class _Speech(_Keyed):
     source: str = ""
     detail: str | None = None
+    warnings: list[str] = []
     speech: list[_Utterance]
+
+
+class _Heard(_Keyed):
+    heard: list[Span] | None
+    notes: list[str] = []
 
 
 class _Slot(_Timed):
@@ -278,10 +284,16 @@ class _Failed(_Record):
     reason: str
 
 
+class _Hand(_Record):
+    added: list[Span]
+    removed: list[_Slot]
+
+
 class _Slots(_Keyed):
     failed: list[_Failed] = []
     warnings: list[str] = []
     gaps: list[Span] = []
+    hand: _Hand | None = None
     slots: list[_Slot]
 
     @model_validator(mode="after")
@@ -294,10 +306,8 @@ class _Slots(_Keyed):
         return self
 
 
-class _HandSlots(_Record):
+class _HandSlots(_Hand):
     schema_version: int
-    added: list[Span]
-    removed: list[_Slot]
 
 
 class _Credits(_Keyed):
@@ -476,11 +486,21 @@ class _Piece(_Timed):
     seconds: Annotated[list[Second], Field(min_length=1)]
 
 
+class _Maker(_Record):
+    """Who answered: the fields of `Identity`, and no others."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    engine: str
+    model: str
+    revision: str
+
+
 class _Asked(_Keyed):
     """What both stages keep of a question and its answer."""
 
     slot: str
-    maker: dict[str, str | None]
+    maker: _Maker
     prompt: list[dict[str, Any]]
     raw: str
     error: str | None
@@ -528,6 +548,7 @@ class _Redo(_Keyed):
 _SHAPES: Mapping[str, type[BaseModel]] = {
     "shots.json": _Shots,
     "speech.json": _Speech,
+    "heard.json": _Heard,
     "slots.json": _Slots,
     "slots.hand.json": _HandSlots,
     "credits.json": _Credits,

@@ -16,22 +16,35 @@ import copy
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError, did_you_mean
+from shotad.core.text_files import read_text_file
 
 
 class Settings(BaseModel):
-    """Base of all groups of settings: frozen, and closed to unknown keys."""
+    """Base of all groups of settings: frozen, and closed to unknown keys.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    Numbers are finite, and every field that is one has a lowest and a highest value (``ge`` and ``le``), so
+    that a value which cannot work is refused before a film is opened. Truth values are no numbers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False)
 
     former: ClassVar[Mapping[str, Any]] = {}
     """What was a setting once and is a constant beside its code now, with its value then, as JSON. A config
@@ -57,6 +70,16 @@ class Settings(BaseModel):
                 )
         return {key: value for key, value in given.items() if key not in cls.former}
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_value_of_another_kind(cls, given: Any, info: ValidationInfo) -> Any:
+        # Python takes True for 1, and so would pydantic: `slots.minimum=true` is a mistake.
+        if isinstance(given, bool) and info.field_name and is_number(cls.model_fields[info.field_name]):
+            raise ValueError("A number is needed")
+        if isinstance(given, str) and "\0" in given:
+            raise ValueError("It holds a NUL character")
+        return given
+
     def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The group as JSON, with what once were settings: what keys of records are made of, so that a record
         of an earlier version stays good. ``leave_out`` maps what is left out to True, or a group to the same
@@ -69,6 +92,38 @@ class Settings(BaseModel):
         if self.rule_book:
             _merge(tree, self.rule_book[tree.pop("rules")].model_dump(mode="json"))
         return {key: value for key, value in tree.items() if out.get(key) is not True}
+
+
+def is_number(field: FieldInfo) -> bool:
+    """Whether a setting is a whole or a decimal number, or may be one."""
+    kinds = {field.annotation, *get_args(field.annotation)}
+    return not kinds.isdisjoint((int, float)) and bool not in kinds
+
+
+def bounds_of(field: FieldInfo) -> tuple[float | None, float | None]:
+    """The lowest and the highest value that a setting may have; None where there is no such bound."""
+    lowest = highest = None
+    for rule in field.metadata:
+        lowest = getattr(rule, "ge", getattr(rule, "gt", lowest))
+        highest = getattr(rule, "le", getattr(rule, "lt", highest))
+    return lowest, highest
+
+
+def number_settings(model: type[BaseModel], prefix: str = "") -> dict[str, FieldInfo]:
+    """The settings that are numbers, by dotted key."""
+    numbers: dict[str, FieldInfo] = {}
+    for key, field in model.model_fields.items():
+        group = _group_of(field)
+        if group is not None:
+            numbers |= number_settings(group, f"{prefix}{key}.")
+        elif is_number(field):
+            numbers[prefix + key] = field
+    return numbers
+
+
+def _group_of(field: FieldInfo) -> type[BaseModel] | None:
+    kinds = (field.annotation, *get_args(field.annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 _NEVER = object()
@@ -124,13 +179,15 @@ def load_settings(
     assignments: Iterable[str] = (),
     *,
     under: Group | None = None,
+    confined: Collection[str] = (),
     **flags: Any,
 ) -> Group:
     """A checked ``model`` from named or given YAML files, assignments, and flags by dotted key.
 
     A later file wins, but a dataset's wins over all others wherever it is named. Dots of a flag's key are
     written as two underscores; a flag that is None is left out. ``under`` are the settings that hold where
-    none of these says otherwise (None: the defaults). Raises ConfigError for unknown names,
+    none of these says otherwise (None: the defaults). Of ``files``, those that are ``confined`` may build
+    only on configs of shotad and on files of their own folder. Raises ConfigError for unknown names,
     unknown keys and values out of range.
     """
     tree: dict[str, Any] = {} if under is None else under.model_dump(mode="json")
@@ -140,7 +197,8 @@ def load_settings(
     named = [_read(name) for name in files]
     for source in named:
         pile = plain if source.dataset is None else datasets
-        _lay_bases(source, pile, (source.path,))
+        folder = source.path.parent if source.name in confined else None
+        _lay_bases(source, pile, (source.path,), folder)
         pile.append(source)
     if len(ours := [source.name for source in named if source.dataset is not None]) > 1:
         raise ConfigError(
@@ -162,13 +220,21 @@ def assignments_of(settings: Mapping[str, Any] | Iterable[str] | None) -> tuple[
     ('slots.minimum=3', 'stage2.candidates=5')
     """
     if not isinstance(settings, Mapping):
-        return (settings,) if isinstance(settings, str) else tuple(settings or ())
+        several = (settings,) if isinstance(settings, str) else (settings or ())
+        if not isinstance(several, Iterable) or not all(isinstance(one, str) for one in several):
+            what = f"settings = {_shown(settings)} cannot be used."
+            raise ConfigError(what, 'Give a mapping, such as {"slots.minimum": 3}, or texts "KEY=VALUE".')
+        return tuple(several)
     found: list[str] = []
     for key, value in settings.items():
         if isinstance(value, Mapping) and value:
             found += assignments_of({f"{key}.{inner}": one for inner, one in value.items()})
         else:
-            found.append(f"{key}={json.dumps(value, ensure_ascii=False, default=str)}")
+            try:
+                written = json.dumps(value, ensure_ascii=False, default=str)
+            except (ValueError, RecursionError) as error:  # a number of thousands of digits, a ring of lists
+                raise ConfigError(f"{key} cannot be used: {error}.", "Correct the value.") from None
+            found.append(f"{key}={written}")
     return tuple(found)
 
 
@@ -206,8 +272,7 @@ def setting_names(model: type[BaseModel], prefix: str = "") -> list[str]:
     """All dotted keys, such as ``slots.minimum``."""
     names: list[str] = []
     for key, info in model.model_fields.items():
-        candidates = (info.annotation, *get_args(info.annotation))
-        group = next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
+        group = _group_of(info)
         names += setting_names(group, f"{prefix}{key}.") if group else [prefix + key]
     return names
 
@@ -223,23 +288,39 @@ class _Source:
     tree: dict[str, Any]
 
 
-def _lay_bases(source: _Source, pile: list[_Source], under: tuple[Path, ...]) -> None:
-    """Put on ``pile`` what ``source`` builds on and what is not there yet; ``under`` are those above it."""
+def _lay_bases(
+    source: _Source, pile: list[_Source], under: tuple[Path, ...], folder: Path | None = None
+) -> None:
+    """Put on ``pile`` what ``source`` builds on and what is not there yet; ``under`` are those above it.
+    Where a ``folder`` is given, files are read from there alone."""
     for name in source.bases:
+        if folder is not None:
+            _check_base(source, name, folder)
         base = _read(name)
         if base.path in under:
             raise ConfigError(f"The config {source.name} builds on itself: base {name}.", "Take it out.")
         if all(base.path != other.path for other in pile):
-            _lay_bases(base, pile, (*under, base.path))
+            _lay_bases(base, pile, (*under, base.path), folder)
             pile.append(base)
+
+
+def _check_base(source: _Source, name: str, folder: Path) -> None:
+    """Raises ConfigError where a file that came with a film builds on one outside of ``folder`` that is no
+    config of shotad. Nothing is read for it."""
+    base = config_path(name).resolve()
+    if not (base.is_relative_to(folder) or base.is_relative_to((data_root() / "configs").resolve())):
+        raise ConfigError(
+            f"The config {source.name} builds on {name}, which lies outside of its folder.",
+            "Put that file beside it, or name it with --config.",
+        )
 
 
 def _read(name_or_file: str) -> _Source:
     # By name (``paper``) or by file (``./mine.yaml``)
-    path = Path(_named_file("config", "configs", name_or_file, "a YAML file", ConfigError))
+    path = config_path(name_or_file)
     try:
-        tree = read_yaml(path.read_text(encoding="utf-8"), _Yaml)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        tree = read_yaml(read_text_file(path, "settings", ConfigError, encoding="utf-8").text, _Yaml)
+    except yaml.YAMLError as error:
         raise ConfigError(f"The config {name_or_file} cannot be read: {error}.") from None
     if tree is None:
         tree = {}
@@ -272,11 +353,14 @@ _Yaml.add_implicit_resolver(_TRUTH, re.compile("^(?:true|True|TRUE|false|False|F
 
 
 def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:
-    """What a YAML text says. Raises YAMLError, also for one that is nested too deeply to be read."""
+    """What a YAML text says. Raises YAMLError, also for one that is nested too deeply to be read, and for a
+    number or a date that is none (``2026-99-99``, 5000 digits)."""
     try:
         return yaml.load(text, loader)
     except RecursionError:
         raise yaml.YAMLError("it is nested too deeply") from None
+    except (ValueError, OverflowError) as error:
+        raise yaml.YAMLError(str(error)) from None
 
 
 def _merge(base: dict[str, Any], extra: Mapping[str, Any]) -> None:
@@ -316,8 +400,32 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
             (key, value), = value.items()  # fmt: skip
             dotted = f"{dotted}.{key}"
         meant = did_you_mean(dotted, names, cutoff=0.4).rstrip()
-        return f"There is no setting {dotted}.", meant or f"Valid keys: {', '.join(names)}."
-    return f"{dotted} = {error['input']!r} cannot be used: {error['msg']}.", "Correct the value."
+        groups = dict.fromkeys(name.partition(".")[0] for name in names)
+        listed = f"docs/settings.md lists all. They begin with {', '.join(groups)}."
+        return f"There is no setting {dotted[:80]}.", meant or listed
+    reason = error["msg"].removeprefix("Value error, ")
+    return f"{dotted} = {_shown(error['input'])} cannot be used: {reason}.", _remedy(model, error["loc"])
+
+
+def _shown(value: Any) -> str:
+    """A value as it stands in a message, at most 80 letters of it."""
+    try:
+        written = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits
+        return f"a {type(value).__name__}"
+    return written if len(written) <= _LONGEST_SHOWN else f"{written[: _LONGEST_SHOWN - 1]}…"
+
+
+_LONGEST_SHOWN = 80
+
+
+def _remedy(model: type[Settings], place: Sequence[int | str]) -> str:
+    """What to do about a value that is out of range, or of another kind."""
+    field = number_settings(model).get(".".join(map(str, place)))
+    lowest, highest = (None, None) if field is None else bounds_of(field)
+    if lowest is None or highest is None:
+        return "Correct the value."
+    return f"Give a number from {lowest:g} to {highest:g}."
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -340,6 +448,11 @@ def dataset_path(name_or_file: str) -> Path:
     """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
     what = "the YAML file that describes it,"
     return _named_file("dataset", "configs/datasets", name_or_file, what, DatasetError)
+
+
+def config_path(name_or_file: str) -> Path:
+    """Path of a config by name (``paper``) or by file. Raises ConfigError where there is none."""
+    return _named_file("config", "configs", name_or_file, "a YAML file", ConfigError)
 
 
 def _named_file(kind: str, folder: str, given: str, what: str, error: type[ShotadError]) -> Path:

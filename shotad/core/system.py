@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -211,3 +211,22 @@ def _text(file: Path) -> str | None:
         return file.read_text(encoding="ascii", errors="replace")
     except OSError:
         return None
+
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""The environment variable by which Python takes no modules from the current folder."""
+
+
+@contextmanager
+def own_modules_only() -> Iterator[None]:
+    """For the time of a block, Python processes that are started take no modules from the current folder: a
+    ``pickle.py`` that came with films would be run before anything of ours."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before

@@ -444,12 +444,20 @@ def frame_rate_of(given: Fraction | float | str | None) -> Fraction | None:
     if given is None:
         return None
     try:
-        rate = Fraction(given)
-    except (ValueError, ZeroDivisionError, OverflowError):
+        rate = Fraction(0) if isinstance(given, bool) else Fraction(given)
+    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
         rate = Fraction(0)
-    if rate <= 0:
-        raise UsageError(f"{given!r} is no frame rate.", "Write 3, 25 or 24000/1001.")
+    if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
+        try:
+            shown = repr(given)[:80]
+        except ValueError:  # a number of thousands of digits
+            shown = "This number"
+        raise UsageError(f"{shown} is no frame rate.", "Write 3, 25 or 24000/1001.")
     return rate
+
+
+SLOWEST_FRAME_RATE, FASTEST_FRAME_RATE = Fraction(1, 1000), Fraction(1000)
+"""Frames a second: a picture every quarter of an hour, and slow motion."""
 
 
 def thread_name(number: int) -> str:

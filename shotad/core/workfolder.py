@@ -8,26 +8,48 @@ change makes stale. Records hold no clock times; ``log.txt`` does.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import re
-import secrets
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
-from shotad.core.errors import InUse, WorkFolderError
+from shotad.core.errors import InUse, ShotadError, WorkFolderError
+from shotad.core.files import (
+    DRAFT,
+    append,
+    explained,
+    held_folder,
+    inner_folder,
+    lock_file,
+    make_folder,
+    read_file,
+    refuse_special,
+    sweep,
+    write_text,
+)
 from shotad.core.progress import is_text, printable
-from shotad.core.records import record_in, whole_record
+from shotad.core.records import record_in, shape_of, whole_record
+from shotad.core.redaction import without_sent_secrets
 
 _LOCK = ".lock"
+_LOCKS = frozenset({_LOCK, ".track.lock"})
+
+_OTHER_FILES = re.compile(
+    r"log\.txt|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|overview\.html|screen\.json"
+    r"|done\.json|missing\.json|lint-accepted\.txt|(?:frames|shelf)\.(?:pack|index)|\.(?:\w+\.)?lock"
+    r"|\.review\.address|.+\.ad\.(?:vtt|srt|csv|dapt\.xml)"
+)
+"""Names of our files that are no records with a shape."""
+
+_FOLDERS = re.compile(r"overview|review|voice(?:\.[\w-]+)?")
+"""Names of our folders."""
 
 _LONGEST_STEM = 200
 """Bytes of a film's name that names of files take over: 255 are what most disks take for a whole name."""
@@ -56,6 +78,18 @@ def _cut(name: str) -> str:
     return name if len(data) <= _LONGEST_STEM else data[:_LONGEST_STEM].decode(errors="ignore").rstrip()
 
 
+def refuse_special_records(folder: Path) -> None:
+    """Raise WorkFolderError where a link, a pipe or a device in ``folder`` has the name of one of our files,
+    or anything but a folder that of one of our folders."""
+    with explained(folder, "cannot be read"):
+        names = sorted(os.listdir(folder))
+    for name in names:
+        if _FOLDERS.fullmatch(name):
+            inner_folder(folder, name)
+        elif _OTHER_FILES.fullmatch(name) or shape_of(name) is not None:
+            refuse_special(folder / name)
+
+
 class WorkFolder:
     """An open work folder, held by one process at a time."""
 
@@ -63,7 +97,8 @@ class WorkFolder:
         self.path = path
         self._force = force
         self._fresh: set[str] = set()
-        self._lock = FileLock(path / _LOCK, timeout=0)
+        self._open = ExitStack()
+        self._is_new = False
 
     def __enter__(self) -> Self:
         if not is_text(str(self.path.absolute())):
@@ -71,17 +106,44 @@ class WorkFolder:
                 f"The name of the work folder {printable(str(self.path))} is not in UTF-8.",
                 "Name another folder (--out, where the command takes it).",
             )
+        self._is_new = not os.path.lexists(self.path)
         with explained(self.path, "cannot be made"):
             make_folder(self.path, self.path, "cannot be made")
+        refuse_special_records(self.path)
+        lock = lock_file(self.path / _LOCK, timeout=0)
         try:
             with explained(self.path, "cannot be written"):
-                self._lock.acquire()
+                lock.acquire()
         except Timeout:
             raise InUse(
                 f"The work folder {self.path} is in use by another shotad.", "Wait until that is done."
             ) from None
-        # Remove temporary files and folders that a killed run has left, here and up to two folders deeper.
-        # Those of living processes stay: a page that is open writes beside a run, without holding the folder.
+        with ExitStack() as opened:
+            opened.callback(lock.release)
+            opened.enter_context(held_folder(self.path))
+            self._sweep()
+            self._open = opened.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._is_new and isinstance(error[1], ShotadError):
+            self._remove_empty()
+        self._open.__exit__(*error)
+
+    def _remove_empty(self) -> None:
+        """Remove a folder that was made for a run which was refused before it wrote anything."""
+        with suppress(OSError):
+            if {*os.listdir(self.path)} <= _LOCKS:
+                self._open.close()
+                for name in _LOCKS:
+                    (self.path / name).unlink(missing_ok=True)
+                self.path.rmdir()
+
+    def _sweep(self) -> None:
+        """Remove temporary files and folders that a killed run has left, here and up to two folders deeper.
+
+        Those of living processes stay: a page that is open writes beside a run, without holding the folder.
+        """
         for pattern in (".tmp-*", "*/.tmp-*", "*/*/.tmp-*", ".*.part.*"):
             for leftover in self.path.glob(pattern):
                 above = leftover.relative_to(self.path).parents
@@ -89,10 +151,6 @@ class WorkFolder:
                     continue  # another's folder, only linked here
                 if pattern != ".*.part.*" or DRAFT.fullmatch(leftover.name):
                     sweep(leftover)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
 
     def step(self, name: str, key: str, make: Callable[[], Json]) -> dict[str, Any]:
         """The record of a step, made by ``make`` unless one with the same key is there.
@@ -137,11 +195,8 @@ class WorkFolder:
     def note(self, text: str) -> None:
         """Add one line with the time of day to ``log.txt``."""
         stamp = datetime.now(UTC).isoformat(timespec="seconds")
-        with (
-            explained(self.path, "cannot be written"),
-            (self.path / "log.txt").open("a", encoding="utf-8") as log,
-        ):
-            log.write(f"{stamp} {text}\n")
+        line = f"{stamp} {without_sent_secrets(text)}\n"
+        append(self.path / "log.txt", line.encode("utf-8", "backslashreplace"))
 
     def _is_forced(self, name: str) -> bool:
         return self._force and name not in self._fresh
@@ -163,8 +218,7 @@ class RecordLog:
                 file.unlink(missing_ok=True)
                 continue
             try:
-                with explained(file, "cannot be read"):
-                    raw = file.read_bytes()
+                raw = read_file(file)
             except FileNotFoundError:
                 continue
             whole, newline, rest = raw.rpartition(b"\n")
@@ -194,20 +248,18 @@ class RecordLog:
 
         Raises WorkFolderError; nothing of the record is left then: a later one has its line to itself.
         """
-        line, path = _line({"key": key, **record}), self._path
-        with explained(path, "cannot be written"):
-            before = path.stat().st_size if path.exists() else 0
-            try:
-                with path.open("ab") as out:
-                    out.write(line.encode())
-                    out.flush()
-                    os.fsync(out.fileno())
-            except OSError:
-                with suppress(OSError):
-                    os.truncate(path, before)
-                raise
-        self._records[key] = json.loads(line)
-        return self._records[key]
+        return self.add_all({key: record})[0]
+
+    def add_all(self, records: Mapping[str, Json]) -> list[dict[str, Any]]:
+        """Write records of one answer out in one piece, by their keys; they are returned as they read back.
+
+        A run that is killed has all of them or none, so that it asks the same again. Raises as `add`.
+        """
+        lines = {key: without_sent_secrets(_line({"key": key, **record})) for key, record in records.items()}
+        append(self._path, "".join(lines.values()).encode(), durable=True)
+        written = {key: json.loads(line) for key, line in lines.items()}
+        self._records.update(written)
+        return list(written.values())
 
     def keep(self, keys: Iterable[str], spare: Callable[[Json], object] = lambda _: None) -> None:
         """Rewrite the file with just these records, in this order; stale ones go.
@@ -244,8 +296,7 @@ def read_record(path: Path, hint: str = _MEND) -> dict[str, Any] | None:
     Raises WorkFolderError, with the place, where it is damaged: it may hold a person's work.
     """
     try:
-        with explained(path, "cannot be read"):
-            data = path.read_bytes()
+        data = read_file(path)
     except FileNotFoundError:
         return None
     try:
@@ -255,115 +306,6 @@ def read_record(path: Path, hint: str = _MEND) -> dict[str, Any] | None:
 
 
 Json = Mapping[str, Any]
-
-DRAFT = re.compile(r"\.(?P<name>.+)\.\d+\.part(?P<ending>\.\w+)")
-"""Names of films while they are written."""
-
-_PART = re.compile(r"\.tmp-[0-9a-f]{8}-(?P<process>\d+)-.+")
-"""Names of other files while they are written (`replacing`)."""
-
-_writing: set[str] = set()
-"""Files that this very process is writing: its number alone may be that of a killed one, in a container."""
-
-
-def write_text(path: Path, text: str) -> None:
-    """Replace a text file whole, see `write_bytes`."""
-    write_bytes(path, [text.encode("utf-8")])
-
-
-def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
-    """Replace a file whole. Its folder is made where it is missing. Raises WorkFolderError."""
-    with replacing(path) as part, part.open("wb") as out:
-        out.writelines(parts)
-
-
-def sweep_beside(path: Path) -> None:
-    """Remove what a killed run has left of writing ``path``, in a folder that is not ours alone."""
-    for leftover in path.parent.glob(f"{_prefix_of(path)}*"):
-        sweep(leftover)
-    for leftover in path.parent.glob(".*.part.*"):
-        draft = DRAFT.fullmatch(leftover.name)
-        if draft is not None and f"{draft['name']}{draft['ending']}" == path.name:
-            sweep(leftover)
-
-
-def sweep(leftover: Path) -> None:
-    """Remove a temporary file or folder, unless a living process is writing it or it cannot be removed.
-
-    The process is told from the name. Other names, and drafts of films, are of who holds the folder alone.
-    """
-    named = _PART.fullmatch(leftover.name)
-    if named is not None and int(named["process"]) == os.getpid():
-        if leftover.name in _writing:
-            return
-    elif named is not None:
-        try:
-            os.kill(int(named["process"]), 0)
-            return  # it is alive
-        except PermissionError:
-            return
-        except (OSError, OverflowError):
-            pass
-    if leftover.is_dir() and not leftover.is_symlink():
-        shutil.rmtree(leftover, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            leftover.unlink()
-
-
-def _prefix_of(path: Path) -> str:
-    """With which temporary files begin that are to become ``path``."""
-    return f".tmp-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]}-"
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write in place of ``path``, which takes that name only when it is whole and on the disk.
-
-    Raises WorkFolderError where that cannot be done; what was there before is then still there.
-    """
-    with explained(path, "cannot be written"):
-        make_folder(path.parent, path, "cannot be written")
-        try:
-            part = _begun(path)
-        except FileNotFoundError as error:  # of a place that takes no files
-            raise WorkFolderError(
-                f"{path} cannot be written: {error.strerror}.", f"Name {_ANOTHER}."
-            ) from None
-        try:
-            yield part
-            with part.open("rb+") as written:
-                os.fsync(written.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            part.chmod(0o666 & ~mask)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-            _writing.discard(part.name)
-
-
-def make_folder(folder: Path, path: Path, trouble: str) -> None:
-    """Make a folder for ``path``; in some places the system says that even the folder above is not there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileNotFoundError as error:
-        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", f"Name {_ANOTHER}.") from None
-
-
-def _begun(path: Path) -> Path:
-    """An empty file that is to become ``path``; its name says who writes it."""
-    while True:
-        part = path.with_name(f"{_prefix_of(path)}{os.getpid()}-{secrets.token_hex(4)}")
-        _writing.add(part.name)
-        try:
-            os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError:
-            continue
-        except OSError:
-            _writing.discard(part.name)
-            raise
-        return part
 
 
 def readable_json(value: Json) -> str:
@@ -376,31 +318,3 @@ def readable_json(value: Json) -> str:
         else:
             parts.append(f"  {json.dumps(key)}: {json.dumps(inner, ensure_ascii=False)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-_ANOTHER = "another folder (--out, where the command takes it)"
-_PASSING = {
-    errno.ENOSPC: "The disk is full: free some space and run again; what is done is kept.",
-    errno.EDQUOT: "Your disk quota is used up: free some space and run again; what is done is kept.",
-}
-_LASTING = {
-    errno.EACCES: f"You have no permission there: name {_ANOTHER}.",
-    errno.EPERM: f"You have no permission there: name {_ANOTHER}.",
-    errno.EROFS: f"That place is read-only: name {_ANOTHER}.",
-    errno.ENOTDIR: f"There is a file where the folder should be: name {_ANOTHER}.",
-    errno.EEXIST: f"There is a file where the folder should be: name {_ANOTHER}.",
-}
-
-
-@contextmanager
-def explained(path: Path, trouble: str) -> Iterator[None]:
-    """Turn the system's errors into ours; a missing file stays FileNotFoundError."""
-    try:
-        yield
-    except (FileNotFoundError, Timeout):
-        raise
-    except OSError as error:
-        number = error.errno or 0
-        hint = (_LASTING | _PASSING).get(number, f"Name {_ANOTHER}.")
-        again = number not in _LASTING
-        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", hint, again=again) from None

@@ -1,3 +1,4 @@
+from .answer_text import is_placeholder as is_placeholder, without_markup as without_markup
 from .answers import parse_stage1 as parse_stage1, refuses as refuses
 from .cast_discovery import PIXELS as PIXELS, Discovery as Discovery, Known as Known, discover as discover
 from .cast_recognition import (
@@ -49,12 +50,14 @@ from .engine_pair import (
     opening as opening,
     remarks as remarks,
     used as used,
+    who_describes as who_describes,
 )
 from .estimate import (
     estimate_json as estimate_json,
     estimate_lines as estimate_lines,
     foresee as foresee,
 )
+from .inputs import check_inputs as check_inputs, check_setting_files as check_setting_files
 from .lint_check import (
     Again as Again,
     Checker as Checker,
@@ -74,6 +77,7 @@ from .overview_page import write_sheet as write_sheet
 from .pipeline import (
     ADDED as ADDED,
     Outcome as Outcome,
+    check_edits as check_edits,
     describe as describe,
     empty_line as empty_line,
     write as write,

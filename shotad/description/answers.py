@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from shotad.core import Description, RefusalError, ScriptError
+from shotad.core import Description, RefusalError, ScriptError, quoted
+from shotad.description.answer_text import (
+    is_nothing,
+    visible,
+    without_entities,
+    without_markup,
+    without_thoughts,
+)
 from shotad.script import LONGEST, split_sentences
 
 _RETRY = "Run again with another seed or engine."
 
 _QUOTES = str.maketrans(
     dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’`", "'") | {"：": ":", "。": ".", "，": ", "}
-)
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_TOKENS = re.compile(
-    r"<\|[a-z_0-9]{2,30}\|>|</?(?:s|material)>|\[/?INST\]|<(?:start|end)_of_turn>", re.IGNORECASE
-)
-"""Signs of a chat template that a server did not take out, and marks of our prompts."""
-_NOTHING = re.compile(
-    r"(?:none|n/?a|null|nil|no|yes|ok(?:ay)?|unknown|not applicable|\W*)[.;!]?", re.IGNORECASE
 )
 _DO = (
     r"(?:\w+ )?(?:assist|help|fulfil\w*|comply|provide|describe|generate|create|write|process|view|watch"
@@ -49,27 +47,14 @@ _REFUSAL_WITHIN = re.compile(
 )
 
 
-def without_thoughts(text: str) -> str:
-    """An answer without what a model thought aloud, and without signs of its template."""
-    return _TOKENS.sub("\n", _THOUGHTS.sub("", text.encode("utf-8", "ignore").decode("utf-8")))
-
-
 def answer_in(text: str) -> str:
-    """The same with straight quotes, and without characters that cannot be written or seen."""
-    said = without_thoughts(text).translate(_QUOTES)
-    return "".join(c for c in said if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cn"))
+    """An answer with straight quotes, without thoughts, and without characters that cannot be seen."""
+    return visible(without_thoughts(text)).translate(_QUOTES)
 
 
 def plain(text: str) -> str:
-    """An answer without Markdown: no emphasis, no heading signs, no bullets, single blanks."""
-    unmarked = re.sub(r"[*#`]+|(?<!\w)_+|_+(?!\w)", "", answer_in(text))
-    unbulleted = re.sub(r"^[ \t]*(?:[-•>]+[ \t]+)?", "", unmarked, flags=re.MULTILINE)
-    return re.sub(r"[ \t]+", " ", unbulleted).strip()
-
-
-def is_nothing(text: str) -> bool:
-    """True for text that says nothing: empty, only signs, or a word like ``None``."""
-    return _NOTHING.fullmatch(text.strip()) is not None
+    """An answer as it is read: no HTML, no emphasis, no heading signs, no bullets, single blanks."""
+    return without_markup(answer_in(text)).translate(_QUOTES)
 
 
 def is_refusal(text: str) -> bool:
@@ -82,12 +67,6 @@ def refuses(text: str) -> bool:
     body = " ".join(plain(text).split())
     values = re.split(r"[\"'{}\[\]:]+\s*", body)
     return _REFUSAL_WITHIN.search(body) is not None or any(is_refusal(value) for value in (body, *values))
-
-
-def quoted(text: str) -> str:
-    """The beginning of a model's answer, for an error message."""
-    words = " ".join(text.split())
-    return repr(words if len(words) <= 80 else words[:79] + "…")
 
 
 WHOLE = "Description"
@@ -259,8 +238,17 @@ _CLOSING = re.compile(
 )
 _ENUMERATED = re.compile(r"(?:^|(?<=\s))\(?([1-9])[.)]\s+")
 _WORD_COUNT = re.compile(r"(?:(?<!\s)\s+)?\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
-_NO_SENTENCE = re.compile(r"[{}]|[\"']\s*:|\A[\W\d_]*\Z")
-"""A piece of JSON in another form than ours, or nothing but a number."""
+_NO_SENTENCE = re.compile(
+    r"[{}]|[\"']\s*:|\A[\W\d_]*\Z|\A[^\w.,]*+(?:0x[0-9a-f]++|[\d.,]++e[-+]?\d+)\W*\Z|\w\ufffd|\ufffd\w",
+    re.IGNORECASE,
+)
+"""A piece of JSON in another form than ours, nothing but a number, or a word of which a letter was lost."""
+_PROGRAM_VALUE = re.compile(
+    r"\{?\s*+(?:none|null|nil|nan|true|false|undefined|[-+]?inf(?:inity)?|n/a|[-+]?[\d.]++(?:e[-+]?\d+)?)"
+    r"\s*+(?:[,}\]\n]|\Z)",
+    re.IGNORECASE,
+)
+"""A value without quotes that is no text."""
 
 
 def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str, ...]:
@@ -271,7 +259,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
 
     Raises RefusalError where a model will not write, ScriptError where nothing else can be spoken.
     """
-    body = re.sub(r"```[ \t]*\w*", "\n", answer_in(text).replace("'''", "```")).strip()
+    body = re.sub(r"```[ \t]*\w*", "\n", answer_in(unescaped_json(text)).replace("'''", "```")).strip()
     body = _before_the_cut(body) if cut else body
     if _KEY.search(body):
         found = _keyed(body)
@@ -310,7 +298,7 @@ def _keyed(body: str) -> list[str]:
         elif segment[:1] in ("'", '"'):  # nothing closes it: half a phrase is not spoken
             closed = segment.rstrip().endswith(("}", "]"))
             numbered.append((number, segment[1:].rstrip(" \n}]") if closed else _before_the_cut(segment[1:])))
-        else:
+        elif not _PROGRAM_VALUE.match(segment):
             numbered.append((number, segment.lstrip("{ ").partition("\n")[0].rstrip(" ,}]")))
     return [line for _, line in sorted(numbered, key=lambda pair: pair[0])]
 
@@ -326,6 +314,26 @@ def unescaped(text: str) -> str:
         return str(json.loads(f'"{text}"', strict=False))
     except ValueError:
         return re.sub(r"\\(.)", lambda m: " " if m[1] in "nrt" else m[1], text, flags=re.DOTALL)
+
+
+def unescaped_json(text: str) -> str:
+    """An answer whose JSON was written as text once more, as it was: as a JSON string, or for HTML.
+
+    >>> unescaped_json('{&quot;a&quot;: 1}'), unescaped_json(r'"{\\"a\\": 1}"')
+    ('{"a": 1}', '{"a": 1}')
+    """
+    if _ESCAPED_OPENING.search(text):
+        text = without_entities(text)
+    if text.lstrip().startswith(('"{', '"[')):
+        try:
+            inner = json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+        return inner if isinstance(inner, str) else text
+    return text
+
+
+_ESCAPED_OPENING = re.compile(r"[{\[]\s*+&(?:amp;)*(?:quot|#34|#x22|#39|apos);", re.IGNORECASE)
 
 
 def _plain_lines(body: str, candidates: int) -> list[str]:

@@ -7,6 +7,7 @@ person records go in which they were recognised, or in which any face is a littl
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import CastError, Member, RecordLog, UsageError, WorkFolder, work_folder_of
+from shotad.core import CastError, Member, RecordLog, UsageError, WorkFolder, read_file, work_folder_of
 from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
 from shotad.sight import from_row, names_of, photos_in, unread_in, used_in
 
@@ -93,7 +94,7 @@ def folders_with_faces(cast: Path) -> tuple[Path, ...]:
 def clear_all(path: Path) -> Cleared:
     """Remove all that a work folder knows of faces. Raises WorkFolderError while it is in use."""
     with WorkFolder(path):
-        there = [file for file in _files(path) if file.exists()]
+        there = [file for file in _files(path) if os.path.lexists(file)]
         for file in there:
             file.unlink()
         return Cleared(path, tuple(file.name for file in there))
@@ -172,8 +173,8 @@ def still_named(folder: Path, member: Member) -> tuple[str, ...]:
     """The files of a work folder, but for sound and pictures, that still say a name of somebody."""
     found = []
     for path in sorted(folder.iterdir()):
-        if path.suffix.lower() in _TEXTS and path.is_file():
-            text = path.read_text(encoding="utf-8", errors="replace")
+        if path.suffix.lower() in _TEXTS and path.is_file() and not path.is_symlink():
+            text = read_file(path).decode("utf-8", "replace")
             if says_name(text, names_of(member)):
                 found.append(path.name)
     return tuple(found)

@@ -31,7 +31,8 @@ from shotad.core import (
     Slot,
     key_of,
 )
-from shotad.description.answers import without_thoughts
+from shotad.description.answer_text import without_entities
+from shotad.description.answers import answer_in
 from shotad.description.conversation import (
     identity_record,
     prompt_record,
@@ -392,7 +393,7 @@ def choice_in(answer: str, lines: Sequence[str]) -> int | None:
     >>> choice_in('Sure! {"choice": "2"}', ["He sits.", "He stands."])
     1
     """
-    text = without_thoughts(answer).strip()
+    text = without_entities(answer_in(answer)).strip()
     named = {int(match[1]) for match in _CHOSEN.finditer(text)}
     if not named and (begins := _BEGINS.match(text)):
         named = {int(begins[1])}
@@ -405,7 +406,9 @@ def choice_in(answer: str, lines: Sequence[str]) -> int | None:
     return longest[0] if len(longest) == 1 else None
 
 
-_CHOSEN = re.compile(r"\b(?:choice|choose|answer|candidate|option|number)\b[\"':=#(\s]{1,9}(\d{1,2})\b", re.I)
+_CHOSEN = re.compile(
+    r"\b(?:choice|choose|answer|candidate|option|number)\b[\"':=#(\s]{1,9}(\d{1,2})\b(?!\s*[/|]\s*\d)", re.I
+)
 _BEGINS = re.compile(r"\W{0,9}(\d{1,2})\b(?!\W+\d)")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,6 +27,7 @@ from shotad.core import (
     Slot,
     WeightsError,
     WorkFolder,
+    WorkFolderError,
     key_of,
     reported,
     shots_of,
@@ -185,8 +187,12 @@ class ClipBuilder:
                 for after in range(1, len(clips) + 1):
                     now, ahead = ahead, pool.submit(read, after)
                     yield now.result()
-        finally:
-            self._save(clips)
+        except BaseException:
+            # Keep what was read before the stop; where the disk fails, that was told already.
+            with suppress(OSError, WorkFolderError):
+                self._save(clips)
+            raise
+        self._save(clips)
 
     def known(self, sketch: SlotPlan) -> SlotPlan | None:
         """The plan, where all of its grammar has been read."""

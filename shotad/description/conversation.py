@@ -42,6 +42,7 @@ from shotad.core import (
     Request,
     ShotadError,
     Usage,
+    is_out_of_memory,
     key_of,
     span,
     weights_file,
@@ -101,9 +102,11 @@ def ask_all(engine: Engine, requests: Sequence[Request]) -> list[Reply]:
         replies = engine.generate(requests)
     except ShotadError:
         raise
-    except Exception as error:  # noqa: BLE001  whatever a model's code raises is these slots' failure
+    except Exception as error:
         if len(requests) > 1:
             return [reply for request in requests for reply in ask_all(engine, [request])]
+        if is_out_of_memory(error):
+            raise  # the next slots would fail as well
         return [Reply("", "error", error=f"{type(error).__name__}: {error}")]
     if len(replies) != len(requests):
         wrong = f"engine {engine.identity.engine} gave {len(replies)} replies to {len(requests)} requests"

@@ -285,6 +285,26 @@ def opening(config: Config, folder: Path, engines: Engines) -> list[str]:
     return [f"Work folder: {folder}", *leaving, *remarks(config, engines)]
 
 
+def who_describes(engines: Engines) -> list[str]:
+    """The engines of both stages and their models, in a line; none for the embedded ones, which `remarks`
+    tells of."""
+    looks, writes = (_named_with_model(engine) for engine in (engines.looks, engines.writes))
+    if (looks, writes) == _EMBEDDED:
+        return []
+    if looks == writes:
+        return [f"Engine: {looks}."]
+    return [f"Engines: {looks} describes the clips (Stage I), {writes} writes the lines (Stage II)."]
+
+
+def _named_with_model(engine: Engine) -> str:
+    who = engine.identity
+    has_model = who.model not in ("", who.engine) and who.engine not in _EMBEDDED
+    return f"{who.engine} ({who.model})" if has_model else who.engine
+
+
+_EMBEDDED = ("observer", "narrator")
+
+
 def remarks(config: Config, engines: Engines) -> list[str]:
     """Who does the work, and what is wrong."""
     lines = []

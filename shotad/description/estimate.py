@@ -33,6 +33,7 @@ from shotad.description import stage2, story
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import is_done
 from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money, total
+from shotad.description.inputs import check_inputs
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_question
@@ -262,18 +263,23 @@ def foresee(
     What cannot be read of the film without weights that are not here is left out, with a note. Then
     ``folder`` stays as it is, and answers that it holds already count as open.
     """
+    given, progress = given or Given(), progress or NoProgress()
+    check_inputs(film.info, config, given)
     engines = engines or Engines.of(config)
     engines.ready_if_here()
-    given, progress = given or Given(), progress or NoProgress()
     changes: dict[str, Any] = {}
     left_out, part = [], given
     # Speech is looked for in the sound where that is asked for, or nothing else shows it.
     path = film.info.path
     told = given.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not told)
-    if listens and not at_hand("silero-vad"):
-        changes["speech"] = {"source": "none"}
-        left_out.append("speech, so that all of the film counts as free (subtitles tell it)")
+    if not at_hand("silero-vad"):
+        if listens:
+            changes["speech"] = {"source": "none"}
+            left_out.append("speech, so that all of the film counts as free (subtitles tell it)")
+        elif config.speech.source == "auto":
+            changes["speech"] = {"source": "subtitles"}
+            left_out.append("the comparison of the subtitles with the sound")
     if config.slots.find_credits and not all(at_hand(name) for name in TEXT_WEIGHTS):
         changes["slots"] = {"find_credits": False}
         left_out.append("the roll of end credits")

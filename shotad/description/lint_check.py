@@ -15,12 +15,15 @@ from shotad.core import (
     LintSettings,
     NoProgress,
     Progress,
+    ScriptError,
     ShotadError,
     SpeechKind,
     UsageError,
     WorkFolderError,
     is_english,
     parse_json,
+    read_text_file,
+    refuse_special,
     work_folder_of,
 )
 from shotad.description.lint_material import (
@@ -93,17 +96,22 @@ class Checker:
     @staticmethod
     def of(settings: LintSettings, fit: FitSettings | None = None) -> Checker:
         """A checker by these settings. Raises ConfigError for bad words, ShotadError without the parser."""
+        all_words = check_lint_settings(settings)
         reader, note = reader_for(settings)
-        for wish in settings.ignore:
-            accepts(wish)
         limits = Limits(
             rate_error=settings.rate_error or math.inf,
             rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
             overlap=OVERLAP,
             titles=settings.levels.get("L13", "off") != "off",
         )
-        words, notes = read_words(settings.words), (note,) if note else ()
-        return Checker(settings, fit or FitSettings(), limits, words, reader, notes)
+        return Checker(settings, fit or FitSettings(), limits, all_words, reader, (note,) if note else ())
+
+
+def check_lint_settings(settings: LintSettings) -> tuple[UserWords, ...]:
+    """The word files that these settings name. Raises ConfigError for files and rules that are none."""
+    for wish in settings.ignore:
+        accepts(wish)
+    return read_words(settings.words)
 
 
 def lint_track(track: Track, folder: Path | None, config: Config) -> Report:
@@ -342,16 +350,23 @@ def _checked(
     """The report on one path, with the rules that were asked for."""
     run = run_of(folder or (work_folder_of(asked.film) if asked.film is not None else None))
     config = settings(run.config if run else None)
+    if run and run.warning and any(name.startswith("lint.") for name in run.withheld):
+        progress.note(run.warning)
     if _is_track(file):
         track = load_track(file)
-        material, skipped = track_material(track, folder, speech=asked.speech, cast=asked.cast)
+        material, skipped = track_material(
+            track, folder, speech=asked.speech, cast=asked.cast, encoding=config.speech.encoding
+        )
         extra = kept_findings(folder, track) if folder is not None and file.name == TRACK else ()
     else:
         language = asked.language or config.language
-        material = script_material(file, language, speech=asked.speech, cast=asked.cast)
-        skipped, extra = (), ()
+        material, skipped = script_material(
+            file, language, speech=asked.speech, cast=asked.cast, encoding=config.speech.encoding
+        )
+        extra = ()
         if folder is not None:
-            material, skipped = in_folder(material, folder, load_track(folder / TRACK))
+            material, more = in_folder(material, folder, load_track(folder / TRACK))
+            skipped = (*skipped, *more)
     if asked.film is not None:
         material = beside_film(material, asked.film)
     if asked.screen:
@@ -388,6 +403,7 @@ def _with_screen(
 def _found(path: Path) -> tuple[Path, Path | None]:
     """The file of lines that ``path`` means, and its work folder; None for a script that lies elsewhere."""
     for folder in (path, work_folder_of(path)):
+        refuse_special(folder / TRACK)
         if (folder / TRACK).is_file():
             return folder / TRACK, folder
     if path.is_file() and not is_film(path):
@@ -398,9 +414,15 @@ def _found(path: Path) -> tuple[Path, Path | None]:
 
 
 def is_film(path: Path) -> bool:
-    """Whether a file is none of text, and no package of documents: then it is taken for a film."""
-    with path.open("rb") as file:
-        head = file.read(4096)
+    """Whether a file is none of text, and no package of documents: then it is taken for a film.
+
+    Raises ScriptError for a file that cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError as error:
+        raise ScriptError(f"{path} cannot be read: {error.strerror}.") from None
     is_text = head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" not in head
     return not is_text and not head.startswith(b"PK\x03\x04")
 
@@ -410,8 +432,8 @@ def _is_track(path: Path) -> bool:
     if path.suffix.lower() != ".json":
         return False
     try:
-        head = parse_json(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
+        head = parse_json(read_text_file(path, "script", ScriptError, encoding="utf-8").text)
+    except (ScriptError, ValueError):
         return path.name == TRACK
     return isinstance(head, dict) and "schema_version" in head and "film" in head
 

@@ -31,7 +31,7 @@ from shotad.core import (
     work_folder_of,
     write_text,
 )
-from shotad.film import read_subtitles
+from shotad.film import check_inside, fit_subtitles, read_subtitles
 from shotad.script import (
     Cue,
     Finding,
@@ -63,24 +63,57 @@ _AGAIN = "Run shotad describe on the film again; what is done is not asked for t
 
 
 def track_material(
-    track: Track, folder: Path | None, *, speech: Path | None = None, cast: Path | None = None
+    track: Track,
+    folder: Path | None,
+    *,
+    speech: Path | None = None,
+    cast: Path | None = None,
+    encoding: str | None = None,
 ) -> tuple[Material, tuple[str, ...]]:
     """A track with what its folder knows, and what is wrong with that; ``speech`` and ``cast`` go before it.
+
+    ``speech`` is a file of subtitles in ``encoding`` (None: found from the bytes); where the folder knows
+    what was heard in the film they are compared with it.
 
     Raises WorkFolderError for damaged records, SubtitleError and CastError for files named here.
     """
     slots = _made_of(folder, "slots.json", lambda record: slots_of(record["slots"]))
     lines = lines_of_track(track, {slot.id: slot.interval for slot in slots or ()})
-    material = replace(_named(track.film.name, lines, speech, cast), end=track.film.duration)
-    material, noted = _filled(material, folder, track.film.fingerprint)
-    return replace(material, given=_is_given(folder)), noted
+    named, speech_notes = _named(track.film.name, lines, speech, cast, encoding)
+    if speech is not None:
+        speech_notes += _misfit(named, folder, track.film.duration)
+    material, noted = _filled(replace(named, end=track.film.duration), folder, track.film.fingerprint)
+    return replace(material, given=_is_given(folder)), (*speech_notes, *noted)
+
+
+def _misfit(material: Material, folder: Path | None, duration: float) -> tuple[str, ...]:
+    """How named subtitles do not fit the film; by what ``heard.json`` says, where it is there.
+
+    Raises SubtitleError where all of them lie outside the film.
+    """
+    utterances = tuple(material.speech or ())
+    check_inside(utterances, duration)
+    heard = _made_of(folder, "heard.json", lambda record: record["heard"])
+    if heard is None:
+        return ()
+    intervals = [utterance.interval for utterance in utterances]
+    note = fit_subtitles(intervals, [Interval(*pair) for pair in heard], duration).note
+    return (note,) if note else ()
 
 
 def script_material(
-    path: Path, language: str, *, speech: Path | None = None, cast: Path | None = None
-) -> Material:
-    """A script of any format, with what is given beside it. Raises ScriptError, SubtitleError, CastError."""
-    return _named(path.name, lines_of_script(read_cues(path), language), speech, cast)
+    path: Path,
+    language: str,
+    *,
+    speech: Path | None = None,
+    cast: Path | None = None,
+    encoding: str | None = None,
+) -> tuple[Material, tuple[str, ...]]:
+    """A script of any format, with what is given beside it, and what is wrong with that.
+
+    Raises ScriptError, SubtitleError, CastError.
+    """
+    return _named(path.name, lines_of_script(read_cues(path), language), speech, cast, encoding)
 
 
 def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
@@ -98,10 +131,14 @@ def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material,
     return replace(more, lines=shown, film=film.name, end=film.duration, given=given), noted
 
 
-def _named(name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: Path | None) -> Material:
-    """Lines with the files that were named beside them."""
-    spoken = read_subtitles(speech) if speech is not None else None
-    return Material(name, lines, None, spoken, load_cast(cast) if cast is not None else None)
+def _named(
+    name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: Path | None, encoding: str | None
+) -> tuple[Material, tuple[str, ...]]:
+    """Lines with the files that were named beside them, and what is wrong with those."""
+    subtitles = read_subtitles(speech, encoding=encoding) if speech is not None else None
+    spoken = None if subtitles is None else subtitles.utterances
+    material = Material(name, lines, None, spoken, load_cast(cast) if cast is not None else None)
+    return material, () if subtitles is None else subtitles.notes
 
 
 def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[Material, tuple[str, ...]]:
@@ -141,13 +178,16 @@ def kept_findings(folder: Path, track: Track) -> tuple[Finding, ...]:
     found = _made_of(
         folder, RENDERED, lambda record: [*map(finding_of, record.get("findings", ()))], "Render again."
     )
+    # Of a line that was changed since, nobody knows any more whether it leaves others no time.
+    as_rendered = {cue.id for cue in track.heard if cue.spoken is not None}
+    found = [one for one in found or () if one.rule != "T4" or one.cue_id in as_rendered]
     try:
         lost = _made_of(folder, MISSING, lambda record: [_missing(row, track) for row in record["missing"]])
     except WorkFolderError as error:
         lost = [
             Finding("S1", Level.WARNING, error.what.rstrip("."), track.cues[0].id if track.cues else None)
         ]
-    return (*(found or ()), *(lost or ()))
+    return (*found, *(lost or ()))
 
 
 def _missing(row: Mapping[str, Any], track: Track) -> Finding:
@@ -228,7 +268,9 @@ def beside_film(material: Material, film: Path) -> Material:
         info = opened.info
     material, _ = _filled(material, work_folder_of(film), info.fingerprint)
     track = embedded_track(info.path) if material.speech is None and info.path is not None else None
-    speech = track[0] if track is not None else material.speech
+    speech = track[0].utterances if track is not None else material.speech
+    if material.speech is not None:
+        check_inside(tuple(material.speech), info.duration)
     return replace(material, name=film.name, end=info.duration or None, speech=speech)
 
 

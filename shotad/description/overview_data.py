@@ -23,6 +23,7 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     printable,
+    read_file,
     shots_of,
     slots_of,
     thread_name,
@@ -237,7 +238,7 @@ def _looks(folder: Path, known: Mapping[int, Row], missing: list[str]) -> dict[s
     path = folder / "stage1.jsonl"
     if not path.exists():
         missing.append("stage1.jsonl is missing, so what the engine saw is left out.")
-    for line in path.read_bytes().splitlines() if path.exists() else ():
+    for line in read_file(path).splitlines() if path.exists() else ():
         try:
             record = whole_record(path.name, line) or {}
             looks[record["slot"]] = _look(record, known)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import io
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -32,6 +33,8 @@ from shotad.core import (
     Role,
     ShotScale,
     SpeechKind,
+    inner_folder,
+    own_files,
     plural,
     reported,
     span,
@@ -68,6 +71,9 @@ _CHUNK = 1000
 
 PAGE, PICTURES = "overview.html", "overview"
 
+_PICTURE = re.compile(r"(?:shot|line)-\d{5,}\.webp")
+"""Names of the pictures that `write_sheet` writes."""
+
 PIXELS = 20_000
 """Of a frame on the page: 189 x 106 for 16:9."""
 
@@ -103,6 +109,7 @@ def write_sheet(
             second = piece.seconds[len(piece.seconds) // 2]
             leads[second].append((number, look, piece))
     written: set[Path] = set()
+    place = inner_folder(folder, PICTURES)
 
     def kept(name: str, image: Image.Image) -> Photo:
         small, out = thumbnail(image), io.BytesIO()
@@ -111,8 +118,8 @@ def write_sheet(
         if single_file:
             uri = f"data:image/webp;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
         else:
-            written.add(folder / uri)
-            write_bytes(folder / uri, [out.getvalue()])
+            written.add(place / name)
+            write_bytes(place / name, [out.getvalue()])
         return {"uri": uri, "width": small.width, "height": small.height}
 
     strip: dict[int, Photo] = {}
@@ -127,11 +134,11 @@ def write_sheet(
                 frames[subject.lines[number].id] = kept(f"line-{number:05}.webp", seen)
             task.advance()
     write_bytes(folder / PAGE, overview(subject, strip, frames))
-    for old in {*(folder / PICTURES).glob("*.webp")} - written:
+    for old in {*own_files(place, _PICTURE)} - written:
         old.unlink()
     if single_file:
         with suppress(OSError):  # it was never made, or holds what is not ours
-            (folder / PICTURES).rmdir()
+            place.rmdir()
     return folder / PAGE
 
 

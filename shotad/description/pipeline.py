@@ -11,22 +11,23 @@ description is there. Every answer is kept as soon as it is there; what people e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad import __version__
-from shotad.core import Config, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
+from shotad.core import Config, FilmInfo, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
 from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines, Used
+from shotad.description.inputs import check_inputs
 from shotad.description.overview_data import long_silences
 from shotad.description.overview_page import write_sheet
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter
 from shotad.description.slotplan import SlotPlan
-from shotad.film import Film, Prepared, changes_since, why_few
+from shotad.film import Film, Prepared, changes_since, forget_lost_slots, refuse_lost_slots, why_few
 from shotad.script import (
     Cue,
     CueStatus,
@@ -36,6 +37,7 @@ from shotad.script import (
     check_names,
     derive,
     is_changed,
+    keep_discarded,
     present_track,
     respeak,
     save_track,
@@ -73,6 +75,11 @@ class Outcome:
         return (*(reason for _, reason in self.failed_slots), *reasons)
 
     @property
+    def only_outside(self) -> bool:
+        """Whether every slot that failed lies outside the film, so that another run would change nothing."""
+        return bool(self.failed_slots) and len(self.failures) == len(self.failed_slots)
+
+    @property
     def all_failed(self) -> bool:
         """Whether every slot of the part described has failed."""
         return bool(self.failures) and all(cue.status is CueStatus.FAILED for cue in self.cues)
@@ -96,20 +103,27 @@ def describe(
     progress: Progress | None = None,
     discard_edits: bool = False,
     sheet: bool = True,
+    accepted: Callable[[], None] | None = None,
 ) -> Outcome:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
-    ``sheet``: whether the overview is drawn too. Raises OtherFilm where the folder's track is of another
+    ``sheet``: whether the overview is drawn too. ``accepted`` is called once nothing that was asked for is
+    refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
-    present_track(folder, film.info, with_scripts=not discard_edits)  # refused now, or when all is paid for
+    given = given or Given()
+    # Refused now, or when all is paid for.
+    check_inputs(film.info, config, given)
+    check_edits(folder, film.info, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
-    context = RunContext.of(film, folder, config, given or Given(), progress or NoProgress())
+    context = RunContext.of(film, folder, config, given, progress or NoProgress())
     context.frames.share(overview=sheet)
     check_prompts("story", "verify")
     with span("load"):
         engines.get_ready(config, context.progress)
         get_ready(context)
+        if accepted is not None:
+            accepted()
         builder = ClipBuilder(context, engines.looks.abilities)
     prepared = prepare(context)
     builder.outline(prepared)
@@ -117,12 +131,24 @@ def describe(
     with SlotWriter(sketches, tuple(map(builder.known, sketches)), prepared, context, engines) as writer:
         for name, _ in writer.begin(builder.plans()):
             writer.go_on(name)
+    if film.media is not None:
+        film.media.check_same(may_be_gone=True)
     outcome = write_track(writer.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
     page = write_sheet(folder.path, context.frames.pictures, config, context.progress) if sheet else None
     context.frames.release()
     warnings = (*outcome.warnings, *builder.warnings, *names_amiss(outcome.track, context))
     return replace(outcome, sheet=page, used=writer.used, warnings=warnings, recognised=builder.recognised)
+
+
+def check_edits(folder: WorkFolder, film: FilmInfo, *, discard_edits: bool) -> None:
+    """Raise OtherFilm where the folder's track is of another film, EditConflict where a run would write over
+    lines or slots of people that are newer than the track, or contradict each other."""
+    present_track(folder, film, with_scripts=not discard_edits)
+    if discard_edits:
+        forget_lost_slots(folder.path)
+    else:
+        refuse_lost_slots(folder.path)
 
 
 def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> SlotWriter:
@@ -153,6 +179,7 @@ def write_track(
     slots = {slot.id: slot.interval for slot in prepared.slots}
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
+        discarded = keep_discarded(previous, folder.path, film.name) if discard_edits else ""
         merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
         late = changes_since(folder.path, prepared.hand, context.config.slots)
         # An empty line for each slot that came and has none, and none for slots that went
@@ -167,7 +194,7 @@ def write_track(
     warnings = list(prepared.warnings)
     if given.slots is None:
         warnings += filter(None, [why_few(prepared.slots, prepared.gaps, described, context.config.slots)])
-    warnings += merged.news
+    warnings += filter(None, [discarded, *merged.news])
     return Outcome(track, files, described, silences, prepared.failed, tuple(warnings))
 
 

@@ -5,6 +5,7 @@ Each step is kept in the work folder and made again only when something that cha
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +13,22 @@ from typing import Any
 
 from shotad.core import (
     Config,
+    FileKind,
     Given,
     Interval,
     Progress,
     ScriptError,
     Shot,
+    ShotadError,
+    SpeechSettings,
     SubtitleError,
+    UsageError,
+    Utterance,
+    WeightsError,
     WorkFolder,
-    file_sha256,
     interval_rows,
     key_of,
+    read_file_bytes,
     reported,
     seconds,
     shot_rows,
@@ -39,18 +46,21 @@ from shotad.film import (
     Frames,
     FrameStore,
     HandSlots,
+    HeardSpeech,
     Prepared,
     find_speech,
     fixed_slots,
     free_time,
+    hand_in_both,
     hand_row,
+    hear_speech,
     keep_to,
     plan_slots,
     read_hand_slots,
     survey,
     zones_around,
 )
-from shotad.script import given_shots, slot_cues
+from shotad.script import given_shots, slot_cues, timecode
 from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
 
 
@@ -95,7 +105,10 @@ def prepare(context: RunContext) -> Prepared:
     store = context.frames.keep(zones)
     found = shots_step(context, store)
     shots, end = shots_of(found["shots"]), float(found["end"])
-    gaps = free_time(speech, end, context.config.speech)
+    # The film may be shorter than its container says.
+    check_start(context.given, end, context.film.info.name)
+    holes = [Interval(*bounds) for bounds in found["holes"]]
+    gaps = free_time(speech, end, context.config.speech, holes)
     # Where the end credits roll, if they are looked for. Kept in ``credits.json``.
     wanted = context.config.slots.find_credits and context.given.slots is None
     key = key_of("credits/3", context.film_key, Config.former["text"], context.frames.key, end, wanted)
@@ -114,6 +127,16 @@ def prepare(context: RunContext) -> Prepared:
     credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
     keys = tuple(step["key"] for step in (found, spoken, rolled))
     planned = slots_step(context, gaps, shots, end, credits_, keys, hand)
+    warnings = [found.get("damage"), *planned.get("warnings", ())]
+    if context.film.clock_jumps:
+        times = "once" if context.film.clock_jumps == 1 else f"{context.film.clock_jumps} times"
+        what = f"The film's clock jumps {times}, as where recordings were joined"
+        warnings.append(f"{what}: all times count on from its beginning, in a described film too.")
+    if holes:
+        missing = sum(hole.duration for hole in holes)
+        longest = max(holes, key=lambda hole: hole.duration)
+        where = f"the longest time from {longest.start:.1f} to {longest.end:.1f} s"
+        warnings.append(f"The film has no picture for {missing:.0f} s, {where}: no slots are planned there.")
     return Prepared(
         info=context.film.info,
         end=end,
@@ -122,46 +145,117 @@ def prepare(context: RunContext) -> Prepared:
         gaps=gaps,
         slots=slots_of(planned["slots"]),
         failed=tuple((row["id"], row["reason"]) for row in planned.get("failed", ())),
-        warnings=tuple(text for text in (found.get("damage"), *planned.get("warnings", ())) if text),
+        warnings=tuple(text for text in warnings if text),
         hand=hand,
     )
 
 
+def check_start(given: Given, end: float, film: str) -> None:
+    """Refuse a start that is not before the film's end, in seconds (0: not known). Raises UsageError."""
+    if end > 0 and given.start >= end:
+        raise UsageError(
+            f"The description is to begin at {timecode(given.start)}, and {film} ends at {timecode(end)}.",
+            "Give an earlier time (--from).",
+        )
+
+
 def speech_step(context: RunContext) -> dict[str, Any]:
-    """Where people speak: from given or embedded subtitles, else from the sound. Kept in ``speech.json``."""
+    """Where people speak: from given or embedded subtitles, compared with the sound; else from the sound.
+
+    Kept in ``speech.json``. With ``speech.source=subtitles`` nobody listens.
+    """
     config, given, info = context.config, context.given.subtitles, context.film.info
-    settings, content = config.speech, _content(given, SubtitleError)
-    key = key_of("speech/2", context.film_key, settings, config.film.audio_track, content)
+    settings, content = config.speech, _content(given, "subtitles", SubtitleError)
+    key = key_of("speech/3", context.film_key, settings, config.film.audio_track, content)
 
     def make() -> dict[str, Any]:
-        from shotad.film import embedded_track, read_subtitles, sound_blocks
-
-        subtitles, detail = None, ""
-        if given is not None:
-            subtitles, detail = read_subtitles(given), f"subtitles {given.name}"
-        elif settings.source in ("auto", "subtitles") and info.path is not None:
-            subtitles, detail = embedded_track(info.path) or (None, "")
-        blocks = None
-        if subtitles is None and settings.source != "none" and info.audio:
-            weights_file("silero-vad", context.progress)
-            blocks = sound_blocks(context.film, config.film.audio_track)
-        utterances, source, how = find_speech(
-            blocks, settings, subtitles=subtitles, duration=info.duration, progress=context.progress
-        )
-        return {"source": source, "detail": detail or how, "speech": utterance_rows(utterances)}
+        # Before anything is listened to: they may be refused.
+        subtitles, detail, notes = _subtitles(context)
+        heard: HeardSpeech | None = None
+        if settings.source in ("auto", "sound") and info.audio:
+            try:
+                heard = heard_step(context)
+            except WeightsError as trouble:
+                if subtitles is None or settings.source == "sound":
+                    raise
+                notes = (*notes, f"The subtitles were not compared with the sound: {trouble.what}")
+        speech = find_speech(heard, settings, subtitles=subtitles, duration=info.duration)
+        warnings = [*notes, *speech.notes]
+        for warning in warnings:  # now, not only when the run has ended
+            context.progress.note(warning)
+        return {
+            "source": speech.source,
+            "detail": detail or speech.detail,
+            "warnings": warnings,
+            "speech": utterance_rows(speech.utterances),
+        }
 
     return context.folder.step("speech", key, make)
+
+
+def _subtitles(context: RunContext) -> tuple[tuple[Utterance, ...] | None, str, tuple[str, ...]]:
+    """What the given subtitles say, or those in the film; how they were found; and what is wrong with them.
+
+    None where there are none, or none are wanted. Raises SubtitleError for given ones that cannot be used.
+    """
+    from shotad.film import check_inside, embedded_track, end_of_sound_and_picture, read_subtitles
+
+    settings, given, info = context.config.speech, context.given.subtitles, context.film.info
+    if given is not None:
+        subtitles = read_subtitles(given, encoding=settings.encoding, frame_rate=info.frame_rate)
+        if settings.source != "sound":
+            check_inside(subtitles.utterances, info.duration)
+        return subtitles.utterances, f"subtitles {given.name}", subtitles.notes
+    if settings.source not in ("auto", "subtitles") or info.path is None:
+        return None, "", ()
+    track = embedded_track(info.path)
+    if track is None:
+        return None, "", ()
+    subtitles, why = track
+    end = end_of_sound_and_picture(info.path)
+    try:
+        check_inside(subtitles.utterances, min(info.duration, end or info.duration))
+    except SubtitleError as trouble:
+        # Nobody chose them: the sound can still be listened to.
+        return None, "", (f"The subtitles inside the film are not used. {trouble.what}",)
+    return subtitles.utterances, why, subtitles.notes
+
+
+def heard_step(context: RunContext) -> HeardSpeech | None:
+    """The speech heard in the sound, a minute of work for two hours of film; None where there is no sound.
+
+    Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
+    """
+    key = key_of("heard/1", context.film_key, SpeechSettings.former, context.config.film.audio_track)
+
+    def make() -> dict[str, Any]:
+        weights_file("silero-vad", context.progress)
+        heard = hear_speech(context.film, context.config.film.audio_track, context.progress)
+        if heard is None:
+            return {"heard": None, "notes": []}
+        return {"heard": interval_rows(heard.intervals), "notes": list(heard.notes)}
+
+    record = context.folder.step("heard", key, make)
+    if record["heard"] is None:
+        return None
+    return HeardSpeech(tuple(Interval(*pair) for pair in record["heard"]), tuple(record["notes"]))
 
 
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
     """The shots: given, or found in one pass, which fills ``store``. Kept in ``shots.json``."""
     film, config, given = context.film, context.config, context.given.shots
-    key = key_of("shots/1", context.film_key, config.shots, _content(given, ScriptError))
+    key = key_of("shots/2", context.film_key, config.shots, _content(given, "shots", ScriptError))
 
     def make() -> dict[str, Any]:
         if given is not None:
             rows = given_shots(given, film.info.duration)
-            return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
+            return {
+                "film": film.info.name,
+                "end": film.info.duration,
+                "damage": None,
+                "holes": [],
+                "shots": rows,
+            }
         if config.shots.detector == "learned":
             weights_file("transnetv2", context.progress)
         task = context.progress.task("Finding shots", film.info.duration or None, "s")
@@ -182,6 +276,7 @@ def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str
             "source_start": str(film.info.start),
             "end": seconds(found.end),
             "damage": film.damage,
+            "holes": interval_rows(film.holes),
             "shots": shot_rows(found.shots, found.cuts),
         }
 
@@ -200,7 +295,7 @@ def slots_step(
     """The slots, given or planned, kept to ``hand``, in ``slots.json``; ``keys`` are of earlier steps."""
     given, settings = context.given.slots, context.config.slots
     own = (hand_row(hand),) if hand else ()
-    key = key_of("slots/1", keys, settings, _content(given, ScriptError), *own)
+    key = key_of("slots/1", keys, settings, _content(given, "slots", ScriptError), *own)
     film = Interval(0.0, end)
 
     def make() -> dict[str, Any]:
@@ -219,16 +314,17 @@ def slots_step(
         for slot in yielded:
             what = f"The slot {slot.id} {slot.interval} is left out"
             told.append(f"{what}: a person added one that shares its time.")
-        return {"failed": failed, "warnings": told, **planned, "slots": slot_rows(kept)}
+        # Of what a person does meanwhile, the page notes here what it adds and takes out.
+        noted = hand_in_both(hand, read_hand_slots(context.folder.path))
+        by_hand = {"hand": hand_row(noted)} if noted else {}
+        return {"failed": failed, "warnings": told, **planned, **by_hand, "slots": slot_rows(kept)}
 
     return context.folder.step("slots", key, make)
 
 
-def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) -> str | None:
+def _content(path: Path | None, kind: FileKind, error: type[ShotadError]) -> str | None:
     """Hash of a given file, so that a changed file is a changed key."""
     if path is None:
         return None
-    try:
-        return file_sha256(path)
-    except OSError as trouble:
-        raise error(f"{path} cannot be read: {trouble.strerror}.", "Check the name.") from None
+    data = read_file_bytes(path, kind, error, hint="Check the name.")
+    return hashlib.sha256(data).hexdigest()

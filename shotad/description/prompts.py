@@ -30,6 +30,7 @@ from shotad.core import (
     is_english,
     language_of,
     prompt_text,
+    read_text_file,
     shipped_prompts,
 )
 from shotad.description.slotplan import (
@@ -284,10 +285,7 @@ def draw(pool: Sequence[str], settings: PromptSettings, words: int, chance: rand
 
 @lru_cache(maxsize=8)
 def _lines_of_file(path: Path, _changed: int, _size: int) -> tuple[str, ...]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _unreadable(path, error) from None
+    text = read_text_file(path, "prompt", ConfigError, hint=_WANTED, encoding="utf-8").text
     lines = tuple(_text_lines(text))
     if path.suffix.lower() == ".csv":
         separator = max(",;\t", key=text.partition("\n")[0].count)

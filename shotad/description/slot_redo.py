@@ -25,11 +25,13 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     key_of,
+    read_file,
     whole_record,
 )
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import Record, slot_seed
 from shotad.description.engine_pair import Engines, Used
+from shotad.description.inputs import check_setting_files
 from shotad.description.overview_page import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
@@ -37,7 +39,7 @@ from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter, one_line
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Memory, story_of
-from shotad.film import Film, Prepared, recorded
+from shotad.film import Film, Prepared, recorded, refuse_lost_slots
 from shotad.script import (
     TRACK,
     Cue,
@@ -86,10 +88,12 @@ def redo(
     not there or has no slot, EditConflict for one that a person changed by hand, unless ``over_edits``.
     """
     config = noted(config or run.config, note)
+    check_setting_files(config)
     engines = engines or Engines.of(config)
     context = RunContext.of(
         film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress()
     )
+    refuse_lost_slots(folder.path)
     prepared = recorded(folder, film.info, config)
     own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
     with track_lock(folder.path):
@@ -100,7 +104,7 @@ def redo(
         track = track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in bare)))
         if track != load_track(folder.path / TRACK):
             # Somebody changed a script beside it, which is written again with the first result.
-            save_track(track, folder.path, film.info.name)
+            save_track(track, folder.path, track.film.name)
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
     check_prompts("story", "verify")
     engines.get_ready(config, context.progress)
@@ -140,7 +144,7 @@ def _put(
         same = now is not None and review_stamp(now) == review_stamp(before)
         if now is not None and same and (now.review is None) == (before.review is None):
             merged = redone(track, [new])
-            files = save_track(merged.track, folder.path, film.name)
+            files = save_track(merged.track, folder.path, track.film.name)
             after = next(cue for cue in merged.track.cues if cue.id == new.id)
             return Result(before, after), files, merged.news
         reason = f"the line was removed meanwhile; the new one was {new.text!r}"
@@ -150,7 +154,7 @@ def _put(
             if new.text and new.text not in now.candidates:
                 offered = replace(now, candidates=(*now.candidates, new.text))
                 cues = (offered if cue.id == now.id else cue for cue in track.cues)
-                files = save_track(track.with_cues(cues), folder.path, film.name)
+                files = save_track(track.with_cues(cues), folder.path, track.film.name)
     return Result(before, None, reason), files, ()
 
 
@@ -350,7 +354,7 @@ def other_than(record: Record, line: str) -> Record:
 def rows_of(folder: WorkFolder, name: str) -> list[dict[str, Any]]:
     """The records of ``NAME.jsonl``, oldest first; damaged lines are left out."""
     path, rows = folder.path / f"{name}.jsonl", []
-    for line in path.read_bytes().splitlines() if path.is_file() else ():
+    for line in read_file(path).splitlines() if path.exists() else ():
         row = whole_record(path.name, line)
         if row is not None:
             rows.append(row)

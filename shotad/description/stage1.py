@@ -23,10 +23,11 @@ from shotad.core import (
     clip_rows,
     description_row,
     key_of,
+    quoted,
     seconds,
 )
 from shotad.description import checks
-from shotad.description.answers import parse_stage1, quoted
+from shotad.description.answers import parse_stage1
 from shotad.description.conversation import (
     EngineCall,
     Inquiry,

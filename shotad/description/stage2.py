@@ -33,10 +33,11 @@ from shotad.core import (
     WorkFolder,
     is_english,
     key_of,
+    quoted,
     shipped_prompts,
 )
 from shotad.description import checks
-from shotad.description.answers import parse_stage2, quoted
+from shotad.description.answers import parse_stage2
 from shotad.description.choice import distinct, merged
 from shotad.description.conversation import (
     EngineCall,

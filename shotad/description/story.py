@@ -29,7 +29,8 @@ from shotad.core import (
     Utterance,
     key_of,
 )
-from shotad.description.answers import is_nothing, is_refusal, plain, without_thoughts
+from shotad.description.answer_text import is_nothing, without_thoughts
+from shotad.description.answers import is_refusal, plain, unescaped_json
 from shotad.description.conversation import Record, identity_record, prompt_record, slot_seed, try_record
 from shotad.description.slotplan import distance, told_only, whose, without_untold
 from shotad.description.templates import cut_to_words, form_of, material, question, render, tokens_in
@@ -224,7 +225,7 @@ def renewal_messages(known: str, passage: Sequence[Told]) -> tuple[Message, ...]
 def parse_renewal(text: str) -> dict[str, list[Any]] | None:
     """What an answer holds, by kind: `NEW_ENTRIES` in all at most, of `ENTRY_WORDS` at most, and the numbers
     of threads that are settled. None for an answer that is not the JSON asked for."""
-    body = without_thoughts(text)
+    body = unescaped_json(without_thoughts(text))
     try:
         said, _ = json.JSONDecoder(strict=False).raw_decode(body, max(0, body.find("{")))
     except (ValueError, RecursionError):

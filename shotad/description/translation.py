@@ -28,6 +28,7 @@ from shotad.core import (
     WorkFolder,
     key_of,
     language_of,
+    refuse_special,
     reported,
     shipped_prompts,
     slots_of,
@@ -42,8 +43,10 @@ from shotad.script import (
     Maker,
     Track,
     derive,
+    keep_discarded,
     load_track,
     log_name,
+    refuse_lost_translation,
     respeak,
     save_translation,
     track_lock,
@@ -165,10 +168,11 @@ def translate_track(
             every, tries = prompt.translated(group, task, around, engine)
             request = prompt.request_for(group, task, around)
             asked = prompt_record(request.messages)
+            rows: dict[str, Record] = {}
             for one in every:
                 # What was asked and answered for the group stands in the record of its first line.
                 head = one is every[0]
-                row = {
+                rows[keys[one.line.id]] = {
                     "slot": one.line.id,
                     "line": one.line.text,
                     "budget": one.line.words,
@@ -182,7 +186,7 @@ def translate_track(
                     "faults": [fault.text for fault in one.faults] if one.usable else [],
                     "error": one.why or None,
                 }
-                record = log.add(keys[one.line.id], row)
+            for one, record in zip(every, log.add_all(rows), strict=True):
                 made.append(record)
                 if record["text"] and not own.get(one.line.id):
                     said[one.line.id] = record["text"]
@@ -259,13 +263,17 @@ def translate_into(
     tag = language_of(target).tag
     pace = config.slots.seconds_per_word
     rooms = {slot.id: slot.interval for slot in source.slots}
-    previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
+    previous = _previous(folder, tag, source.track.film.name, rooms, pace, discard_edits=discard_edits)
     log, cues = folder.log_of_records(log_name(tag)), previous.cues if previous is not None else ()
     own = {cue.id: " ".join(cue.text.split()) for cue in cues if cue.edited is not None and cue.heard}
     done = translate_track(source, tag, engine, config, log, own=own, progress=progress)
     with track_lock(folder.path):
         # Whoever edited the translation while it was made keeps what they wrote.
-        previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
+        film_name = source.track.film.name
+        previous = _previous(folder, tag, film_name, rooms, pace, discard_edits=discard_edits)
+        discarded = ""
+        if discard_edits:
+            discarded = keep_discarded(previous, folder.path, film_name, file=track_name(tag))
         merged = derive(previous, done.track, discard_edits=discard_edits)
         track = respeak(merged.track, rooms, pace)
         files = save_translation(track, folder)
@@ -277,7 +285,7 @@ def translate_into(
         for name in merged.kept
         if name in now and (old := before[name].machine) is not None and old.text != now[name]
     ]
-    news = list(merged.news)
+    news = [*filter(None, [discarded]), *merged.news]
     if stale:
         word = "line" if len(stale) == 1 else "lines"
         news.append(
@@ -288,11 +296,20 @@ def translate_into(
 
 
 def _previous(
-    folder: WorkFolder, tag: str, rooms: Mapping[str, Interval], pace: float, *, discard_edits: bool
+    folder: WorkFolder,
+    tag: str,
+    film_name: str,
+    rooms: Mapping[str, Interval],
+    pace: float,
+    *,
+    discard_edits: bool,
 ) -> Track | None:
     """The translation that is there, with what people changed in its scripts; None where there is none."""
     path = folder.path / track_name(tag)
+    refuse_special(path)
     if not path.exists():
+        if not discard_edits:
+            refuse_lost_translation(folder.path, film_name, tag)
         return None
     track = load_track(path)
     if discard_edits:

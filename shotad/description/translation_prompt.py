@@ -29,8 +29,10 @@ from shotad.core import (
     ScriptError,
     Slot,
     SlotSettings,
+    quoted,
 )
-from shotad.description.answers import is_nothing, is_refusal, quoted, refuses, unescaped, without_thoughts
+from shotad.description.answer_text import is_nothing, without_markup, without_thoughts
+from shotad.description.answers import is_refusal, refuses, unescaped, unescaped_json
 from shotad.description.checks import Complaint
 from shotad.description.conversation import ask_all, slot_seed, try_record
 from shotad.description.templates import block, cut_to_words, form_of, material, question, render
@@ -260,7 +262,7 @@ _RETRY = "Run again: only what is missing is asked for."
 
 def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
     """The translations in an answer by the ``ids`` asked for. Raises RefusalError, ScriptError for none."""
-    body = without_thoughts(text)
+    body = unescaped_json(without_thoughts(text))
     pairs: list[tuple[str, str]] = []
     for name in ids:
         # An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id
@@ -281,9 +283,8 @@ def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """A translation as it can be spoken: one line, without emphasis."""
-    plain = re.sub(r"\*\*|__(?=\w)|(?<=\w)__|`", "", clean_text(text))
-    return " ".join(plain.split())
+    """A translation as it can be spoken: one line, without HTML and Markdown."""
+    return " ".join(clean_text(without_markup(text)).split())
 
 
 def unwrapped(text: str, source: str) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import Config, Message, is_english
+from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
 from shotad.description.prompts import shot_labels
 from shotad.description.slotplan import SHAPES, SlotPlan, enumerated, name_with_mark, told_of
@@ -77,14 +78,20 @@ def verify_messages(
 
 _DOUBT = re.compile(
     r"\b(?:tell|say|determin\w+|unclear|unsure|sure|uncertain|certain|clear|maybe|perhaps|possibl[ey]"
-    r"|partial(?:ly)?|partly|hard to|difficult to|evidence|n/?a)\b",
+    r"|partial(?:ly)?|partly|hard to|difficult to|evidence|n/?a|answers?|data|info(?:rmation)?|opinion|idea"
+    r"|comment|applicable|available)\b",
     re.IGNORECASE,
 )
 _YES = re.compile(r"\W*(?:yes|true|visible|shown|correct|supported|y)\b", re.IGNORECASE)
 _NO = re.compile(
-    r"\W*(?:no|false|not (?:visible|shown|seen|correct|supported|there)|invisible|incorrect|wrong|n)\b",
+    r"\W*(?:no|false|not (?:visible|shown|seen|correct|supported|there)|invisible|incorrect|wrong"
+    r"|n(?! ?[/.]? ?a))\b",
     re.IGNORECASE,
 )
+_CHOICE_COPIED = re.compile(
+    r"\W*(?:yes|no|true|false)\W{0,3}(?:[/|]|\bor\b)\W{0,3}(?:yes|no|true|false|cannot)\b", re.IGNORECASE
+)
+"""``yes/no``: the form's own words, which choose nothing."""
 _AT_END = re.compile(r"(?<!\W)(?=\W*[:=–—\-.!?\"')])\W++(yes|no|true|false)\W*$", re.IGNORECASE)
 """``1. She opens the tin: yes``, where the statement is repeated."""
 _ITEM = re.compile(
@@ -104,7 +111,7 @@ def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
     >>> parse_verdicts('1. Yes, she opens it.\\n2. No.\\n3. Not sure', 3)
     (True, False, None)
     """
-    body = re.sub(r"```\w*", "", answer_in(text)).strip()
+    body = re.sub(r"```\w*", "", without_entities(answer_in(text))).strip()
     marks = [(int(mark[1] or mark[2]), mark.start(), mark.end()) for mark in _ITEM.finditer(body)]
     marks = [mark for mark in marks if 1 <= mark[0] <= number]
     if not marks:
@@ -118,6 +125,8 @@ def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
 
 def _spoken(words: str) -> bool | None:
     """A verdict in words: at their beginning, else at their end. One with doubt in it is none."""
+    if _CHOICE_COPIED.match(words):
+        return None
     begins = None if words.startswith("{") else _NO.match(words) or _YES.match(words)
     if begins:
         return None if _DOUBT.search(words[begins.end() :][:40]) else _NO.match(words) is None

@@ -9,6 +9,7 @@ from .openai_client import (
     ChatClient as ChatClient,
     address_of as address_of,
     key_from as key_from,
+    key_name_of as key_name_of,
     need_client as need_client,
 )
 from .openai_engine import (

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from shotad.core import EngineError, Reply, Request, ShotadError, Usage, need, need_torch
-from shotad.engines.local_loading import PURPOSE, Loaded, context_of, is_out_of_memory, keep_only
+from shotad.core import EngineError, Reply, Request, ShotadError, Usage, is_out_of_memory, need, need_torch
+from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only
 
 if TYPE_CHECKING:
     import torch

@@ -30,6 +30,7 @@ from shotad.core import (
     broken,
     device_of,
     dtype_of,
+    is_out_of_memory,
     loading_quiet,
     memory_free,
     need,
@@ -312,22 +313,6 @@ class ModelCache:
     def clear(self) -> None:
         """Put away all."""
         self.keep_only(None)
-
-
-_OUT_OF_MEMORY = (
-    "out of memory",
-    "can't allocate memory",
-    "CUBLAS_STATUS_ALLOC_FAILED",
-    "Invalid buffer size",
-)
-"""What CUDA, ROCm and MPS, the CPU's allocator, cuBLAS, and MPS for one tensor too large say."""
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """True for what torch raises, on any device, where memory runs out."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _OUT_OF_MEMORY)
 
 
 def empty_cache() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import ipaddress
-import json
 import logging
 import os
 import re
@@ -17,12 +16,12 @@ import socket
 import threading
 import weakref
 import zlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from shotad.core import EngineError, need
+from shotad.core import EngineError, need, remember_secrets, struck_out, struck_out_of_answer
 from shotad.engines.openai_wire import Body, Raw
 
 _CONNECT = 15.0
@@ -85,6 +84,7 @@ class ChatClient:
         basic = base64.b64encode(":".join(login).encode()).decode() if login is not None else ""
         # All that must not be shown: the key, and what else the URL holds
         secrets = [key, basic, *(login or ()), *(value for _, value in self.address.query)]
+        remember_secrets([self._key_name], secrets[1:])
         # Who calls, for this call only: the client keeps no key.
         who = f"Bearer {key}" if login is None else f"Basic {basic}"
         client, loop = self._client(httpx)
@@ -108,8 +108,8 @@ class ChatClient:
             raise Broken(cause, down=unreached) from None
         finally:
             future.cancel()  # the call ends where the caller does (Ctrl-C)
-        text = struck_out(raw.body.decode("utf-8", "surrogateescape"), secrets)
-        return Raw(raw.status, text.encode("utf-8", "surrogateescape"), raw.headers)
+        headers = {name: struck_out(value, secrets) for name, value in raw.headers.items()}
+        return Raw(raw.status, struck_out_of_answer(raw.body, secrets), headers)
 
     def _client(self, httpx: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
         """The client, and the running loop that its calls belong to."""
@@ -215,9 +215,6 @@ def _reason(error: BaseException) -> str:
 OWN = "https://api.openai.com/v1"
 """OpenAI's own endpoint."""
 
-_SHORTEST_SECRET = 6
-"""Anything shorter is a placeholder (``none``), and would be struck out of ordinary words."""
-
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -316,14 +313,6 @@ def key_from(name: str) -> str:
     return key
 
 
-def struck_out(text: str, secrets: Iterable[str]) -> str:
-    """``text`` without the secrets, whatever a server repeats of what it was sent; also as JSON has them.
-
-    >>> struck_out("Wrong key: sk-12345678.", ["sk-12345678"])
-    'Wrong key: [secret].'
-    """
-    forms = {form for one in secrets for form in (one, json.dumps(one)[1:-1], one.replace("/", "\\/"))}
-    for secret in sorted(forms, key=len, reverse=True):
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, "[secret]")
-    return text
+def key_name_of(address: Address, name: str) -> str:
+    """The environment variable ``name``, where a call to ``address`` sends the key in it; else nothing."""
+    return name if address.login is None and os.environ.get(name, "").strip() else ""

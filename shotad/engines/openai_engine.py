@@ -34,6 +34,7 @@ from shotad.engines.openai_client import (
     ChatClient,
     address_of,
     key_from,
+    key_name_of,
     need_client,
 )
 from shotad.engines.table import named
@@ -121,6 +122,7 @@ class OpenAI:
             accepts_images=True,
             in_flight=settings.in_flight,
             sends_to="" if address.is_local else address.shown,
+            key_name=key_name_of(address, settings.key_name),
             hears=self.hears,
         )
         self._settings = settings
@@ -245,7 +247,10 @@ class OpenAI:
                 what = f"The model {self.identity.model} takes no images. {said}"
                 hint = "Choose one with vision as stage1.model."
             case "moved":
-                host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
+                try:
+                    host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
+                except ValueError:  # no address at all, or one that held a key
+                    host = "another address"
                 what = f"{server} sends calls on to {host}."
                 hint = "Nothing was sent there. If it is the right one, set openai.base_url to it."
             case _:
@@ -285,7 +290,9 @@ class OpenAIWithSound(OpenAI):
 
 def notice(stage1: Engine, stage2: Engine) -> list[str]:
     """What leaves this machine, and to whom, told before the first call; nothing where all stays."""
-    looks, writes = stage1.abilities.sends_to, stage2.abilities.sends_to
+    looks, writes = (
+        engine.abilities.destination if engine.abilities.sends_to else "" for engine in (stage1, stage2)
+    )
     seen = "Frames and sound of the film" if stage1.abilities.hears else "Frames of the film"
     lines = []
     if looks and looks == writes:

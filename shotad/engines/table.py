@@ -20,9 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
-from shotad.core import Config, Engine, EngineError, Stage, did_you_mean
+from shotad.core import Config, Engine, EngineError, Stage, did_you_mean, user_folder
 
 ENGINES = {
     "fake": "shotad.engines.fake:FakeEngine",
@@ -257,8 +255,7 @@ def _models_of(kind: Kind, url: str) -> Iterator[tuple[str, bool | None]]:
 
 
 def _choice_file() -> Path:
-    folder = os.environ.get("SHOTAD_CONFIG") or platformdirs.user_config_dir("shotad")
-    return Path(folder) / "engine"
+    return user_folder() / "engine"
 
 
 def chosen() -> str:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad import __version__
-from shotad.core import EvaluationError, aligned, plural
+from shotad.core import EvaluationError, aligned, plural, read_text_file
 from shotad.description import render
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
@@ -482,10 +482,8 @@ def _scripts(path: Path) -> Iterator[ScriptText]:
             key = row.text(name) or f"{path.stem}:{number}"
             yield ScriptText(key, row.text(title) or "", path.stem, row.text(text) or "")
     else:
-        try:
-            content = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise EvaluationError(f"{path} cannot be read: {error}.", "Save it as text in UTF-8.") from None
+        hint = "Save it as text in UTF-8."
+        content = read_text_file(path, "screenplay", EvaluationError, hint=hint, encoding="utf-8").text
         yield ScriptText(path.stem, path.stem, path.absolute().parent.name, content)
 
 

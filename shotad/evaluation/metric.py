@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import EvaluationError, Interval, did_you_mean, key_of, reported
+from shotad.core import EvaluationError, Interval, did_you_mean, key_of, quoted, reported
 from shotad.evaluation.store import MetricContext
 
 METRICS = {
@@ -79,7 +79,7 @@ class Item:
 
     def __post_init__(self) -> None:
         if not self.references:
-            raise ValueError(f"item {self.id!r} has no reference")
+            raise ValueError(f"item {quoted(self.id)} has no reference")
 
     @property
     def reference(self) -> str:
@@ -106,7 +106,7 @@ class Corpus:
         counts = Counter(item.id for item in self.items)
         if len(counts) < len(self.items):
             name, times = counts.most_common(1)[0]
-            raise ValueError(f"{times} items of the corpus have the id {name!r}")
+            raise ValueError(f"{times} items of the corpus have the id {quoted(name)}")
 
     def films(self) -> dict[str, list[int]]:
         """The places in ``items`` of each film's ADs, in order of time, those at the same time in order of
@@ -264,7 +264,7 @@ def make_metric(name: str, context: MetricContext) -> Metric:
     plain, at, _ = name.partition("@")
     if plain not in METRICS:
         known = f"{did_you_mean(plain, METRICS)}Known: all, {', '.join(METRICS)}."
-        raise EvaluationError(f"There is no metric {name!r}.", known, usage=True)
+        raise EvaluationError(f"There is no metric {quoted(name)}.", known, usage=True)
     if at and plain not in ENGINE_METRICS:
         raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
     module, _, attribute = METRICS[plain].partition(":")
@@ -318,7 +318,7 @@ class Result:
             if getattr(self, what) != getattr(other, what):
                 raise EvaluationError(
                     f"Results of {self.title} differ in {what} and do not add up: "
-                    f"{getattr(self, what)!r}, {getattr(other, what)!r}.",
+                    f"{quoted(getattr(self, what))}, {quoted(getattr(other, what))}.",
                     "Score both shards with the same dataset, settings and models.",
                 )
         twice = {row.id for row in self.rows} & {row.id for row in other.rows}

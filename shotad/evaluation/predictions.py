@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shotad.core import EvaluationError
+from shotad.core import EvaluationError, quoted
 from shotad.evaluation.datasets.dataset import Ad, Dataset, alike, same_text
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
@@ -110,7 +110,7 @@ def _read(path: Path, given: dict[str, str]) -> Predictions:
     has = f"It has: {', '.join(records.columns)}."
     for key, name in given.items():
         if name not in records.columns:
-            raise EvaluationError(f"{path} has no column {name!r} for the {key}.", has)
+            raise EvaluationError(f"{path} has no column {quoted(name)} for the {key}.", has)
     known = {key: records.column(names) for key, names in NAMES.items()}
     columns = {key: name for key, name in known.items() if name} | given
     # Columns of candidates, in order: text_gen_1 … text_gen_5.
@@ -262,7 +262,7 @@ def _one_for_each(matched: _Matched) -> tuple[dict[str, PredictionRow], tuple[st
         shown = []
         for name, rows in torn[:_SHOWN]:
             both = list(dict.fromkeys((row.text, row.where) for row in rows))[:3]
-            shown.append(f"{name}: {' and '.join(f'{text!r} ({where})' for text, where in both)}")
+            shown.append(f"{name}: {' and '.join(f'{quoted(text)} ({where})' for text, where in both)}")
         more = [f"and {len(torn) - _SHOWN:,} more"] if len(torn) > _SHOWN else []
         raise EvaluationError(
             f"{len(torn)} of the ADs in the file have several predictions that differ: "
@@ -324,8 +324,8 @@ def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
         other = next((ad for ad in others if not same_text(ad.text, first.text)), None)
         if other is not None:
             raise EvaluationError(
-                f"{those[0].where} may be for AD {first.id} ({first.text!r}) or {other.id} ({other.text!r}): "
-                f"{by} are the same.",
+                f"{those[0].where} may be for AD {first.id} ({quoted(first.text)}) or {other.id} "
+                f"({quoted(other.text)}): {by} are the same.",
                 "Give the file a column id.",
             )
         found.alike += len(others) + 1 if others else 0
@@ -346,8 +346,8 @@ def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
         ad, row = found.strange[0]
         raise EvaluationError(
             f"{predictions.name} is not of {dataset.title}: {len(found.strange):,} of {len(pairs):,} rows "
-            f"repeat another human AD than its id's. {row.where} has {row.reference!r} under {row.id}, the "
-            f"dataset {ad.text!r}.",
+            f"repeat another human AD than its id's. {row.where} has {quoted(row.reference)} under {row.id}, "
+            f"the dataset {quoted(ad.text)}.",
             "Evaluate it on the dataset, and the edition, that it was made for.",
         )
     return found

@@ -3,15 +3,23 @@ measured and why; all that a report is made from, with files named by their cont
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import Config, EvaluationError, Progress, ShotadError, file_sha256, load_config
+from shotad.core import (
+    Config,
+    EvaluationError,
+    Progress,
+    ShotadError,
+    file_sha256,
+    load_config,
+    without_secrets,
+)
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.datasets.tables import MISSING, NOTE, read_records
+from shotad.evaluation.datasets.tables import MISSING, NOTE, Finding, read_records
 from shotad.evaluation.metric import (
     ENGINE_METRICS,
     METRICS,
@@ -159,10 +167,12 @@ def read_inputs(
     missing: str | None = None,
     judges: Sequence[str] = (),
     system: str = "",
+    metrics: Sequence[str] = (ALL,),
 ) -> Report:
     """Everything read, before anything is scored. The dataset's own settings are added to ``configs``.
 
-    Several ``predictions`` are shards of one file. Raises DatasetError, EvaluationError, ConfigError.
+    What is missing or malformed is told only of the parts of the dataset that these ``metrics`` use. Several
+    ``predictions`` are shards of one file. Raises DatasetError, EvaluationError, ConfigError.
     """
     data = load_dataset(dataset, root, annotation=annotation, actions=actions, casts=casts)
     own = [data.config] if data.config and data.config not in configs else []
@@ -171,7 +181,8 @@ def read_inputs(
     )
     read = read_predictions(*predictions, id_column=id_column, text_column=text_column)
     joined = join(data, read, read_predictions(descriptions) if descriptions else None)
-    told = [finding for finding in data.findings if finding.level != NOTE]
+    parts = _parts_used(metrics)
+    told = [one for one in data.findings if one.level != NOTE and one.about in ("", *parts)]
     return Report(
         corpus=joined.corpus,
         config=config,
@@ -182,26 +193,50 @@ def read_inputs(
         },
         extra=len(joined.extra),
         doubled=len(joined.doubled),
-        configs=tuple(one for one in configs if isinstance(one, str)),
-        assignments=tuple(assignments),
+        # They stand in the report, which is passed on
+        configs=tuple(without_secrets(one) for one in configs if isinstance(one, str)),
+        assignments=tuple(without_secrets(text) for text in assignments),
         title=data.title,
         titles=data.films,
-        notes=tuple(_notes(data, joined, descriptions)),
+        notes=tuple(_notes(data, joined, descriptions, told, parts)),
         findings=tuple(f"{one.where}: {one.what}" for one in (*told, *joined.findings)),
     )
 
 
-def _notes(data: Dataset, joined: Joined, descriptions: Path | None) -> Iterator[str]:
+_NEEDED_BY_METRICS: Mapping[str, str] = {
+    "action": "actions",
+    "action-description": "actions",
+    "llm-action": "actions",
+    "critic": "casts",
+    "names-kept": "casts",
+}
+"""The part of a dataset, beside the ADs themselves, that a metric compares with."""
+
+
+def _parts_used(metrics: Sequence[str]) -> set[str]:
+    """The parts of a dataset that these metrics use; with ``all`` those of every metric. Metrics use no
+    shots."""
+    names = {base_name(name.strip().lower()) for name in metrics}
+    return {part for metric, part in _NEEDED_BY_METRICS.items() if metric in names or ALL in names}
+
+
+def _notes(
+    data: Dataset,
+    joined: Joined,
+    descriptions: Path | None,
+    about_data: Sequence[Finding],
+    parts: Container[str],
+) -> Iterator[str]:
     """What must be known of the files to trust the numbers. What is missing is counted elsewhere."""
     if descriptions is not None:
         yield f"Stage I's texts are those of {descriptions.name}, SHA-256 {file_hash(descriptions)}."
     # By what the human ADs' actions were made, where their file says so, as `evaluate actions` does.
     path = data.files.get("actions") or data.files.get("annotation")
-    if path is not None and any(ad.actions for ad in data.ads):
+    if "actions" in parts and path is not None and any(ad.actions for ad in data.ads):
         told = {row.values.get(MADE_BY) for row in read_records(path).rows}
         if made := "; ".join(sorted(one for one in told if isinstance(one, str) and one)):
             yield f"The actions of the human ADs are not the published ones: made by {made}."
-    read = [finding for finding in data.findings if finding.level != NOTE]
+    read = list(about_data)
     read += [finding for finding in joined.findings if finding.level != MISSING]
     yield from (f"{finding.where}: {finding.what}" for finding in read)
 
@@ -321,8 +356,9 @@ def _without(name: str, corpus: Corpus, context: MetricContext) -> str | None:
         return "No judge is named. Name an engine: --judge openai:MODEL, --judge llama3:FOLDER."
     if plain == "action-description" and not any(item.description for item in corpus.items):
         return "The predictions hold no descriptions of Stage I."
-    if plain in ("action", "action-description", "llm-action") and not any(i.actions for i in corpus.items):
+    part = _NEEDED_BY_METRICS.get(plain)
+    if part == "actions" and not any(item.actions for item in corpus.items):
         return "No actions of the human AD are known. Make them: shotad evaluate actions."
-    if plain in ("critic", "names-kept") and not any(corpus.casts.get(item.film) for item in corpus.items):
+    if part == "casts" and not any(corpus.casts.get(item.film) for item in corpus.items):
         return "No cast lists of these films are known. Name a file: --casts FILE."
     return None

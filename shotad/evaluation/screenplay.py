@@ -20,7 +20,7 @@ from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import Interval, Shot, Utterance, read_record, shots_of, slot_id, utterances_of
+from shotad.core import Interval, Shot, Utterance, quoted, read_record, shots_of, slot_id, utterances_of
 from shotad.script import Track
 
 
@@ -117,7 +117,7 @@ def make_screenplay(
 
 def _start(element: Element) -> float:
     if element.interval is None:
-        raise ValueError(f"an element of a film needs its interval, and {element.text!r} has none")
+        raise ValueError(f"an element of a film needs its interval, and {quoted(element.text)} has none")
     return element.interval.start
 
 

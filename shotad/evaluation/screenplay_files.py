@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from shotad.core import EvaluationError, first_fault
+from shotad.core import EvaluationError, first_fault, read_text_file
 from shotad.evaluation.screenplay import Element, Scene, Screenplay, read_cml, write_cml
 from shotad.script import timecode
 
@@ -185,10 +185,7 @@ def write_screenplay(play: Screenplay, name: str) -> str:
 def read_screenplay(path: Path) -> Screenplay:
     """The screenplay in a file; its format is found by content. Raises EvaluationError for a file that cannot
     be read, and for one that is damaged or holds no scene."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvaluationError(f"The screenplay {path} cannot be read: {error}.", _HINT) from None
+    text = read_text_file(path, "screenplay", EvaluationError, hint=_HINT, encoding="utf-8").text
     name = {"{": "json", "[": "stage", "<": "cml"}.get(text.lstrip()[:1], "fountain")
     try:
         play = READ[name](text)

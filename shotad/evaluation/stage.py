@@ -26,7 +26,7 @@ from pydantic import (
     model_validator,
 )
 
-from shotad.core import DatasetError, aligned, first_fault, plural
+from shotad.core import DatasetError, aligned, first_fault, parse_json, plural, read_text_file
 from shotad.description import render
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.judge import (
@@ -257,9 +257,9 @@ def _listed(path: Path, key: str, kind: type[T]) -> tuple[T, ...]:
 def _content(path: Path, key: str) -> Any:
     """What stands under a key of a JSON file; the whole without one."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = parse_json(read_text_file(path, "table", DatasetError, hint=_HINT, encoding="utf-8").text)
         return content[key] if key else content
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise DatasetError(f"{path} cannot be read: {type(error).__name__}, {error}.", _HINT) from None
 
 

@@ -22,7 +22,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural
+from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural, read_file_bytes
 from shotad.description import render
 from shotad.evaluation.datasets.tables import TableRow, counted, read_records
 from shotad.evaluation.metric import Json, says_something
@@ -109,7 +109,9 @@ def _of_file(path: Path, system: str) -> list[StepScript]:
     """The scripts of a table of them, else of predictions, a track, or a script with times."""
     kind, table = path.suffix.lower(), None
     is_track = (
-        kind == ".json" and path.is_file() and path.read_bytes().lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{"
+        kind == ".json"
+        and path.is_file()
+        and read_file_bytes(path, "table", EvaluationError).lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{"
     )
     if kind in (".csv", ".tsv", ".jsonl", ".json") and not is_track:
         table = read_records(path)

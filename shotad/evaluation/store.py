@@ -141,6 +141,11 @@ class Store(AbstractContextManager["Store"]):
                     raise
                 self.close()
                 self._base = None
+                if self._path is not None and not _is_ours(self._path):
+                    raise EvaluationError(
+                        f"{self._path} holds something else than what evaluations keep.",
+                        "Name another file by --cache.",
+                    ) from None
                 if self._path is not None:
                     for part in ("-wal", "-shm"):
                         self._path.with_name(self._path.name + part).unlink(missing_ok=True)
@@ -170,6 +175,14 @@ class Store(AbstractContextManager["Store"]):
             self._base = base
         with self._base:
             return [found for row in rows for found in self._base.execute(sql, row)]
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file that cannot be read may be put aside: not where somebody named a wrong one."""
+    if path == kept_file() or path.suffix == ".sqlite":
+        return True
+    with path.open("rb") as file:
+        return file.read(16) in (b"", b"SQLite format 3\0")
 
 
 def kept_file() -> Path:

@@ -82,6 +82,8 @@ class StoryFilm:
     script: Elements = ()
     slots: tuple[Slot, ...] | None = None
     folder: Path | None = None
+    notes: tuple[str, ...] = ()
+    """What was wrong with its subtitles."""
 
 
 def read_film(
@@ -90,9 +92,12 @@ def read_film(
     subtitles: Path | None = None,
     human: Path | None = None,
     script: Path | None = None,
+    *,
+    encoding: str | None = None,
 ) -> StoryFilm:
     """A film from its files. ``ad`` is a film, a work folder, or a script of AD in any format. Without
-    ``subtitles`` the dialogue is that of the work folder, else of the script. Raises ShotadError."""
+    ``subtitles`` the dialogue is that of the work folder, else of the script. ``encoding`` is that of the
+    subtitles (None: found from the bytes). Raises ShotadError."""
     places = () if ad is None else (ad, work_folder_of(ad))
     folder = next((place for place in places if (place / TRACK).is_file()), None)
     told: Elements = ()
@@ -109,14 +114,16 @@ def read_film(
     written: list[Element] = []
     for scene in read_screenplay(script).scenes if script else ():
         written += [Element("action", scene.heading, interval=scene.interval), *scene.elements]
+    notes: tuple[str, ...] = ()
     if subtitles is not None:
-        said = said_elements(read_subtitles(subtitles))
+        file = read_subtitles(subtitles, encoding=encoding)
+        said, notes = said_elements(file.utterances), file.notes
     elif folder is not None:
         said = said_elements(recorded_speech(folder))
     else:
         said = [one for one in written if one.kind == "dialogue"]
     lines = _script_lines(human) if human else ()
-    return StoryFilm(name, told, tuple(said), lines, tuple(written), slots, folder)
+    return StoryFilm(name, told, tuple(said), lines, tuple(written), slots, folder, notes)
 
 
 def _script_lines(path: Path) -> Elements:
@@ -129,7 +136,7 @@ def _script_lines(path: Path) -> Elements:
 FILES = ("ad", "subtitles", "human", "script")
 
 
-def read_films(table: Path) -> tuple[StoryFilm, ...]:
+def read_films(table: Path, *, encoding: str | None = None) -> tuple[StoryFilm, ...]:
     """The films of a table (CSV or JSON Lines) with the columns film, ad, subtitles, human, script. Paths
     count from the table's folder; a cell may be empty. Raises ShotadError."""
     rows = read_records(table)
@@ -138,7 +145,7 @@ def read_films(table: Path) -> tuple[StoryFilm, ...]:
     for row in rows.rows:
         cells = {column: row.text(column) for column in FILES}
         paths = {column: table.parent / cell for column, cell in cells.items() if cell}
-        films.append(read_film(row.text(name) or "", **paths))
+        films.append(read_film(row.text(name) or "", **paths, encoding=encoding))
     names = [film.name for film in films]
     double = sorted({one for one in names if names.count(one) > 1 or not one})
     if double or not films:

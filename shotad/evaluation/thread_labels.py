@@ -22,7 +22,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import DatasetError, Interval
+from shotad.core import DatasetError, Interval, parse_json, read_text_file
 
 OVERLAP = 0.002
 """Seconds by which shots may overlap: times that were rounded to milliseconds."""
@@ -72,11 +72,11 @@ def read_thread_labels(
     for path in sorted(files, key=lambda p: p.relative_to(folder).parts):
         name = path.relative_to(folder).as_posix()
         try:
-            value = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (OSError, UnicodeDecodeError) as error:
-            mistakes.append(f"{name} cannot be read: {error}.")
+            value = parse_json(read_text_file(path, "table", DatasetError, encoding="utf-8").text)
+        except DatasetError as error:
+            mistakes.append(error.what)
             continue
-        except (json.JSONDecodeError, RecursionError) as error:
+        except ValueError as error:
             mistakes.append(f"{name} is not JSON: {error}. Correct it, or move it away.")
             continue
         several = {f"{name}[{k}]": one for k, one in enumerate(value)} if isinstance(value, list) else {}

@@ -25,6 +25,7 @@ from .container import (
     only as only,
     packets_of as packets_of,
     probe as probe,
+    timeline_of as timeline_of,
 )
 from .decoder import Decoder as Decoder
 from .framestore import (
@@ -78,11 +79,14 @@ from .slot_records import (
     change_slots as change_slots,
     changes_since as changes_since,
     film_of as film_of,
+    forget_lost_slots as forget_lost_slots,
+    hand_in_both as hand_in_both,
     hand_row as hand_row,
     keep_to as keep_to,
     new_slot as new_slot,
     read_hand_slots as read_hand_slots,
     recorded as recorded,
+    refuse_lost_slots as refuse_lost_slots,
 )
 from .slots import (
     BREATH as BREATH,
@@ -98,5 +102,17 @@ from .slots import (
     why_few as why_few,
     word_budget as word_budget,
 )
-from .speech import find_speech as find_speech
-from .subtitles import embedded_track as embedded_track, read_subtitles as read_subtitles
+from .speech import (
+    FoundSpeech as FoundSpeech,
+    HeardSpeech as HeardSpeech,
+    check_inside as check_inside,
+    find_speech as find_speech,
+    hear_speech as hear_speech,
+)
+from .subtitle_check import fit_subtitles as fit_subtitles
+from .subtitles import (
+    Subtitles as Subtitles,
+    embedded_track as embedded_track,
+    end_of_sound_and_picture as end_of_sound_and_picture,
+    read_subtitles as read_subtitles,
+)

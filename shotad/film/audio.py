@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import AudioTrack, FilmError, FilmInfo
-from shotad.film.container import Media, only, packets_of
+from shotad.core import AudioTrack, FilmError, FilmInfo, is_out_of_memory
+from shotad.film.container import Media, only, packets_of, timeline_of
 from shotad.film.reader import Film
 
 if TYPE_CHECKING:
@@ -42,6 +42,20 @@ RUNAWAY = 60.0
 
 _SIDE, _REAR = 0.3, 0.1
 
+GUARD = 0.25
+"""Seconds for which a mono downmix is compared with its channels at a time: about a syllable."""
+GUARD_REACH = 4
+"""Windows to each side that are taken into account: a second, since between words the channels say little."""
+CANCELLED, CANCELLED_AROUND, SOUND = 0.6, 0.8, 1.2
+"""Power of a downmix, as a share of what channels with nothing in common would have: below the first in one
+window, or below the second in all within reach unless one is above the third by itself, channels cancel each
+other. Of the supplied films, 700 windows, 9 are below, none with speech; with their right channel inverted
+all speech is found again where it was, with the first limit alone 60 % of it."""
+_SILENT_POWER = 1e-7
+"""Mean square, -70 dB of full scale: below it there is only noise of converters."""
+_UNRELATED = 0.3
+"""Correlation of two channels under which they have nothing in common."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SoundBlock:
@@ -55,20 +69,26 @@ class SoundBlock:
 
 
 def sound_blocks(
-    film: Film, track: int | None = None, rate: int = 16000, layout: Layout = "mono"
+    film: Film,
+    track: int | None = None,
+    rate: int = 16000,
+    layout: Layout = "mono",
+    check: DownmixCheck | None = None,
 ) -> Iterator[SoundBlock]:
     """The sound of ``film`` from second 0, in blocks of one second (the last is shorter).
 
     Sample number i of the whole stands at ``i / rate`` film seconds: where a track begins late or has
     gaps there is silence. ``track`` None is `FilmInfo.default_audio`; a film without sound gives
-    nothing. ``mono`` is `mono_weights`, ``stereo`` ffmpeg's own downmix, ``native`` as it is
-    (where channels change on the way, as in recordings from the air, those it begins with). What cannot be
-    decoded is silence. Raises FilmError for a track that is not there.
+    nothing. ``mono`` is by `mono_weights`, without channels that cancel each other (`MonoDownmix`),
+    ``stereo`` ffmpeg's own downmix, ``native`` as it is (where channels change on the way, as in recordings
+    from the air, those it begins with). What cannot be decoded is silence. ``check`` is filled with what was
+    found out about the channels of a mono downmix. Raises FilmError for a track that is not there.
     """
     chosen = choose_track(film.info, track)
     if chosen is None or film.media is None:
         return iter(())
-    return _blocks(_pieces(film.media, film.info, chosen, rate, layout), rate, film.info.duration)
+    pieces = _pieces(film.media, film.info, chosen, rate, layout, check)
+    return _blocks(pieces, rate, film.info.duration)
 
 
 def choose_track(info: FilmInfo, track: int | None) -> AudioTrack | None:
@@ -119,11 +139,155 @@ Piece = tuple[int, Samples]
 """Samples, and the number on film time of the first of them; it may be negative."""
 
 
-def _pieces(media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: Layout) -> Iterator[Piece]:
+@dataclass(slots=True)
+class DownmixCheck:
+    """How the channels of a track go together in mono, in windows of `GUARD` seconds that are not silent."""
+
+    sounding: int = 0
+    """Windows with sound."""
+    cancelling: int = 0
+    """Of them those in which channels cancelled each other, and were turned round."""
+    both: int = 0
+    """Of them those in which each of two channels sounded."""
+    unrelated: int = 0
+    """Of those the ones in which they had nothing in common: languages, or a voice and noise."""
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether channels cancel each other for more than moments: a fault that others hear as well."""
+        return self.cancelling >= max(8, 0.05 * self.sounding)
+
+    @property
+    def is_two_programmes(self) -> bool:
+        """Whether two channels go their own ways all the time, as in films of two languages, one in each."""
+        return self.unrelated >= max(8, 0.8 * self.both)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Window:
+    """Sound between two multiples of `GUARD` on film time."""
+
+    position: int
+    channels: Samples
+    mono: Samples
+    products: npt.NDArray[np.float64]
+    """``float64[channels, channels]``: how much of the mono's power each pair of channels adds, or takes."""
+
+    @property
+    def share(self) -> float:
+        return _power_share(self.products)
+
+
+def _power_share(products: npt.NDArray[np.float64]) -> float:
+    unrelated = float(np.trace(products))
+    return float(products.sum()) / unrelated if unrelated > 0 else 1.0
+
+
+class MonoDownmix:
+    """Mixes channels to mono, ``channels @ weights``, so that none can cancel another.
+
+    In stereo with one channel inverted (a cable soldered the wrong way round, a fault of an encoder) what
+    both have in common is gone from their mean, and that is the dialogue. There each channel is taken with
+    the sign that adds to a strong one. Windows stand at multiples of their length on film time, so that
+    sound that was sought is mixed as in a whole pass, given `CONTEXT` seconds before it.
+    """
+
+    CONTEXT = GUARD * (GUARD_REACH + 1)
+
+    def __init__(self, rate: int, weights: Samples, check: DownmixCheck | None = None) -> None:
+        self._weights = weights
+        self._size = max(1, round(GUARD * rate))
+        self._check = check or DownmixCheck()
+        self._position = 0
+        self._held: list[tuple[Samples, Samples]] = []
+        self._held_samples = 0
+        self._windows: list[_Window] = []
+        self._next = 0
+        """Which of the windows is given next; those before it are only there for their neighbours."""
+
+    def add(self, position: int, channels: Samples) -> Iterator[Piece]:
+        """What can be given after these samples, which follow those before: mono, a second later."""
+        if self._held_samples == 0:
+            self._position = position
+        self._held.append((channels, channels @ self._weights))
+        self._held_samples += len(channels)
+        end = self._position + self._held_samples
+        self._cut(end - end % self._size)
+        while len(self._windows) > self._next + GUARD_REACH:
+            yield self._give()
+
+    def flush(self) -> Iterator[Piece]:
+        """All that is left, after which another run may begin."""
+        self._cut(self._position + self._held_samples)
+        while self._next < len(self._windows):
+            yield self._give()
+        self._windows, self._next = [], 0
+
+    def _cut(self, end: int) -> None:
+        """Makes windows of what is held before sample number ``end``."""
+        if end <= self._position:
+            return
+        channels = np.concatenate([piece for piece, _ in self._held])
+        mono = np.concatenate([piece for _, piece in self._held])
+        while self._position < end:
+            until = min(end, self._position - self._position % self._size + self._size)
+            count = until - self._position
+            # Without an offset, which two channels would seem to have in common.
+            weighted = (channels[:count] - channels[:count].mean(axis=0)) * self._weights
+            products = (weighted.T @ weighted).astype(np.float64)
+            self._windows.append(_Window(self._position, channels[:count], mono[:count], products))
+            channels, mono = channels[count:], mono[count:]
+            self._position = until
+        self._held = [(channels, mono)]
+        self._held_samples = len(mono)
+
+    def _give(self) -> Piece:
+        window = self._windows[self._next]
+        around = sum(
+            (
+                near.products
+                for near in self._windows[max(0, self._next - GUARD_REACH) : self._next + GUARD_REACH + 1]
+            ),
+            start=np.zeros_like(window.products),
+        )
+        self._next += 1
+        if self._next > GUARD_REACH:
+            self._windows.pop(0)
+            self._next -= 1
+        cancels_around = _power_share(around) < CANCELLED_AROUND and window.share < SOUND
+        cancels = window.share < CANCELLED or cancels_around
+        self._count(window, cancels)
+        if not cancels:
+            return window.position, window.mono
+        products = around if cancels_around else window.products
+        powers = np.diag(products)
+        # The first of the strong ones, not the strongest: of two that are alike always the same, so that the
+        # sign does not change from window to window.
+        leading = int(np.argmax(powers >= 0.25 * powers.max()))
+        signs = np.where(products[leading] < 0, -1, 1)
+        return window.position, np.asarray(window.channels @ (self._weights * signs), np.float32)
+
+    def _count(self, window: _Window, cancels: bool) -> None:
+        samples = max(1, len(window.mono))
+        if float((window.channels**2).sum()) / samples < _SILENT_POWER:
+            return
+        self._check.sounding += 1
+        self._check.cancelling += cancels
+        if len(self._weights) == 2:
+            powers = np.diag(window.products) / samples
+            common = abs(float(window.products[0, 1])) / samples
+            if powers.min() > _SILENT_POWER:
+                self._check.both += 1
+                self._check.unrelated += common < _UNRELATED * float(np.sqrt(powers.prod()))
+
+
+def _pieces(
+    media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: Layout, check: DownmixCheck | None
+) -> Iterator[Piece]:
     with media.open() as container:
         stream = container.streams.audio[track.number]
         only(container, stream)
-        runs = Runs(rate, layout, WANDERING.get(track.codec, SLACK))
+        runs = Runs(rate, layout, WANDERING.get(track.codec, SLACK), check=check)
         for seconds, frame in timed(stream, info.start):
             yield from runs.take(seconds, frame)
         yield from runs.flush()
@@ -143,7 +307,9 @@ def timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, 
     while True:
         try:
             packet = next(packets, None)
-        except (av.error.FFmpegError, OSError):
+        except (av.error.FFmpegError, OSError) as error:
+            if is_out_of_memory(error):
+                raise
             packet = None
         try:
             for frame in stream.decode(packet):
@@ -151,8 +317,9 @@ def timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, 
                 yield (None if pts is None else (pts * up - zero) / down), frame
         except av.error.EOFError:
             return
-        except av.error.FFmpegError:
-            pass
+        except av.error.FFmpegError as error:
+            if is_out_of_memory(error):
+                raise
         if packet is None or packet.size == 0:
             return
 
@@ -161,13 +328,21 @@ class Runs:
     """Resamples frames in runs without a gap, each run with a resampler of its own."""
 
     def __init__(
-        self, rate: int, layout: Layout, slack: float = SLACK, first: AudioLayout | None = None
+        self,
+        rate: int,
+        layout: Layout,
+        slack: float = SLACK,
+        first: AudioLayout | None = None,
+        check: DownmixCheck | None = None,
     ) -> None:
-        """``first`` is the layout of the track's first frame, where that is not the first to be taken."""
+        """``first`` is the layout of the track's first frame, where that is not the first to be taken;
+        ``check`` as for `sound_blocks`."""
         self._rate, self._layout, self._slack = rate, layout, slack
         self._kind: tuple[int, str, str] | None = None
         self._begin, self._given, self._position = 0.0, 0, 0
         self._first = first
+        self._check = check
+        self._downmix: MonoDownmix | None = None
 
     def take(self, seconds: float | None, frame: AudioFrame) -> Iterator[Piece]:
         """What can be given after one more frame."""
@@ -188,7 +363,8 @@ class Runs:
             # Large frames out: each costs Python's time.
             size = max(1, self._rate // 4)
             self._resampler = AudioResampler(format="flt", layout=layout, rate=self._rate, frame_size=size)
-            self._weights = mono_weights(_channel_names(frame)) if self._layout == "mono" else None
+            if self._layout == "mono":
+                self._downmix = MonoDownmix(self._rate, mono_weights(_channel_names(frame)), self._check)
         self._given += frame.samples
         frame.pts = None
         yield from self._resample(frame)
@@ -197,6 +373,8 @@ class Runs:
         """What the resampler still holds."""
         if self._kind is not None:
             yield from self._resample(None)
+            if self._downmix is not None:
+                yield from self._downmix.flush()
         self._kind = None
 
     def _resample(self, frame: AudioFrame | None) -> Iterator[Piece]:
@@ -204,8 +382,10 @@ class Runs:
             if out is None or out.samples == 0:
                 continue
             woven = out.to_ndarray().reshape(out.samples, -1).astype(np.float32, copy=False)
-            samples = woven if self._weights is None else woven @ self._weights
-            yield self._position, samples
+            if self._downmix is None:
+                yield self._position, woven
+            else:
+                yield from self._downmix.add(self._position, woven)
             self._position += out.samples
 
 
@@ -264,6 +444,7 @@ class SoundSeeker:
         self._media, self._info, self._number = film.media, film.info, track
         self._rate, self._layout = rate, layout
         self._slack = WANDERING.get(chosen.codec, SLACK)
+        self._context = MonoDownmix.CONTEXT if layout == "mono" else 0.0
 
     def between(self, first: int, end: int) -> Samples | None:
         """Samples ``[first, end)`` of the whole, ``float32[n, channels]`` (mono: ``float32[n]``).
@@ -272,7 +453,7 @@ class SoundSeeker:
         """
         made: Samples | None = None
         done = first
-        for position, samples in self._pieces(first / self._rate):
+        for position, samples in self._pieces(first / self._rate - self._context):
             if position >= end:
                 break
             # As in a whole pass, what comes twice is left out the second time.
@@ -320,6 +501,9 @@ class SoundSeeker:
         import av
 
         with self._media.open() as container:
+            # A film whose clock jumps is read from its beginning.
+            if second is not None and timeline_of(container) is not None:
+                return
             if second is not None:
                 try:
                     # Before the other tracks are left out: containers find places by their pictures.

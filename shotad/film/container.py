@@ -9,15 +9,18 @@ always taken literally, and a container that asks for another file is refused.
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shotad.core import AudioTrack, FilmError, FilmInfo, file_fingerprint
+from shotad.core import AudioTrack, FilmError, FilmInfo, file_fingerprint, is_out_of_memory
 from shotad.film.colour import Light, Orientation, light_of, turn_of
+from shotad.film.timeline import PacketMover, SectionFinder, Timeline
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from av.container import InputContainer
     from av.stream import Stream
     from av.video.stream import VideoStream
+
+_FILE = "file:"
 
 CONTAINERS = (
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpegtsraw,mpeg,avi,asf,flv,live_flv,ogg,nut,mxf,gxf,"
@@ -38,10 +43,17 @@ picture can be named as such."""
 
 @dataclass(frozen=True)
 class Media:
-    """A film file that can be opened any number of times; ``size`` in bytes."""
+    """A film file that can be opened any number of times; ``size`` in bytes.
+
+    It has to stay the same meanwhile: `open` raises FilmError where it was removed or replaced.
+    """
 
     path: Path
     size: int
+    state: FileState | None = field(default=None, compare=False)
+    """The file as it was found."""
+    _known: dict[FileState, str] = field(default_factory=dict, compare=False, repr=False)
+    """Fingerprints of the states of the file that were met."""
 
     @property
     def name(self) -> str:
@@ -51,15 +63,18 @@ class Media:
         """A fresh container at the start of the film; ``hardware`` decodes it. Raises FilmError."""
         import av
 
+        self.check_same()
         options = {
             "protocol_whitelist": "file",
             "format_whitelist": CONTAINERS,
             # An index that is missing is no reason to guess: times come from packets.
             "fflags": "+genpts",
+            # A broadcast that gives its tracks other numbers from some moment on still has the same tracks.
+            "merge_pmt_versions": "1",
         }
         # Metadata need not be UTF-8. PyAV 19 reads it anyhow (`legible`), older ones where they are told to.
         lenient: Any = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}
-        source = f"file:{os.path.abspath(self.path)}"
+        source = f"{_FILE}{os.path.abspath(self.path)}"
         try:
             container: InputContainer = av.open(
                 source, "r", container_options=options, hwaccel=hardware, **lenient
@@ -86,7 +101,48 @@ class Media:
 
     def fingerprint(self) -> str:
         """What names this content; see `shotad.core.types.file_fingerprint`."""
-        return file_fingerprint(self.size, self.read_at)
+        found = file_fingerprint(self.size, self.read_at)
+        if self.state is not None:
+            self._known[self.state] = found
+        return found
+
+    def check_same(self, *, may_be_gone: bool = False) -> None:
+        """Raise FilmError where the file was removed, replaced or changed since it was found.
+
+        One that was only copied, moved or touched is the same. ``may_be_gone``: nobody needs it any more.
+        """
+        if self.state is None:
+            return
+        try:
+            now = _state_of(self.path)
+            if now == self.state or self.state not in self._known:
+                return
+            if now not in self._known:
+                self._known[now] = file_fingerprint(now.size, self.read_at)
+        except OSError as error:
+            if may_be_gone:
+                return
+            what = f"The film {self.path} cannot be read any more: {error.strerror or error}."
+            raise FilmError(what, "Put it back and run again: what is done is kept.") from None
+        if self._known[now] != self._known[self.state]:
+            what = f"The film {self.path} was replaced or changed while it was in use."
+            raise FilmError(
+                what, "Put it back as it was and run again, or describe the new one into another folder."
+            )
+
+
+class FileState(NamedTuple):
+    """By what a file is seen to be the same, unless somebody hides it."""
+
+    device: int
+    number: int
+    size: int
+    changed: int
+
+
+def _state_of(path: Path) -> FileState:
+    found = path.stat()
+    return FileState(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def find_media(source: str | os.PathLike[str]) -> Media:
@@ -98,6 +154,7 @@ def find_media(source: str | os.PathLike[str]) -> Media:
             raise FilmError(f"{path} is not a film file.", "Give a file, or copy the stream to one.")
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
+        state = _state_of(path)
     except (FileNotFoundError, NotADirectoryError):
         raise FilmError(f"There is no film {path}.", "Check the path.") from None
     except PermissionError:
@@ -108,7 +165,7 @@ def find_media(source: str | os.PathLike[str]) -> Media:
         raise FilmError(what, "Check the path.") from None
     if size == 0:
         raise FilmError(f"{path.name} is empty.", "Give a film with at least one frame.")
-    return Media(path, size)
+    return Media(path, size, state)
 
 
 def exact_start(container: InputContainer) -> Fraction:
@@ -116,6 +173,15 @@ def exact_start(container: InputContainer) -> Fraction:
 
     ffmpeg gives it in whole µs, which puts the first frame of a 1001-based rate just before zero.
     """
+    start = _told_start(container)
+    timeline = timeline_of(container)
+    # ffmpeg may have come past a jump of the clock when it looked for the start.
+    if timeline is not None and not timeline.start <= start <= timeline.start + 1:
+        return timeline.start
+    return start
+
+
+def _told_start(container: InputContainer) -> Fraction:
     starts = [
         stream.start_time * stream.time_base
         for stream in container.streams
@@ -158,15 +224,88 @@ def only(container: InputContainer, stream: Stream) -> None:
 
 def packets_of(container: InputContainer, *streams: Stream) -> Iterator[Any]:
     """The packets of ``streams`` (none named: of all) from where the container stands, as its ``demux`` gives
-    them. Those of streams that a damaged film announces on its way are passed over, for PyAV does not know
-    them, and empty ones before the end too: Theora shows the last picture again by them.
+    them, on the film's one timeline where its clock jumps. Those of streams that a damaged film announces on
+    its way are passed over, for PyAV does not know them, and empty ones before the end too: Theora shows the
+    last picture again by them.
     """
+    timeline = timeline_of(container)
+    mover = PacketMover(timeline) if timeline is not None else None
+    for packet in _demuxed(container, *streams):
+        if mover is not None:
+            mover.move(packet)
+        yield packet
+
+
+def _demuxed(container: InputContainer, *streams: Stream) -> Iterator[Any]:
     while True:
         try:
             yield from (packet for packet in container.demux(*streams) if packet.size or packet.dts is None)
             return
         except IndexError:
             continue  # one packet further
+
+
+def timeline_of(container: InputContainer) -> Timeline | None:
+    """The one timeline of an open film whose clock jumps; such a film is read from its beginning only. None:
+    its clock does not jump.
+
+    The first call for a film reads every packet of it, where its container is of a kind that can be joined.
+    """
+    if _JOINABLE.isdisjoint(container.format.name.split(",")):
+        return None
+    path = container.name.removeprefix(_FILE)
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return _timeline(path, state.st_size, state.st_mtime_ns)
+
+
+_JOINABLE = frozenset({"mpegts", "mpeg", "ogg", "nut", "matroska"})
+"""Containers whose times are read on beyond a joint. Of MP4, ASF and FLV ffmpeg reads the first film alone,
+and AVI has no times but the numbers of its frames."""
+
+_CLOCKED = frozenset({"mpegts", "mpeg"})
+"""Those with a clock of the sender's: where it runs ahead in all tracks at once, it has jumped."""
+
+
+@lru_cache(maxsize=64)
+def _timeline(path: str, size: int, _modified: int) -> Timeline | None:
+    import av
+
+    media = Media(Path(path), size)
+    with media.open() as container:
+        kinds = frozenset(container.format.name.split(","))
+        clocked = jumps_ahead = not _CLOCKED.isdisjoint(kinds)
+        if "matroska" in kinds and (end := _segment_end(media)) is not None:
+            if end >= size - len(_SEGMENT):
+                return None  # a single film, as nearly all are
+            jumps_ahead = True
+        timed = [s.index for s in container.streams if s.type in ("video", "audio") and not is_cover(s)]
+        finder = SectionFinder(timed, jumps_ahead=jumps_ahead, has_decoding_times=clocked)
+        try:
+            for packet in _demuxed(container):
+                finder.add(packet)
+        except (av.error.FFmpegError, OSError):
+            pass  # what comes before can be read
+    return finder.timeline()
+
+
+_SEGMENT = b"\x18\x53\x80\x67"
+_SIZES = 9
+"""Bytes of the name and of the largest size of an element less one (RFC 8794)."""
+
+
+def _segment_end(media: Media) -> int | None:
+    """Where the one segment of a Matroska file ends by its own account; None: it does not say."""
+    head = media.read_at(0, 4096)
+    at = head.find(_SEGMENT) + len(_SEGMENT)
+    if at < len(_SEGMENT) or at >= len(head) - _SIZES or not head[at]:
+        return None
+    width = 9 - head[at].bit_length()
+    size = int.from_bytes(head[at : at + width]) & (1 << 7 * width) - 1
+    is_known = size != (1 << 7 * width) - 1
+    return at + width + size if is_known else None
 
 
 def is_cover(stream: Any) -> bool:
@@ -200,6 +339,7 @@ class Probed:
 
     ``picture_end`` is the second at which the picture ends by the container's account, if it has one,
     ``container`` ffmpeg's name of the container's format, ``first_second`` that of the first frame.
+    ``clock_jumps`` is how often the film's clock jumps.
     """
 
     info: FilmInfo
@@ -209,6 +349,7 @@ class Probed:
     picture_end: float | None
     container: str
     first_second: float
+    clock_jumps: int = 0
 
 
 def probe(media: Media) -> Probed:
@@ -240,10 +381,14 @@ def probe(media: Media) -> Probed:
             audio=tuple(_audio(i, track) for i, track in enumerate(container.streams.audio)),
         )
         end, base = None, frame.time_base or stream.time_base
-        if stream.duration and stream.time_base:
+        timeline = timeline_of(container)
+        if timeline is not None:
+            end = float(timeline.ends.get(stream.index, timeline.end) - start)
+        elif stream.duration and stream.time_base:
             end = float(((stream.start_time or 0) + stream.duration) * stream.time_base - start)
         first = 0.0 if frame.pts is None or not base else float(frame.pts * base - start)
-        return Probed(info, number, turn, light, end, container.format.name, first)
+        jumps = timeline.jumps if timeline is not None else 0
+        return Probed(info, number, turn, light, end, container.format.name, first, jumps)
     finally:
         container.close()
 
@@ -285,8 +430,9 @@ def _first_frame(container: InputContainer, stream: VideoStream, name: str) -> V
                 continue
             if frames:
                 return frames[0]
-    except (av.error.FFmpegError, OSError):
-        pass
+    except (av.error.FFmpegError, OSError) as error:
+        if is_out_of_memory(error):
+            raise
     raise FilmError(f"No frame of {name} can be decoded.", "The file is damaged or cut off.")
 
 
@@ -295,6 +441,8 @@ def _duration(media: Media, container: InputContainer, start: Fraction) -> float
 
     A Matroska header may or may not count from the first timestamp; then the last packets tell.
     """
+    if (timeline := timeline_of(container)) is not None:
+        return float(timeline.end - start)
     if container.duration and container.duration > 0:
         declared = container.duration / 1_000_000
         if start > 0 and "matroska" in container.format.name:
@@ -308,6 +456,49 @@ def _duration(media: Media, container: InputContainer, start: Fraction) -> float
     return max(ends) if ends else last_second(media, start)
 
 
+_HEADS = {
+    "flv": b"\x00\x00\x00\x09\x00\x00\x00\x00",
+    "asf": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c",
+}
+"""Bytes with which each film of a kind begins, in FLV behind its name, version and flags."""
+
+
+def holds_another(media: Media, container: str) -> bool:
+    """Whether behind the end of a film another one begins in the same file, which ffmpeg does not read.
+
+    ``container`` is ffmpeg's name of its format. Others than MP4, FLV and ASF are read on, or have no end.
+    """
+    kinds = container.split(",")
+    if "mp4" in kinds:
+        return _second_mp4(media)
+    head = next((head for kind, head in _HEADS.items() if kind in kinds), None)
+    if head is None:
+        return False
+    with media.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        at = content.find(head, len(head) + 16)
+        while at >= 0:
+            if "flv" not in kinds or content[at - 5 : at - 1] == b"FLV\x01":
+                return True
+            at = content.find(head, at + 1)
+    return False
+
+
+def _second_mp4(media: Media) -> bool:
+    """Whether a film of MP4 without fragments is followed by another: fragments are read on."""
+    names: list[bytes] = []
+    at = 0
+    while at + 8 <= media.size and len(names) < 10_000:
+        head = media.read_at(at, 16)
+        size, name = int.from_bytes(head[:4]), head[4:8]
+        if size == 1:
+            size = int.from_bytes(head[8:16])
+        if size < 8:
+            break
+        names.append(name)
+        at += size
+    return names.count(b"ftyp") > 1 and names.count(b"moov") > 1 and b"moof" not in names
+
+
 def last_second(media: Media, start: Fraction, near: float | None = None) -> float:
     """Second at which the last packet of picture or sound ends, by reading packets undecoded.
 
@@ -319,7 +510,7 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
     end = 0.0
     container = media.open()
     try:
-        if near is not None:
+        if near is not None and timeline_of(container) is None:
             container.seek(max(0, round((near - 10) * 1_000_000)))
         streams = [s for s in container.streams if s.type in ("video", "audio") and not is_cover(s)]
         for count, packet in enumerate(packets_of(container, *streams), 1):
@@ -327,8 +518,9 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
                 end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base - start))
             elif packet.size and (rate := getattr(packet.stream, "guessed_rate", None)):
                 end = max(end, float(count / rate))
-    except (av.error.FFmpegError, OSError):
-        pass
+    except (av.error.FFmpegError, OSError) as error:
+        if is_out_of_memory(error):
+            raise
     finally:
         container.close()
     return end

@@ -13,8 +13,8 @@ from collections.abc import Generator, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shotad.core import FilmError
-from shotad.film.container import Media, only, packets_of
+from shotad.core import FilmError, is_out_of_memory
+from shotad.film.container import Media, only, packets_of, timeline_of
 from shotad.film.reader import TOLERANCE
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ SEEK_BLIND = 2.0
 
 SEEK_BLIND_LEAST = 4.0
 """… and at least this many seconds."""
+
+STEP_BACK = 1.0
+"""Seconds by which frames may step back in time without more than these frames being left out."""
 
 SEEKABLE = frozenset(
     {"mov", "matroska", "mpegts", "avi", "flv", "nut", "ogg", "asf", "mxf", "ivf", "yuv4mpegpipe"}
@@ -85,7 +88,7 @@ class Decoder:
         self._up = base.numerator * self._start.denominator
         self._zero = self._start.numerator * base.denominator
         kinds = self._container.format.name.split(",")
-        self.seekable = not SEEKABLE.isdisjoint(kinds)
+        self.seekable = not SEEKABLE.isdisjoint(kinds) and timeline_of(self._container) is None
         self._indexed = not INDEXED.isdisjoint(kinds)
         self._frames = self._decode()
 
@@ -114,6 +117,8 @@ class Decoder:
 
     def _decode(self) -> Generator[tuple[float, VideoFrame], None, None]:
         self._last = last = -math.inf
+        # A frame that comes much later than the one before, until the next shows whether its time is right.
+        held: tuple[float, VideoFrame] | None = None
         for frame in self._raw_frames():
             if frame.pts is not None:
                 seconds = (frame.pts * self._up - self._zero) / self._down
@@ -121,20 +126,37 @@ class Decoder:
                 self.seekable = False
                 step = float(1 / self._rate) if self._rate else 0.04
                 seconds = last + step if math.isfinite(last) else 0.0
+            if held is not None:
+                if last < seconds < held[0] - STEP_BACK:
+                    self.errors.append(last)
+                else:
+                    last = self._last = held[0]
+                    yield self._shown(*held)
+                held = None
             if seconds <= last:
                 # Frames twice in the stream, or clocks that step back for a moment.
-                if last - seconds > 1.0:
+                if last - seconds > STEP_BACK:
                     self.stopped = "its clock jumps back"
                     return
                 continue
-            if frame.key_frame:
-                if self._last_key is not None and seconds > self._last_key:
-                    self.key_distance = max(self.key_distance, seconds - self._last_key)
-                self._last_key = seconds
-            if frame.is_corrupt:
-                self.errors.append(seconds)
+            if seconds - last > STEP_BACK and math.isfinite(last):
+                held = seconds, frame
+                continue
             last = self._last = seconds
-            yield seconds, frame if self._hardware is None else planes_of(frame)
+            yield self._shown(seconds, frame)
+        if held is not None:
+            self._last = held[0]
+            yield self._shown(*held)
+
+    def _shown(self, seconds: float, frame: VideoFrame) -> tuple[float, VideoFrame]:
+        """A frame with its seconds as it is given, once it is sure that it is."""
+        if frame.key_frame:
+            if self._last_key is not None and seconds > self._last_key:
+                self.key_distance = max(self.key_distance, seconds - self._last_key)
+            self._last_key = seconds
+        if frame.is_corrupt:
+            self.errors.append(seconds)
+        return seconds, frame if self._hardware is None else planes_of(frame)
 
     def _raw_frames(self) -> Iterator[VideoFrame]:
         import av
@@ -145,13 +167,18 @@ class Decoder:
             try:
                 packet = next(packets, None)
             except (av.error.FFmpegError, OSError) as error:
+                if is_out_of_memory(error):
+                    raise
                 self.stopped = str(getattr(error, "strerror", None) or error)
                 # What is inside the decoder can still be shown.
             try:
                 yield from self._stream.decode(packet)
             except av.error.EOFError:
                 return
-            except av.error.FFmpegError:
+            except av.error.FFmpegError as error:
+                # No damage of the film: what follows could not be decoded either, and would be missing.
+                if is_out_of_memory(error):
+                    raise
                 self.errors.append(self._last)
             if packet is None or packet.size == 0:
                 return
@@ -188,7 +215,9 @@ class Decoder:
         while self.seekable and wanted - back > 0:
             try:
                 self._container.seek(self._stamp(wanted - back), stream=self._stream)
-            except (av.error.FFmpegError, OSError):
+            except (av.error.FFmpegError, OSError) as error:
+                if is_out_of_memory(error):
+                    raise
                 break
             self._last_key = None
             self._frames = self._decode()

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from shotad.core import FilmError, UsageError
-from shotad.film.container import find_media, probe
-from shotad.film.reader import TOLERANCE, Film, Frame
+from shotad.film.container import find_media, probe, timeline_of
+from shotad.film.reader import TOLERANCE, Film, Frame, picture_holes
 
 
 class DecordFilm(Film):
@@ -30,6 +30,9 @@ class DecordFilm(Film):
         self.info = probed.info
         if probed.container == "mpegts" or probed.light != "sdr" or self.info.interlaced:
             raise FilmError("decord cannot read MPEG-TS, HDR or interlaced film.", "Use the reader pyav.")
+        with self._file.open() as container:
+            if timeline_of(container) is not None:
+                raise FilmError("decord cannot read a film whose clock jumps.", "Use the reader pyav.")
         reader = self._open()
         times = np.asarray(reader.get_frame_timestamp(np.arange(len(reader))), np.float64)
         if len(times) == 0:
@@ -38,6 +41,7 @@ class DecordFilm(Film):
         self._times = times - times[0, 0] + probed.first_second
 
     def _open(self) -> Any:
+        self._file.check_same()
         try:
             return self._decord.VideoReader(str(self._file.path), num_threads=1)
         except self._decord.DECORDError as error:
@@ -48,6 +52,7 @@ class DecordFilm(Film):
         """The whole film, see `Film.frames`; `Frame.raw` is None."""
         yield from self._frames_at(self._times[:, 0].tolist())
         self.end = float(self._times[-1, 1])
+        self.holes = picture_holes(self._times[:, 0].tolist())
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         reader, at = self._open(), -1

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +27,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shotad.core import FilmInfo, Image, Interval, span
+from shotad.core import (
+    FilmInfo,
+    Image,
+    Interval,
+    WorkFolderError,
+    append,
+    check_place,
+    cut_file,
+    open_file,
+    refuse_special,
+    span,
+)
 from shotad.film.colour import Orientation, light_of, matrix_of, turn_of
 from shotad.film.reader import TOLERANCE, Film, Frame, Size
 
@@ -233,21 +243,26 @@ class Pack:
         self._whole: int | None = None
         """Bytes of the index that are whole; None where the files are of something else, or none."""
         try:
-            with self._index.open("rb") as file:
+            with open_file(self._index) as file:
                 if file.readline() != self._head:
                     return
                 data = file.read()
+            refuse_special(self._pack)
             room = self._pack.stat().st_size
-        except OSError:
+        except (OSError, WorkFolderError):
             return
         whole = len(data) - len(data) % _RECORD.size
-        self._whole, self._written = len(self._head) + whole, room
-        for moment, *told, full in _RECORD.iter_unpack(data[:whole]):
-            place = FrameEntry._make((*told, bool(full)))
+        for row, (moment, *fields, full) in enumerate(_RECORD.iter_unpack(data[:whole])):
+            place = FrameEntry._make((*fields, bool(full)))
             if moment == _LAST:
                 self.complete = True
+            elif place.length == 0:
+                # No frame is empty: a power cut may leave zeros where the disk had not written yet.
+                whole = row * _RECORD.size
+                break
             elif place.offset + place.length <= room:
                 self.places[moment] = place
+        self._whole, self._written = len(self._head) + whole, room
 
     @property
     def size(self) -> int:
@@ -274,10 +289,10 @@ class Pack:
         if place is None:
             return None
         try:
-            with self._pack.open("rb") as file:
+            with open_file(self._pack) as file:
                 file.seek(place.offset)
                 data = file.read(place.length)
-        except OSError:
+        except (OSError, WorkFolderError):
             data = b""
         # A run that was given up may have added to the pack meanwhile.
         if len(data) != place.length or zlib.crc32(data) != place.check:
@@ -298,12 +313,13 @@ class Pack:
                 rows = self._head + rows
             elif self._index.stat().st_size > self._whole:
                 # Cut off within a record, where the run was killed: more is added after the whole ones.
-                os.truncate(self._index, self._whole)
+                cut_file(self._index, self._whole)
             _add(self._pack, data)
             _add(self._index, rows)
-        except OSError as error:
+        except (OSError, WorkFolderError) as error:
+            check_place(self._pack)
             self.begin()
-            self.stopped = error.strerror or str(error)
+            self.stopped = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
             return False
         self._whole = (self._whole or 0) + len(rows)
         return True
@@ -328,8 +344,7 @@ class Pack:
 
 
 def _add(path: Path, data: bytes) -> None:
-    with path.open("ab") as file:
-        file.write(data)
+    append(path, data)
 
 
 class FrameStore(Pack):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from shotad.core import FilmError, UsageError, is_tar, is_text, processors, unnamed
 from shotad.film.colour import Painter
-from shotad.film.container import Media, find_media, last_second, probe
+from shotad.film.container import Media, find_media, holds_another, last_second, probe
 from shotad.film.decoder import Decoder, hardware_for
-from shotad.film.reader import TOLERANCE, Film, Frame
+from shotad.film.reader import TOLERANCE, Film, Frame, picture_holes
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -76,6 +77,7 @@ class PyavFilm(Film):
         self.media = self._media = media
         self._probed = probe(media)
         self.info = self._probed.info
+        self.clock_jumps = self._probed.clock_jumps
 
     def frames(self, hardware: HWAccel | None = None) -> Iterator[Frame]:
         """The whole film, see `Film.frames`; decoded by a device where one is given.
@@ -84,6 +86,7 @@ class PyavFilm(Film):
         shown where data is missing depends with several on how far another has come.
         """
         painter, given, end = self.painter(), 0, None
+        moments = array("d")
         several = 1 if hardware or processors() == 1 else min(processors() + 1, MOST_THREADS)
         for threads in sorted({1, several}, reverse=True):
             decoder = self.decoder(threads, hardware)
@@ -91,6 +94,7 @@ class PyavFilm(Film):
                 for index, (seconds, raw) in enumerate(decoder if threads == 1 else _sound(decoder)):
                     if index >= given:
                         given = index + 1
+                        moments.append(seconds)
                         yield Frame(seconds, index, raw, partial(painter, raw))
                     end = seconds + decoder.length(raw)
             finally:
@@ -100,6 +104,7 @@ class PyavFilm(Film):
         if end is None:
             raise FilmError(f"No frame of {self.info.name} can be decoded.", "The file is damaged.")
         self.end = end
+        self.holes = picture_holes(moments)
         self.damage = self._damage(end, decoder.errors, decoder.stopped)
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
@@ -152,6 +157,11 @@ class PyavFilm(Film):
             first = max(0.0, errors[0])
             count = len(errors)
             return f"Parts of the picture cannot be decoded ({count}, the first after {first:.1f} s)."
+        if holds_another(self._media, self._probed.container):
+            return (
+                f"The film ends at {end:.1f} s, and another begins behind it in the same file, which is not "
+                "read. Join them with a program that knows the container (ffmpeg's concat demuxer)."
+            )
         return None
 
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
-from shotad.core import FilmInfo, Image
+import numpy as np
+
+from shotad.core import FilmInfo, Image, Interval
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -25,6 +27,35 @@ Size = tuple[int, int]
 
 TOLERANCE = 1e-6
 """Seconds by which a wanted moment may lie before a frame and still mean it: records round."""
+
+
+HOLE = 3.0
+"""Seconds without a new frame that are a hole in the picture, in a film whose frames come regularly. No slot
+is planned that is much shorter."""
+
+REGULAR = 0.95
+"""Share of frames that come at most twice as late as usual, in a film with a steady rate. Slides and recorded
+screens have fewer; there a frame that stands for long is meant to."""
+
+
+def picture_holes(seconds: Sequence[float]) -> tuple[Interval, ...]:
+    """Where a film has no picture, from the ascending ``seconds`` of all its frames.
+
+    That is before the first of them, and where a recording lost some. A frame that lasts long in a film
+    without a steady rate is no hole.
+    """
+    holes: list[Interval] = []
+    if len(seconds) and seconds[0] >= HOLE:
+        holes.append(Interval(0.0, seconds[0]))
+    distances = np.diff(seconds)
+    if len(distances) == 0:
+        return tuple(holes)
+    usual = float(np.median(distances))
+    regular = float(np.mean(distances <= 2 * usual)) >= REGULAR
+    if regular:
+        for number in np.flatnonzero(distances >= max(HOLE, 25 * usual)).tolist():
+            holes.append(Interval(seconds[number] + usual, seconds[number + 1]))
+    return tuple(holes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +97,16 @@ class Film:
 
     ``media`` is the file behind it, for readers of its sound and subtitles; None for numbered frames.
     ``damage`` is what was found broken by the last whole pass of `frames`, in one sentence (None: nothing),
-    ``end`` the second at which the last frame stops being shown, once a pass has reached it.
+    ``end`` the second at which the last frame stops being shown, once a pass has reached it, ``holes`` where
+    that pass found no picture. ``clock_jumps`` is how often the film's clock jumps; its seconds count on.
     """
 
     info: FilmInfo
     media: Media | None = None
     damage: str | None = None
     end: float | None = None
+    holes: tuple[Interval, ...] = ()
+    clock_jumps: int = 0
 
     def frames(self) -> Iterator[Frame]:
         """The whole film once, in display order, seconds strictly ascending.

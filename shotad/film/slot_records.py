@@ -8,13 +8,15 @@ the film with a person's in them, so that whoever reads that file needs to know 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shotad.core import (
     Config,
+    EditConflict,
     FilmError,
     FilmInfo,
     Interval,
@@ -41,7 +43,7 @@ from shotad.film.slots import EARLIEST, free_time, word_budget
 FILE = "slots.hand.json"
 SCHEMA = 1
 
-_AGAIN = "Correct it, or delete it to go back to the planned slots."
+_AGAIN = "Correct it, or delete it and slots.json to go back to the planned slots."
 _RUN = "Run shotad describe on the film again; what is done is not asked for twice."
 
 SHORTEST = 1.0
@@ -212,8 +214,7 @@ def read_hand_slots(folder: Path) -> HandSlots:
     if record["schema_version"] > SCHEMA:
         newer = f"schema_version {record['schema_version']} is that of a newer shotad"
         raise WorkFolderError(f"{folder / FILE} is damaged: {newer}.", _AGAIN)
-    added = tuple(Interval(float(start), float(end)) for start, end in record["added"])
-    return HandSlots(added, slots_of(record["removed"]))
+    return _hand_of(record)
 
 
 def hand_row(hand: HandSlots) -> dict[str, Any]:
@@ -226,8 +227,13 @@ def change_slots(folder: Path, change: SlotChange) -> HandSlots:
 
     Raises WorkFolderError where the records are missing or damaged.
     """
-    hand = apply_change(read_hand_slots(folder), change)
-    changed = _changed_record(folder, change)
+    before = read_hand_slots(folder)
+    hand = apply_change(before, change)
+    changed = _changed_record(folder, change, hand)
+    left = hand_in_both(before, hand)
+    if left != before:
+        # Whoever is killed in between leaves nothing in the record that its file does not have.
+        write_text(folder / "slots.json", _changed_record(folder, change, left))
     if hand:
         write_text(folder / FILE, readable_json({"schema_version": SCHEMA, **hand_row(hand)}))
     else:
@@ -236,12 +242,63 @@ def change_slots(folder: Path, change: SlotChange) -> HandSlots:
     return hand
 
 
-def _changed_record(folder: Path, change: SlotChange) -> str:
+def hand_in_both(one: HandSlots, other: HandSlots) -> HandSlots:
+    """What a person did to the slots in both of two states."""
+    added = tuple(time for time in one.added if time in other.added)
+    return HandSlots(added, tuple(slot for slot in one.removed if slot in other.removed))
+
+
+def refuse_lost_slots(folder: Path) -> None:
+    """Raise EditConflict where ``slots.hand.json`` has not all that a person did to the slots of the last
+    run: it was deleted, or put back from a backup."""
+    record = read_record(folder / "slots.json") or {}
+    row = record.get("hand")
+    if row is None:
+        return
+    planned, there = _hand_of(row), read_hand_slots(folder)
+    added = [time for time in planned.added if time not in there.added]
+    removed = [slot.interval for slot in planned.removed if slot not in there.removed]
+    if not (added or removed):
+        return
+    told = [f"the slot added {_told(time)}" for time in added] + [
+        f"that the slot {_told(time)} was removed" for time in removed
+    ]
+    more = ", …" if len(told) > _SHOWN else ""
+    state = "lacks" if os.path.lexists(folder / FILE) else "is not there, and with it"
+    raise EditConflict(
+        f"{folder / FILE} {state} {', '.join(told[:_SHOWN])}{more}, by which slots.json was made. "
+        "Nothing was written.",
+        f"Put the newer {FILE} back; or go on without those changes: delete slots.json too, or run with "
+        "--discard-edits.",
+    )
+
+
+_SHOWN = 3
+"""Changes that are shown; more help nobody."""
+
+
+def forget_lost_slots(folder: Path) -> None:
+    """Have the slots planned anew by what ``slots.hand.json`` still holds."""
+    record = read_record(folder / "slots.json") or {}
+    if "hand" in record:
+        rest = {key: value for key, value in record.items() if key not in ("key", "hand")}
+        write_text(folder / "slots.json", readable_json({"key": "", **rest}))
+
+
+def _hand_of(row: Mapping[str, Any]) -> HandSlots:
+    added = tuple(Interval(float(start), float(end)) for start, end in row["added"])
+    return HandSlots(added, slots_of(row["removed"]))
+
+
+def _changed_record(folder: Path, change: SlotChange, hand: HandSlots) -> str:
     record = read_record(folder / "slots.json")
     if record is None:
         raise WorkFolderError(f"{folder / 'slots.json'} is missing.", _RUN)
     slots = changed_slots(slots_of(record["slots"]), change)
-    return readable_json({**record, "slots": slot_rows(slots)})
+    rest = {key: value for key, value in record.items() if key != "hand"}
+    if hand:
+        rest["hand"] = hand_row(hand)
+    return readable_json({**rest, "slots": slot_rows(slots)})
 
 
 def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> SlotChange:
@@ -250,7 +307,7 @@ def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> Slo
     hand = read_hand_slots(folder)
     late = change_between(known, hand, settings)
     if late != SlotChange():
-        write_text(folder / "slots.json", _changed_record(folder, late))
+        write_text(folder / "slots.json", _changed_record(folder, late, hand))
     return late
 
 
@@ -278,11 +335,15 @@ class Prepared:
 
 def film_of(folder: Path, run: RunSettings, name: str) -> Path:
     """The film of a work folder: where the run had it, else one called ``name`` beside the folder."""
-    beside = folder.absolute().parent / name
+    # Its name alone: the record that holds it may have come from elsewhere and name a folder too.
+    beside = folder.absolute().parent / Path(name).name
     for path in (run.film, beside):
         if path is not None and path.exists():
             return path
-    what = f"The film of {folder} is neither at {run.film} nor at {beside}."
+    if run.film is None:
+        what = f"The film of {folder} is not at {beside}."
+    else:
+        what = f"The film of {folder} is neither at {run.film} nor at {beside}."
     raise FilmError(what, "Say where it is: --film FILM.")
 
 
@@ -297,7 +358,8 @@ def recorded(folder: WorkFolder, info: FilmInfo, config: Config, *, described: b
     found, planned = ({**bare, **_record(folder, name, described)} for name in ("shots", "slots"))
     speech, end = utterances_of(spoken["speech"]), float(found["end"])
     shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
-    gaps = free_time(speech, end, config.speech)
+    holes = [Interval(*bounds) for bounds in found.get("holes") or ()]
+    gaps = free_time(speech, end, config.speech, holes)
     return Prepared(info, end, shots, speech, tuple(gaps), slots, hand=read_hand_slots(folder.path))
 
 

@@ -260,20 +260,26 @@ def _keep(spans: list[tuple[int, int]], cuts: Sequence[int], settings: SlotSetti
     return [spans[k] for k in sorted(kept)]
 
 
-def free_time(speech: Sequence[Utterance], duration: float, settings: SpeechSettings) -> tuple[Interval, ...]:
-    """The stretches of ``[0, duration)`` in which nobody speaks, sorted and apart.
+def free_time(
+    speech: Sequence[Utterance],
+    duration: float,
+    settings: SpeechSettings,
+    holes: Sequence[Interval] = (),
+) -> tuple[Interval, ...]:
+    """The parts of ``[0, duration)`` in which nobody speaks, sorted and apart.
 
-    Each utterance is widened by ``settings.margin`` seconds at both sides; utterances may overlap,
-    be unsorted, or lie beyond the film. Sung lyrics are kept free too unless
-    ``settings.over_lyrics``: guidelines let a describer speak over the instrumental part of a song
-    and not over its words, and an instrumental part is no utterance. Pieces are not filtered by
-    length here, for only `plan_slots` knows what is too short for a line.
+    ``holes`` are where the film has no picture, so nothing to describe; they are no free time either.
+    Each utterance is widened by ``settings.margin`` seconds at both sides; utterances may overlap, be
+    unsorted, or lie beyond the film. Sung lyrics are kept free too unless ``settings.over_lyrics``:
+    guidelines let a describer speak over the instrumental part of a song and not over its words, and an
+    instrumental part is no utterance. Pieces are not filtered by length here, for only `plan_slots` knows
+    what is too short for a line.
     """
     if not math.isfinite(duration) or duration <= 0:
         return ()
     margin = settings.margin
     taken = [Interval(said.start - margin, said.end + margin) for said in kept_free(speech, settings)]
-    return subtract(Interval(0.0, duration), taken)
+    return subtract(Interval(0.0, duration), [*taken, *holes])
 
 
 def kept_free(speech: Sequence[Utterance], settings: SpeechSettings) -> tuple[Interval, ...]:

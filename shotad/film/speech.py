@@ -12,7 +12,7 @@ where music and rumble are strongest. benchmarks/speech.py measures what this is
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
+    AudioTrack,
     Interval,
     NoProgress,
     OnnxModel,
@@ -31,8 +32,10 @@ from shotad.core import (
     spanned,
     weights_file,
 )
-from shotad.film.audio import SoundBlock
+from shotad.film.audio import GUARD, DownmixCheck, SoundBlock, choose_track, sound_blocks
+from shotad.film.reader import Film
 from shotad.film.slots import union
+from shotad.film.subtitle_check import clock, fit_subtitles
 
 LEVELS = (0.1, 0.5)
 """Root mean square of the two views: the sound as it is, and with its low notes damped."""
@@ -123,49 +126,175 @@ LEAD = 0.3
 """Seconds by which what is heard begins earlier: under music a voice is noticed late."""
 
 
+@dataclass(frozen=True, slots=True)
+class HeardSpeech:
+    """Where somebody is heard to speak in a film, and what a person should know of its sound."""
+
+    intervals: tuple[Interval, ...]
+    notes: tuple[str, ...] = ()
+
+
+LEAST_SOUND = 1.0
+"""Seconds; a track that sounds for less is taken for an empty one."""
+
+
+@span("speech")
+def hear_speech(film: Film, track: int | None = None, progress: Progress | None = None) -> HeardSpeech | None:
+    """The speech in the sound of ``film``; None where it has no sound. ``track`` as for `sound_blocks`.
+
+    Where channels cancel each other, or hold two programmes, they are heard so that no speech is lost. Where
+    the default track is empty, the first is heard that is not. Raises FilmError for a track that is absent.
+    """
+    chosen = choose_track(film.info, track)
+    if chosen is None or film.media is None:
+        return None
+    progress = progress or NoProgress()
+    others = [other for other in film.info.audio if other.number != chosen.number] if track is None else []
+    heard: HeardSpeech | None = None
+    for candidate in (chosen, *others):
+        check = DownmixCheck()
+        candidate_heard = _hear_track(film, candidate, check, progress)
+        if candidate_heard is None:
+            continue
+        heard = heard or candidate_heard
+        if check.sounding * GUARD < LEAST_SOUND:
+            continue
+        if candidate is not chosen:
+            text = (
+                f"Audio track {chosen.number} is silent; speech was listened for in track "
+                f"{candidate.number}. --audio-track names the track to use."
+            )
+            return replace(candidate_heard, notes=(text, *candidate_heard.notes))
+        return candidate_heard
+    return heard
+
+
+def _hear_track(film: Film, track: AudioTrack, check: DownmixCheck, progress: Progress) -> HeardSpeech | None:
+    duration = film.info.duration
+    found = speech_in(sound_blocks(film, track.number, check=check), duration, progress)
+    if found is None:
+        return None
+    notes = []
+    if check.is_inverted:
+        share = 100 * check.cancelling // max(1, check.sounding)
+        notes.append(
+            f"Channels of audio track {track.number} cancel each other in {share} % of the sound: one of "
+            "them is inverted. Speech was heard all the same, but whoever plays the film in mono misses it."
+        )
+    if track.channels == 2 and (check.is_two_programmes or check.is_inverted):
+        # A loud one drowns the other in their mean. Where one is inverted and a few thousandths of a second
+        # late, both their sum and their difference lack notes of a voice.
+        for channel in range(2):
+            blocks = (
+                replace(block, samples=block.samples[:, channel])
+                for block in sound_blocks(film, track.number, RATE, "native")
+            )
+            found = union([*found, *(speech_in(blocks, duration, progress) or ())], BRIDGE)
+    if check.is_two_programmes:
+        notes.append(
+            f"The two channels of audio track {track.number} have nothing in common (two languages, a "
+            "voice and another sound, or one later than the other). Each was listened to; a pause is "
+            "where both are silent."
+        )
+    return HeardSpeech(tuple(found), tuple(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSpeech:
+    """The speech of a film: all utterances by start, inside it; where they are from; how they were found."""
+
+    utterances: tuple[Utterance, ...]
+    source: Source
+    detail: str
+    notes: tuple[str, ...] = ()
+    """What a person should know."""
+
+
 @span("speech")
 def find_speech(
-    blocks: Iterable[SoundBlock] | None,
+    heard: HeardSpeech | None,
     settings: SpeechSettings,
     *,
     subtitles: Sequence[Utterance] | None,
     duration: float,
-    progress: Progress | None = None,
-) -> tuple[tuple[Utterance, ...], Source, str]:
-    """The speech of a film of ``duration`` seconds: all utterances by start, inside it; where they are from;
-    and a sentence on how they were found.
+) -> FoundSpeech:
+    """The speech of a film of ``duration`` seconds.
 
-    ``settings.source`` ``auto`` believes ``subtitles`` if there are any (None: there are none; empty:
-    nobody speaks) and else listens to ``blocks``, the film's sound at 16 kHz from second 0; None or no
-    block: the film is silent. Raises SubtitleError where subtitles are demanded and absent.
+    ``settings.source`` ``auto`` takes ``subtitles`` if there are any (None: there are none; empty:
+    nobody speaks) and else what was ``heard`` (None: nobody listened, or the film has no sound). Subtitles
+    are compared with what was heard, and a note says where they do not fit. Raises SubtitleError where
+    subtitles are demanded and absent, and where all of them lie outside the film.
     """
     if settings.source == "none":
-        return (), "none", "speech was not looked for (speech.source = none)"
+        return FoundSpeech((), "none", "speech was not looked for (speech.source = none)")
     if settings.source == "subtitles" and subtitles is None:
         raise SubtitleError(
             "speech.source is subtitles, but there are none.",
             "Give subtitles (--subtitles FILE), or set speech.source=auto to listen to the sound.",
         )
     if subtitles is not None and settings.source != "sound":
-        inside = [
-            replace(one, interval=clipped)
-            for one in sorted(subtitles, key=lambda one: (one.interval, one.text))
-            if (clipped := one.interval.clip(Interval(0.0, duration))) is not None
-        ]
-        detail = f"{len(inside)} utterances from subtitles"
-        if beyond := len(subtitles) - len(inside):
-            detail += f"; {beyond} beyond the film's end left out"
-        return tuple(inside), "subtitles", detail
-    if blocks is None:
-        return (), "none", "the film has no sound"
+        return _believe_subtitles(subtitles, heard, duration)
+    if heard is None:
+        return FoundSpeech((), "none", "the film has no sound")
+    total = sum(interval.duration for interval in heard.intervals)
+    share = round(100 * total / duration) if duration > 0 else 0
+    detail = f"{len(heard.intervals)} stretches of speech heard, {total:.1f} s, {share} % of the film"
+    return FoundSpeech(tuple(map(Utterance, heard.intervals)), "sound", detail, heard.notes)
+
+
+MANY_BEYOND = 0.1
+"""Share of subtitles beyond the film's end from which they may be of another cut; a few are of credits."""
+
+
+def _believe_subtitles(
+    subtitles: Sequence[Utterance], heard: HeardSpeech | None, duration: float
+) -> FoundSpeech:
+    film = Interval(0.0, duration)
+    inside = []
+    for utterance in sorted(subtitles, key=lambda utterance: (utterance.interval, utterance.text)):
+        clipped = utterance.interval.clip(film)
+        if clipped is not None:
+            inside.append(replace(utterance, interval=clipped))
+    if subtitles and not inside:
+        check_inside(subtitles, duration)
+    beyond = len(subtitles) - len(inside)
+    detail, notes = f"{len(inside)} utterances from subtitles", []
+    if beyond:
+        detail += f"; {beyond} beyond the film's end left out"
+        if beyond >= MANY_BEYOND * len(subtitles):
+            notes.append(
+                f"{beyond} of {len(subtitles)} subtitles lie outside the film: are they of this version?"
+            )
+    if heard is not None:
+        note = fit_subtitles([utterance.interval for utterance in subtitles], heard.intervals, duration).note
+        notes += [*heard.notes, note] if note else heard.notes
+    return FoundSpeech(tuple(inside), "subtitles", detail, tuple(notes))
+
+
+def check_inside(subtitles: Sequence[Utterance], duration: float) -> None:
+    """Raises SubtitleError where all of some subtitles lie outside a film of ``duration`` seconds."""
+    film = Interval(0.0, duration)
+    if (
+        not subtitles
+        or duration <= 0
+        or any(utterance.interval.clip(film) is not None for utterance in subtitles)
+    ):
+        return
+    first = min(utterance.interval.start for utterance in subtitles)
+    many = f"None of the {len(subtitles)} subtitles lies"
+    raise SubtitleError(
+        f"{many if len(subtitles) > 1 else 'The only subtitle does not lie'} inside the film: it ends at "
+        f"{clock(duration)}, and the first subtitle begins at {clock(first)}.",
+        "Give the subtitles of this film, or none: then the sound is listened to.",
+    )
+
+
+def speech_in(
+    blocks: Iterable[SoundBlock], duration: float, progress: Progress | None = None
+) -> tuple[Interval, ...] | None:
+    """The speech in sound at 16 kHz from second 0, inside ``[0, duration)``; None where there is no block."""
     chances = _listen(blocks, duration, progress or NoProgress())
-    if len(chances) == 0:
-        return (), "none", "the film has no sound"
-    heard = speech_intervals(chances, duration)
-    seconds = sum(interval.duration for interval in heard)
-    share = round(100 * seconds / duration) if duration > 0 else 0
-    detail = f"{len(heard)} stretches of speech heard, {seconds:.1f} s, {share} % of the film"
-    return tuple(map(Utterance, heard)), "sound", detail
+    return speech_intervals(chances, duration) if len(chances) else None
 
 
 def _listen(blocks: Iterable[SoundBlock], duration: float, progress: Progress) -> Signal:

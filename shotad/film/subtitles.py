@@ -1,7 +1,7 @@
 """Subtitles as utterances: from a file, or from the text tracks inside a film.
 
-`read_subtitles` takes SRT, WebVTT, ASS and SSA files, through pysubs2; `embedded_track` reads mov_text,
-SubRip, ASS and WebVTT tracks and chooses the one to be trusted as a record of all that is said.
+`read_subtitles` takes files of the formats in `subtitle_files`; `embedded_track` reads mov_text, SubRip, ASS
+and WebVTT tracks and chooses the one to be trusted as a record of all that is said.
 
 A cue says spoken words, sung words, or only a sound (`read_turns`). Captions for deaf people name sounds in
 brackets and mark songs with notes (the BBC's and Netflix's subtitle guides; older British files use ``#`` for
@@ -13,15 +13,28 @@ from __future__ import annotations
 
 import html
 import re
-import warnings
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.core import FilmError, Interval, SpeechKind, SubtitleError, Utterance, is_tar, seen
+from shotad.core import (
+    FilmError,
+    Interval,
+    SpeechKind,
+    SubtitleError,
+    Utterance,
+    is_tar,
+    plural,
+    printable,
+    read_text_file,
+    seen,
+)
 from shotad.film.container import TEXT_CODECS, exact_start, find_media, legible, packets_of
 from shotad.film.speakers import marked, of_actor, pieces
+from shotad.film.subtitle_files import UnknownFrameRate, parse_subtitle_text, read_clock
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -40,7 +53,7 @@ _FEWEST_PER_MINUTE = 0.5
 _LONG_FILM = 600.0
 
 
-def embedded_track(path: Path) -> tuple[tuple[Utterance, ...], str] | None:
+def embedded_track(path: Path) -> tuple[Subtitles, str] | None:
     """The text track inside a film that best tells all speech, and why this one; None if there is none.
 
     Times count from the container's start time. Forced tracks, signs, songs, commentary and
@@ -60,7 +73,7 @@ def embedded_track(path: Path) -> tuple[tuple[Utterance, ...], str] | None:
             streams = {n: s for n, s in subtitles if s.codec_context.name in TEXT_CODECS}
             if not streams:
                 return None
-            heard = _read_tracks(container, streams)
+            heard, undecoded = _read_tracks(container, streams)
             audio = container.streams.best("audio")
             language = legible(audio.metadata).get("language", "") if audio is not None else ""
             duration = (container.duration or 0) / 1_000_000
@@ -73,20 +86,53 @@ def embedded_track(path: Path) -> tuple[tuple[Utterance, ...], str] | None:
     if fullest == 0 or (duration >= _LONG_FILM and fullest < _FEWEST_PER_MINUTE * duration / 60):
         return None
     whole = [track for track in whole if len(track[1]) >= _WHOLE_SHARE * fullest]
-    _, said, known = min(whole, key=lambda track: ([not has for has in track[2].values()], track[0]))
+    number, said, known = min(whole, key=lambda track: ([not has for has in track[2].values()], track[0]))
     why = ", ".join(mark for mark, has in known.items() if mark and has) or "the first"
     reason = f"{len(whole)} of {len(streams)} text tracks hold all speech; chosen: {why}"
-    return said, reason if len(streams) > 1 else "the only text track"
+    lost = undecoded.get(number, 0)
+    notes = (f"{plural(lost, 'subtitle')} of text track {number} cannot be decoded.",) if lost else ()
+    return Subtitles(said, notes), reason if len(streams) > 1 else "the only text track"
+
+
+def end_of_sound_and_picture(path: Path) -> float | None:
+    """Second at which the last picture or sound ends, as far as the container says it.
+
+    Subtitles of another film, muxed in, make the container longer than the film. Raises FilmError.
+    """
+    import av
+
+    ends: list[float] = []
+    try:
+        with find_media(path).open() as container:
+            zero = exact_start(container)
+            for stream in (*container.streams.video, *container.streams.audio):
+                length: float | None = None
+                if stream.duration and stream.time_base:
+                    begin = (stream.start_time or 0) * stream.time_base - zero
+                    length = float(begin + stream.duration * stream.time_base)
+                elif _CLOCK_TAG.fullmatch(legible(stream.metadata).get("DURATION", "")):
+                    # Matroska's statistics tag; it counts from the container's start.
+                    length = read_clock(legible(stream.metadata)["DURATION"])
+                if length is not None:
+                    ends.append(length)
+    except av.error.FFmpegError as error:
+        raise FilmError(f"{path} cannot be read: {error.strerror}.", HINT) from None
+    return max(ends, default=None)
+
+
+_CLOCK_TAG = re.compile(r"\d{1,3}:\d{2}:\d{2}(?:\.\d{1,9})?")
 
 
 def _read_tracks(
     container: InputContainer, streams: dict[int, SubtitleStream]
-) -> list[tuple[Utterance, ...]]:
-    """One pass over the film for all ``streams``; a packet that does not decode is passed over."""
+) -> tuple[list[tuple[Utterance, ...]], Counter[int]]:
+    """What each of ``streams`` says, in one pass over the film; and how many of its packets do not decode."""
     import av
 
     zero = float(exact_start(container))
     heard: dict[int, list[Utterance]] = {stream.index: [] for stream in streams.values()}
+    numbers = {stream.index: number for number, stream in streams.items()}
+    undecoded: Counter[int] = Counter()
     for packet in packets_of(container, *streams.values()):
         if packet.pts is None or not packet.time_base:
             continue
@@ -95,6 +141,7 @@ def _read_tracks(
         try:
             lines = packet.decode()
         except av.error.InvalidDataError:
+            undecoded[numbers[packet.stream_index]] += 1
             continue
         for line in lines:
             event = bytes(getattr(line, "ass", b"")).decode("utf-8", "replace")
@@ -103,7 +150,7 @@ def _read_tracks(
             if packet.stream.codec_context.name == "webvtt" and "<v" in written:
                 text = written  # the decoder drops voice tags
             heard[packet.stream_index] += utterances_in(text, start, end, style=style, actor=actor)
-    return [ordered(utterances) for utterances in heard.values()]
+    return [ordered(utterances) for utterances in heard.values()], undecoded
 
 
 def _marks(stream: SubtitleStream, language: str) -> dict[str, bool] | None:
@@ -267,114 +314,88 @@ def _clean_lines(text: str, *, keep_label: bool = True) -> str:
     return " ".join(filter(_WORD.search, found))
 
 
-LARGEST_FILE = 16 << 20
-"""Bytes; the subtitles of a long film have about 0.2 MB, so a larger file is something else."""
-HINT = "Give an SRT, WebVTT, ASS or SSA file, or leave --subtitles out to listen to the sound."
+HINT = (
+    "Give SubRip (SRT), WebVTT, ASS, SSA, TTML, SAMI, SBV, SubViewer or MicroDVD, "
+    "or leave --subtitles out to listen to the sound."
+)
 _SIGN_STYLE = re.compile(
     r"(?<![a-z])signs?(?![a-z])|typeset|(?<!sub)titles?\b|on-?screen|(?<![a-z])notes?\b|logo|credit",
     re.IGNORECASE,
 )
 _SONG_STYLE = re.compile(r"\b(?:op|ed)\b|song|karaoke|lyric|romaji|kanji|insert", re.IGNORECASE)
 
+MOST_LINES_NAMED = 50
+"""Numbers of unread lines that a note lists; a file with more is damaged all over, and the count says it."""
 
-def read_subtitles(path: str | Path) -> tuple[Utterance, ...]:
-    """All that is spoken or sung according to a subtitle file, by start time; seconds of the film.
+
+@dataclass(frozen=True, slots=True)
+class Subtitles:
+    """What is spoken or sung according to subtitles, by start time, in seconds of the film."""
+
+    utterances: tuple[Utterance, ...]
+    notes: tuple[str, ...] = ()
+    """What a person should know: lines that could not be read, and an encoding that was guessed."""
+
+
+def read_subtitles(
+    path: str | Path, *, encoding: str | None = None, frame_rate: Fraction | None = None
+) -> Subtitles:
+    """All that is spoken or sung according to a subtitle file.
 
     Sound captions, tunes, on-screen signs and the subtitlers' own credits are no utterances. A cue
-    that ends before it starts lasts as long as its words take. Raises SubtitleError.
+    that ends before it starts lasts as long as its words take. ``encoding`` None: found from the bytes.
+    ``frame_rate`` is the film's, for files that count frames. Raises SubtitleError; UsageError for an
+    ``encoding`` that is not known.
     """
-    path = Path(path)
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise SubtitleError(f"{path} has {path.stat().st_size} bytes, too many for subtitles.", HINT)
-        data = path.read_bytes()
-    except OSError as error:
-        raise SubtitleError(f"The subtitles {path} cannot be read: {error.strerror}.", HINT) from None
-    if not data.strip():
-        raise SubtitleError(f"The subtitles {path} are empty.", HINT)
-    return parse_subtitles(_decode(data, path), str(path))
+    file = read_text_file(path, "subtitles", SubtitleError, hint=HINT, encoding=encoding)
+    subtitles = parse_subtitles(file.text, str(path), frame_rate)
+    if not file.note:
+        return subtitles
+    note = f"{path} {file.note}."
+    if file.detected:
+        note += " If its words look wrong, name the encoding: --encoding."
+    return replace(subtitles, notes=(note, *subtitles.notes))
 
 
-def parse_subtitles(text: str, name: str = "subtitles") -> tuple[Utterance, ...]:
+def parse_subtitles(text: str, name: str = "subtitles", frame_rate: Fraction | None = None) -> Subtitles:
     """`read_subtitles` for text that is already in memory; ``name`` stands in errors."""
-    import pysubs2
-
-    text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
-    kind = _format_of(text, name)
-    options = {"keep_html_tags": True} if kind in ("srt", "vtt") else {}
+    if not text.strip():
+        raise SubtitleError(f"The subtitles {name} are empty.", HINT)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            subs = pysubs2.SSAFile.from_string(
-                _vtt_cues(text) if kind == "vtt" else text, format_=kind, **options
-            )
-    except (pysubs2.exceptions.Pysubs2Error, ValueError, KeyError, IndexError) as error:
-        raise SubtitleError(f"{name} is damaged: {error}.", HINT) from None
-    if not subs.events and kind != "vtt":
-        raise SubtitleError(f"{name} holds no subtitle.", HINT)
-    said: list[Utterance] = []
-    for event in subs.events:
-        if not (event.is_comment or event.is_drawing):
-            start, end = event.start / 1000, event.end / 1000
-            said += utterances_in(event.text, start, end, style=event.style, actor=event.name)
-    return ordered(said)
+        parsed = parse_subtitle_text(text, frame_rate)
+    except UnknownFrameRate as trouble:
+        hint = "Give the film with them, or write {1}{1}25 as the first line, with its frames a second."
+        raise SubtitleError(f"{name} cannot be read: {trouble}.", hint) from None
+    if parsed is None:
+        raise SubtitleError(f"{name} is in no known subtitle format.", HINT)
+    unread = _unread_lines(parsed.unread)
+    # A WebVTT file with no cue at all is valid, and says that nobody speaks.
+    if not parsed.events and (unread or parsed.format != "vtt"):
+        reason = f": {unread}" if unread else ""
+        raise SubtitleError(f"{name} holds no subtitle that can be read{reason}.", HINT)
+    utterances: list[Utterance] = []
+    for event in parsed.events:
+        utterances += utterances_in(event.text, event.start, event.end, style=event.style, actor=event.actor)
+    return Subtitles(ordered(utterances), (f"{name}: {unread}.",) if unread else ())
+
+
+def _unread_lines(unread: Sequence[tuple[int, str]]) -> str:
+    """``2 lines look like times and are not read: lines 5 and 9 ('0:0x --> 0:06')``; empty for none."""
+    if not unread:
+        return ""
+    numbers = [str(number) for number, _ in unread[:MOST_LINES_NAMED]]
+    listed = numbers[0] if len(numbers) == 1 else f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+    if len(unread) > MOST_LINES_NAMED:
+        listed = f"{', '.join(numbers)} and {len(unread) - MOST_LINES_NAMED} more"
+    shown = printable(unread[0][1].strip()[:80])
+    if len(unread) == 1:
+        return f"line {listed} looks like a time and is not read: {shown!r}"
+    return f"{len(unread)} lines look like times and are not read: {listed}; the first is {shown!r}"
 
 
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
     """By start, each only once (typeset ASS repeats a line in several layers)."""
     return tuple(sorted(dict.fromkeys(utterances), key=lambda u: (u.interval, u.text)))
-
-
-def _decode(data: bytes, path: Path) -> str:
-    for mark, encoding in (
-        (b"\xef\xbb\xbf", "utf-8-sig"),
-        (b"\xff\xfe\x00\x00", "utf-32"),
-        (b"\x00\x00\xfe\xff", "utf-32"),
-        (b"\xff\xfe", "utf-16"),
-        (b"\xfe\xff", "utf-16"),
-    ):
-        if data.startswith(mark):
-            return data.decode(encoding, errors="replace")
-    head = data[:4096]
-    if head.count(0) > len(head) // 4:
-        text = data.decode(
-            "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be", "replace"
-        )
-        if "-->" in text or "Dialogue:" in text:
-            return text
-    if 0 in data:
-        raise SubtitleError(f"{path} is no text.", HINT)
-    for encoding in ("utf-8", "cp1252"):
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return data.decode("latin-1")
-
-
-def _format_of(text: str, name: str) -> str:
-    if text.lstrip().startswith("WEBVTT"):
-        return "vtt"
-    if re.search(r"^[^\S\n]*\[(?:Script Info|V4\+? Styles|Events)\]", text, re.MULTILINE | re.IGNORECASE):
-        return "ssa" if re.search(r"^[^\S\n]*\[V4 Styles\]", text, re.MULTILINE | re.IGNORECASE) else "ass"
-    if re.search(r"^[^\S\n]*\d+:\d+:\d+[,.:]\d+\s*-->", text, re.MULTILINE):
-        return "srt"
-    raise SubtitleError(f"{name} is in no known subtitle format.", HINT)
-
-
-def _vtt_cues(text: str) -> str:
-    """WebVTT with nothing but its cues: pysubs2 would read a note or a named cue id as words.
-
-    Time tags go too, for two of them in one line look like the times of a cue.
-    """
-    cues = []
-    for block in re.split(r"\n[ \t]*\n", text):
-        lines = block.strip("\n").split("\n")
-        at = next((i for i, line in enumerate(lines[:2]) if "-->" in line), None)
-        if at is not None and not lines[0].startswith(("NOTE", "STYLE", "REGION")):
-            payload = [re.sub(r"<[\d:.]+>", "", line) for line in lines[at + 1 :]]
-            cues.append("\n".join([lines[at], *payload]))
-    return "WEBVTT\n\n" + "\n\n".join(cues) + "\n"
 
 
 def utterances_in(

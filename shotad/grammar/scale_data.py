@@ -43,7 +43,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
-from shotad.core import DatasetError, FilmError, Image, ShotScale
+from shotad.core import DatasetError, FilmError, Image, ShotScale, parse_json, read_text_file
 
 if TYPE_CHECKING:
     from shotad.core import FilmInfo
@@ -453,8 +453,8 @@ def _annotations(folder: Path, name: str | None) -> list[Annotation]:
 def load(path: Path) -> Annotation | None:
     """The annotation in a JSON file; None where the file is something else. Raises DatasetError."""
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        tree = parse_json(read_text_file(path, "table", DatasetError, encoding="utf-8").text)
+    except ValueError as error:
         raise DatasetError(f"{path} cannot be read: {error}.", "Replace the file.") from None
     if not isinstance(tree, dict):
         return None

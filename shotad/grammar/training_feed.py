@@ -12,11 +12,12 @@ import random
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import Image, ShotadError, need_torch
+from shotad.core import Image, ShotadError, need_torch, own_modules_only
 from shotad.grammar.features import fitted
 from shotad.grammar.scale_data import ScaleItem, open_picture
 from shotad.grammar.training_settings import AugmentSettings, ScaleTraining, augmented
@@ -132,6 +133,8 @@ def worker_context() -> Any:
     context = multiprocessing.get_context("forkserver")
     # Torch is loaded once, before the first worker, and not by each: to load it starts no threads.
     context.set_forkserver_preload(["shotad.grammar.ignore_signals", __name__])
+    with own_modules_only():
+        forkserver.ensure_running()
     return context
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, Self, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import DatasetError, ShotScale, replacing
+from shotad.core import DatasetError, ShotScale, append, replacing
 
 FILE = "metrics.csv"
 COLUMNS = (
@@ -64,8 +65,9 @@ class MetricLog:
 
     def add(self, step: int, values: Mapping[str, float]) -> None:
         """Write one row at once: figures by their names in `COLUMNS`, of a step after the last."""
-        with self._path.open("a", encoding="utf-8", newline="") as file:
-            _writer(file).writerow({"step": step, **{name: f"{value:.8g}" for name, value in values.items()}})
+        row = io.StringIO(newline="")
+        _writer(row).writerow({"step": step, **{name: f"{value:.8g}" for name, value in values.items()}})
+        append(self._path, row.getvalue().encode())
         if self._board is not None:
             for name, value in values.items():
                 self._board.add_scalar(name, value, step)

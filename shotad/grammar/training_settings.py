@@ -38,11 +38,11 @@ class AugmentSettings(Settings):
     """Chance of a picture without colour: there are black and white films."""
     blur: float = Field(0.15, ge=0, le=1)
     """Chance of a slight softness. Strong blur is avoided: it is itself a sign of closeness."""
-    blur_radius: float = Field(0.003, ge=0)
+    blur_radius: float = Field(0.003, ge=0, le=1)
     """Largest radius, as a part of the picture's height."""
     noise: float = Field(0.15, ge=0, le=1)
     """Chance of grain."""
-    noise_level: float = Field(10.0, ge=0)
+    noise_level: float = Field(10.0, ge=0, le=255)
     """Largest standard deviation, of 255."""
     jpeg: float = Field(0.2, ge=0, le=1)
     """Chance of the marks of compression."""
@@ -65,9 +65,9 @@ class DataSettings(Settings):
     """The JSON file inside the data's folder, where MovieShots has several."""
     missing: float = Field(0.02, ge=0, le=1)
     """Largest share of annotated shots whose files may be absent."""
-    seed: int = Field(42, ge=0)
+    seed: int = Field(42, ge=0, le=2**63 - 1)
     """Of the split into train, val and test, where the data brings none."""
-    workers: int = Field(4, ge=0)
+    workers: int = Field(4, ge=0, le=1024)
     """Processes that read and change pictures, for each GPU; 0 reads them in between."""
 
 
@@ -78,9 +78,9 @@ class NetSettings(Settings):
     """``dinov2-small`` … ``dinov2-giant``, or a folder that save_pretrained of transformers wrote."""
     revision: str | None = None
     """Of the backbone on its hub; None: what is at hand, or else the newest."""
-    tuned_blocks: int = Field(6, ge=0)
-    long_side: int = Field(448, ge=14)
-    short_side: int = Field(336, ge=14)
+    tuned_blocks: int = Field(6, ge=0, le=1000)
+    long_side: int = Field(448, ge=14, le=8192)
+    short_side: int = Field(336, ge=14, le=8192)
     """Pixels of what the net sees."""
     drop_path: float = Field(0.0, ge=0, lt=1)
     """Chance that a tuned block is skipped, per image (stochastic depth)."""
@@ -89,19 +89,19 @@ class NetSettings(Settings):
 class OptimSettings(Settings):
     """AdamW, its rates and the loss."""
 
-    lr: float = Field(5e-5, gt=0)
+    lr: float = Field(5e-5, ge=1e-12, le=10)
     """Of the last block, at the top of its course."""
-    head_factor: float = Field(10.0, gt=0)
+    head_factor: float = Field(10.0, ge=1e-6, le=1e6)
     """How many times that rate the linear layer learns with: it alone begins from nothing."""
-    layer_decay: float = Field(1.0, gt=0, le=1)
+    layer_decay: float = Field(1.0, ge=0.001, le=1)
     """Rate of a block as a part of that of the block behind it."""
-    weight_decay: float = Field(0.05, ge=0)
+    weight_decay: float = Field(0.05, ge=0, le=10)
     """Of matrices; biases, norms and layer scales have none."""
     warmup: float = Field(0.05, ge=0, lt=1)
     """Part of all steps in which the rate rises; then it falls by a cosine."""
     floor: float = Field(0.01, ge=0, le=1)
     """Part of the rate that is left at the end."""
-    clip: float = Field(1.0, gt=0)
+    clip: float = Field(1.0, ge=1e-6, le=1e6)
     """Largest norm of the gradient."""
     class_weights: Literal["inverse", "none"] = "none"
     """``inverse``: a picture counts by the inverse frequency of its class in train."""
@@ -111,16 +111,16 @@ class OptimSettings(Settings):
 class ScaleTraining(Settings):
     """Everything that can be set for a training of shot scale."""
 
-    seed: int = Field(42, ge=0)
-    epochs: int = Field(10, ge=1)
-    batch: int = Field(64, ge=1)
+    seed: int = Field(42, ge=0, le=2**63 - 1)
+    epochs: int = Field(10, ge=1, le=100_000)
+    batch: int = Field(64, ge=1, le=1_000_000)
     """Pictures of one step, over all processes. ``compute.batch`` says how many of them go through one
     device at once; where that is fewer, gradients are summed up. Losses depend on neither."""
-    patience: int | None = Field(None, ge=1)
+    patience: int | None = Field(None, ge=1, le=100_000)
     """Epochs without a better macro-F1 on val after which training ends; None: never."""
-    save_every: int = Field(500, ge=1)
+    save_every: int = Field(500, ge=1, le=10_000_000)
     """Steps after which the state is saved, so that a killed run can go on."""
-    log_every: int = Field(10, ge=1)
+    log_every: int = Field(10, ge=1, le=10_000_000)
     """Steps of which the log holds the mean."""
     tensorboard: bool = True
     data: DataSettings = DataSettings()

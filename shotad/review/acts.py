@@ -23,6 +23,7 @@ from shotad.review.scene import (
     Scene,
     Span,
     at_own_pace,
+    brief,
     clock,
     fitted,
     interval_of,
@@ -443,7 +444,9 @@ def remove_slot(scene: Scene, line: str, _: Json) -> Change:
     """The slot ``line`` goes, and so does its line. Raises ReviewError where there is none."""
     slot = scene.slots.get(line)
     if slot is None:
-        raise ReviewError(f"There is no slot {line}.", "A line that belongs to no slot is removed by itself.")
+        raise ReviewError(
+            f"There is no slot {brief(line)}.", "A line that belongs to no slot is removed by itself."
+        )
     own = tuple(cue.id for cue in scene.track.cues if cue.slot_id == slot.id)
     others = [cue for cue in scene.track.cues if cue.id not in own]
     after = next((cue for cue in others if cue.interval.start >= slot.interval.start), None)

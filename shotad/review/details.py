@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Config, Facts, ShotadError, whole_record
+from shotad.core import Config, Facts, ShotadError, open_file, whole_record
 from shotad.description import ADDED, in_words
 from shotad.engines import ENGINES, stage_engines
 from shotad.review.keeping import Watched
@@ -353,7 +353,7 @@ class RecordIndex:
 
 def _by_slot(path: Path) -> Mapping[str, list[bytes]]:
     found: dict[str, list[bytes]] = {}
-    with path.open("rb") as file:
+    with open_file(path) as file:
         for line in file:
             if match := _SLOT.search(line[:_HEAD]):
                 found.setdefault(match[1].decode("utf-8", "replace"), []).append(line)

@@ -31,13 +31,16 @@ from shotad.core import (
     Sighting,
     WorkFolder,
     WorkFolderError,
+    inner_folder,
     parse_json,
+    read_file,
     write_bytes,
 )
 from shotad.description import CHARACTERS, FACES
 from shotad.film import COLOURS, STILLS, Film, Frames as Reading, fit, jpeg, open_film, paint, vlm_size
 from shotad.review.details import records_of
 from shotad.review.keeping import Watched
+from shotad.review.scene import brief
 from shotad.review.session import Session
 from shotad.sight import FaceTrack, from_row
 
@@ -132,9 +135,8 @@ class Frames:
         seen = self._seen(slot_id)
         if seen is None or not 1 <= number <= len(seen.notes):
             there = f"it saw {len(seen.notes)}" if seen is not None else "no model has looked at it"
-            raise ReviewError(
-                f"There is no frame {number} of slot {slot_id}: {there}.", "Open the line again."
-            )
+            what = f"There is no frame {number} of slot {brief(slot_id)}: {there}."
+            raise ReviewError(what, "Open the line again.")
         painted = painted and seen.overlay is not None
         shown = seen.notes[number - 1].shown
         name = (slot_id, seen.record, painted, shown)
@@ -170,9 +172,9 @@ class Frames:
             raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
         second = shot.interval.middle
         name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
-        path = self._session.folder / "review" / "strip" / name
+        path = inner_folder(self._session.folder, "review", "strip") / name
         with suppress(OSError):
-            return path.read_bytes()
+            return read_file(path)
         with self._lock:
             film = self._opened()
             width, height = film.info.size_within()
@@ -306,7 +308,7 @@ def _seen_in(record: Any, *, redone: bool) -> Seen | None:
 def _named(path: Path) -> Mapping[int, list[tuple[Triple, str | None]]]:
     """By shot: each track's triple and whose it is, in the order of the records."""
     found: dict[int, list[tuple[Triple, str | None]]] = {}
-    for row in parse_json(path.read_bytes())["tracks"]:
+    for row in parse_json(read_file(path))["tracks"]:
         triple = (float(row["first"]), float(row["last"]), int(row["looks"]))
         found.setdefault(int(row["shot"]), []).append((triple, row["named"]))
     return found
@@ -315,7 +317,7 @@ def _named(path: Path) -> Mapping[int, list[tuple[Triple, str | None]]]:
 def _faces(path: Path) -> Mapping[int, list[Mapping[str, Any]]]:
     """By shot: the records, oldest first; one that is half written is left out."""
     found: dict[int, list[Mapping[str, Any]]] = {}
-    for line in path.read_bytes().splitlines():
+    for line in read_file(path).splitlines():
         try:
             row = parse_json(line)
             found.setdefault(int(row["shot"]), []).append(row)

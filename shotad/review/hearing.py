@@ -29,8 +29,12 @@ from shotad.core import (
     ReviewError,
     ShotadError,
     VoiceError,
+    WorkFolderError,
+    inner_folder,
     key_of,
     native_quiet,
+    own_files,
+    read_file,
     readable_json,
     whole_record,
     write_bytes,
@@ -38,7 +42,8 @@ from shotad.core import (
 )
 from shotad.film import Film, Prepared, kept_free, open_film
 from shotad.review.events import Json
-from shotad.script import Cue, Track
+from shotad.review.scene import brief
+from shotad.script import Cue, Finding, Level, Track, spoken_words
 from shotad.sound import (
     AUTO,
     HOLD,
@@ -49,6 +54,7 @@ from shotad.sound import (
     WORDLESS,
     Course,
     Fitting,
+    Foreseeing,
     Heard as Measured,
     Keeping,
     Loudness,
@@ -59,8 +65,8 @@ from shotad.sound import (
     Take,
     excerpt,
     fit,
+    fit_track,
     foreseen_make_up,
-    has_words,
     lay,
     limit_of,
     loudness_of,
@@ -73,9 +79,11 @@ from shotad.sound import (
     programme_of,
     pronunciations,
     sampled,
+    takers_findings,
     voices,
     wav,
     whole,
+    why_unspeakable,
 )
 
 REVIEW = "review"
@@ -119,14 +127,16 @@ class Hearing:
         prepared: Callable[[], Prepared],
         *,
         settled: Callable[[], None] = lambda: None,
+        spoken: Callable[[], None] = lambda: None,
     ) -> None:
         """``config`` has the language of the track; ``prepared`` gives speech and slots as they are now;
-        ``settled`` is called from a thread when the level of the whole film gets known. Nothing is loaded
-        before it is needed."""
+        ``settled`` is called from a thread when the level of the whole film gets known, ``spoken`` when the
+        voice is there, or new takes are: `foresee` then knows more. Nothing is loaded before it is needed."""
         self._path, self._config, self._prepared = film, config, prepared
         self._speaking = Speaking(folder, config, prepared)
-        self.folder = folder / REVIEW / HEARD
+        self.folder = inner_folder(folder, REVIEW, HEARD)
         self._listening = Listening(folder / REVIEW / LOUDNESS, settled)
+        self._spoken = spoken
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
         self._film: Film | None = None
         self._programme: Programme | None = None
@@ -144,12 +154,25 @@ class Hearing:
         """
         part = next((one for one in KINDS if one == kind), None)
         if part is None:
-            raise ReviewError(f"{kind!r} is nothing that can be heard.", f"There are {', '.join(KINDS)}.")
+            raise ReviewError(
+                f"{brief(kind)} is nothing that can be heard.", f"There are {', '.join(KINDS)}."
+            )
         cue = next((cue for cue in track.cues if cue.id == line_id), None)
         if cue is None:
-            raise ReviewError(f"There is no line {line_id}.", "It may have been removed: look at the list.")
+            raise ReviewError(
+                f"There is no line {brief(line_id)}.", "It may have been removed: look at the list."
+            )
         self._speaking.speak_in(track.language)
-        return self._made(track, cue, part)
+        before = self._speaking.takes
+        try:
+            return self._made(track, cue, part)
+        finally:
+            if self._speaking.takes != before:
+                self._spoken()
+
+    def foresee(self, track: Track) -> tuple[Finding, ...]:
+        """What a render would leave unspoken, as `Speaking.foresee`."""
+        return self._speaking.foresee(track)
 
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
@@ -241,6 +264,7 @@ class Hearing:
             self._speaking.voice()
         if self._closed:
             return
+        self._spoken()
         with suppress(ShotadError):
             info = self._prepared().info
             self._listening.begin(self._sound(info.duration), info.fingerprint)
@@ -284,9 +308,48 @@ class Speaking:
         key = (voice.identity, lexicon, self._language)
         with self._lock:
             if self._studio is None or self._studio[0] != key:
-                place, settings = self._folder / VOICES, self._config.voice
+                place, settings = inner_folder(self._folder, VOICES), self._config.voice
                 self._studio = (key, Keeping(voice, place, settings, self._language, lexicon))
             return self._studio[1]
+
+    @property
+    def takes(self) -> int:
+        """How many takes were spoken here."""
+        with self._lock:
+            return 0 if self._studio is None else self._studio[1].spoken
+
+    def foresee(self, track: Track) -> tuple[Finding, ...]:
+        """The lines that a render would leave unspoken, and beside each line that leaves another no time that
+        it does: rule T4. Nothing is spoken for it.
+
+        It is the computation of a render, from the takes that are there. Of lines that were not spoken yet
+        it goes by how many words they have and says so; one that has too little time by that alone, and not
+        by another line, is left out (rule T3 tells it).
+        """
+        studio = None
+        if self._made is not None and self._language == track.language:
+            with suppress(VoiceError):  # told when a line is heard
+                studio = self.studio()
+        pace = self._config.slots.seconds_per_word
+
+        def seconds(text: str) -> float:
+            return max(1, spoken_words(text, track.language)) * pace
+
+        foreseeing = Foreseeing(studio, seconds)
+        fitting = fit_track(track, self.speech(), self._prepared(), foreseeing, self._config)
+        texts = {cue.id: " ".join(cue.text.split()) for cue in track.heard}
+        findings: list[Finding] = []
+        for lost in fitting.unspoken:
+            is_guessed = any(texts[name] in foreseeing.guessed for name in (lost.id, *lost.taken_by))
+            if lost.reason == WORDLESS or (is_guessed and not lost.taken_by):
+                continue
+            how = (
+                " (by the number of words: not all of these lines have been spoken yet)" if is_guessed else ""
+            )
+            what = f"would not be spoken: {lost.reason}{how}"
+            findings.append(Finding("T4", Level.ERROR, what, lost.id))
+            findings += takers_findings(track, [lost], f"would not be spoken{how}")
+        return tuple(findings)
 
     def view(self) -> Json:
         """The voice, what of the lines it sends away, and those that could take its place, for the page; no
@@ -324,27 +387,36 @@ class Speaking:
         """When the voice is heard in the film (None: it is not), the lines that sound where ``kind`` is
         heard, and warnings. Raises VoiceError."""
         studio = self.studio()
-        worded = has_words(studio.sent(cue.text))
-        if not worded and kind == "voice":
+        why_not = why_unspeakable(studio.sent(cue.text), track.language)
+        if why_not and kind == "voice":
             what = f"The line {cue.id} has no words that could be spoken."
-            raise VoiceError(what, f"It is {cue.text!r}." if cue.text else "Write some first.")
+            if why_not != WORDLESS:
+                what = f"The line {cue.id} is not spoken: {why_not}."
+            raise VoiceError(what, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
         near, own, told = Fitting(()), None, list[str]()
-        if worded and cue.heard:
+        if not why_not and cue.heard:
             near = self._near(track, cue, speech, studio)
             own = next((line for line in near.spoken if line.id == cue.id), None)
             left = next((line for line in near.unspoken if line.id == cue.id), None)
             told += own.steps if own is not None else ()
+            for neighbour in near.unspoken:
+                if cue.id in neighbour.taken_by:
+                    (finding,) = takers_findings(
+                        track, [replace(neighbour, taken_by=(cue.id,))], "is not spoken"
+                    )
+                    told.append(f"In the film this line {finding.message}")
             if left is not None:
                 told += (f"Not spoken in the film: {left.reason}", *left.steps)
                 if self._config.extended.on:
                     told.append("The film may pause for it when it is rendered (extended)")
         else:
-            why = WORDLESS if cue.heard else cue.reason or f"it is {cue.status}"
+            why = why_not if cue.heard else cue.reason or f"it is {cue.status}"
             told.append(f"Not spoken in the film: {why}")
             if kind == "mix":  # what is heard around it
                 around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
                 others = (one for one in track.heard if one.interval.overlaps(around))
-                others = (one for one in others if has_words(studio.sent(one.text)))
+                language = track.language
+                others = (one for one in others if not why_unspeakable(studio.sent(one.text), language))
                 middle = cue.interval.middle
                 other = min(others, key=lambda one: abs(one.interval.middle - middle), default=None)
                 near = near if other is None else self._near(track, other, speech, studio)
@@ -362,8 +434,9 @@ class Speaking:
         """A line and its neighbours, of those that a voice can say, fitted."""
         place = track.cues.index(cue)
         near = track.cues[max(0, place - 2 * MOST) : place + 2 * MOST + 1]
+        speakable = tuple(one for one in near if not why_unspeakable(studio.sent(one.text), track.language))
         lines = neighbourhood(
-            replace(track, cues=tuple(one for one in near if has_words(studio.sent(one.text)))),
+            replace(track, cues=speakable),
             cue.id,
             speech,
             {slot.id: slot.interval for slot in self._prepared().slots},
@@ -394,8 +467,7 @@ def keep_sound(folder: Path, data: bytes, files: int = FILES) -> Path:
         os.utime(path)
         return path
     write_bytes(path, [data])
-    own = (one for one in folder.glob(f"*{_ENDING}") if _OWN.fullmatch(one.name))
-    for old in sorted(own, key=lambda one: one.stat().st_mtime_ns)[:-files]:
+    for old in sorted(own_files(folder, _OWN), key=lambda one: one.stat().st_mtime_ns)[:-files]:
         with suppress(OSError):  # one that is being played cannot be removed on some systems
             old.unlink()
     return path
@@ -520,8 +592,8 @@ class Listening:
 
     def _rows(self) -> list[Mapping[str, Any]]:
         found: Mapping[str, Any] = {}
-        with suppress(OSError):
-            found = whole_record(LOUDNESS, self._file.read_bytes()) or {}
+        with suppress(OSError, WorkFolderError):
+            found = whole_record(LOUDNESS, read_file(self._file)) or {}
         rows = found.get("measures") if found.get("format") == FORMAT else None
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 

@@ -19,19 +19,34 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import OutOfDate, ScriptError, Slot, WorkFolderError, slot_rows, slots_of, whole_record
+from shotad.core import (
+    OutOfDate,
+    ScriptError,
+    Slot,
+    WorkFolderError,
+    append,
+    open_file,
+    read_file,
+    slot_rows,
+    slots_of,
+    whole_record,
+    write_text,
+)
 from shotad.film import SlotChange
 from shotad.review.scene import Asked, Change
-from shotad.script import Cue, Fields, Track, cue_json, read_cue, short_hash
-
-FILE, BEGUN = "review.jsonl", "review.begun.json"
+from shotad.script import (
+    BEGUN,
+    HISTORY,
+    Cue,
+    Fields,
+    Track,
+    content_stamp,
+    cue_json,
+    read_cue,
+)
 
 Row = Mapping[str, Any]
 Way = Literal["undo", "redo"]
-
-
-_UNSEEN = ("spoken_length", "fit_steps", "provenance", "voiced")
-"""Of a line, what only machines write: a render beside an open page is no conflict."""
 
 
 def row_of(cue: Cue) -> dict[str, Any]:
@@ -40,14 +55,9 @@ def row_of(cue: Cue) -> dict[str, Any]:
     return values
 
 
-def stamp_of(cue: Cue) -> str:
-    """Short name of a line: another as soon as anything of it changes that people change or choose from."""
-    return short_hash(json.dumps({k: v for k, v in cue_json(cue).items() if k not in _UNSEEN}))
-
-
 @dataclass(frozen=True, slots=True)
 class LineStep:
-    """What a step did to one line: its `stamp_of` and what changed, before and after; None: no line."""
+    """What a step did to one line: its `content_stamp` and what changed, before and after; None: no line."""
 
     id: str
     was: str | None
@@ -61,7 +71,7 @@ class LineStep:
         if old is not None and new is not None:
             keys = [key for key in (old | new) if old.get(key) != new.get(key)]
             old, new = ({key: row.get(key) for key in keys} for row in (old, new))
-        was, now = (None if cue is None else stamp_of(cue) for cue in (before, after))
+        was, now = (None if cue is None else content_stamp(cue) for cue in (before, after))
         return LineStep(name, was, now, old, new)
 
     def backwards(self) -> LineStep:
@@ -73,7 +83,7 @@ class LineStep:
         if self.after is None:
             return None
         values = {**(row_of(cue) if cue is not None else {}), **self.after}
-        return read_cue(Fields(FILE), values, self.id, language, set())
+        return read_cue(Fields(HISTORY), values, self.id, language, set())
 
     def followed_by(self, other: LineStep) -> LineStep | None:
         """Both as one; None where they do not belong together."""
@@ -112,7 +122,7 @@ class History:
     """The steps of a work folder. Who uses it holds `shotad.script.track_files.track_lock`."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE
+        self.path = folder / HISTORY
         self._begun = folder / BEGUN
         self._end = self._rows = 0
         self._stacks: dict[Way, list[bytes]] = {"undo": [], "redo": []}
@@ -134,7 +144,7 @@ class History:
             self._end = self._rows = 0
             self._stacks = {"undo": [], "redo": []}
         if size:
-            with self.path.open("rb") as rows:
+            with open_file(self.path) as rows:
                 rows.seek(self._end)
                 for line in rows:
                     self._follow(line)
@@ -143,8 +153,8 @@ class History:
     def begin(self, what: Step | Way, asked: Asked | None = None) -> None:
         """Note what the track will hold next; `add` follows."""
         row = self._row(what, asked)
-        with suppress(OSError):  # the row that follows says what cannot be written
-            self._begun.write_text(json.dumps({"at": self._rows, "row": row}), encoding="utf-8")
+        with suppress(WorkFolderError):  # the row that follows says what cannot be written
+            write_text(self._begun, json.dumps({"at": self._rows, "row": row}))
 
     def add(self, what: Step | Way, asked: Asked | None = None) -> None:
         """A new step, ``asked`` for by a page; what was undone before cannot be done again. Or a way: the
@@ -160,8 +170,8 @@ class History:
     def settle(self, track: Track, slots: Sequence[Slot]) -> None:
         """Add what a program had begun that was killed, where ``track`` and ``slots`` hold it."""
         try:
-            data = self._begun.read_bytes()
-        except OSError:
+            data = read_file(self._begun)
+        except (OSError, WorkFolderError):
             return
         match whole_record(BEGUN, data):
             case {"at": at, "row": {"step": "undo" | "redo" as way} as row} if at == self._rows:
@@ -241,23 +251,22 @@ class History:
         line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         self._remember(row)  # what cannot be noted was done all the same
         try:
-            with self.path.open("ab") as out:
-                if self._end:  # a process killed in the middle of a row leaves it without an end
-                    with self.path.open("rb") as rows:
-                        rows.seek(self._end - 1)
-                        if rows.read(1) != b"\n":
-                            self._end += out.write(b"\n")
-                out.write(line)
-        except OSError as error:
-            raise WorkFolderError(
-                f"{self.path} cannot be written: {error.strerror}.", "What was done cannot be undone then."
-            ) from None
+            end = b""
+            if self._end:  # a process killed in the middle of a row leaves it without an end
+                with open_file(self.path) as rows:
+                    rows.seek(self._end - 1)
+                    end = b"" if rows.read(1) == b"\n" else b"\n"
+            append(self.path, end + line)
+            self._end += len(end)
+        except (FileNotFoundError, WorkFolderError) as error:
+            what = getattr(error, "what", f"{self.path} is gone.")
+            raise WorkFolderError(what, "What was done cannot be undone then.") from None
         self._follow(line)
         self._say()
 
     def _follow(self, line: bytes) -> None:
         """Bring the stacks up to date with the next row of the file."""
-        row = whole_record(FILE, line) or {}
+        row = whole_record(HISTORY, line) or {}
         self._end += len(line)
         self._rows += bool(row)
         self._remember(row)
@@ -304,7 +313,7 @@ def _asked_row(asked: Asked | None, lines: Sequence[LineStep]) -> dict[str, Any]
 
 def _step_of(line: bytes | Row) -> Step | None:
     """The step of a row; None for one that somebody has spoilt."""
-    row = line if isinstance(line, Mapping) else whole_record(FILE, line) or {}
+    row = line if isinstance(line, Mapping) else whole_record(HISTORY, line) or {}
     try:
         lines = tuple(LineStep(**one) for one in row["lines"])
         return Step(row["said"], lines, row.get("slots"), row.get("group", ""))
@@ -341,7 +350,7 @@ def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
         moved = SlotChange(tuple(slots_of(step.slots["added"])), tuple(slots_of(step.slots["removed"])))
     moved = moved.inverse if way == "undo" else moved
     there = {slot.id for slot in slots}
-    stamps = {line.id: stamp_of(cues[line.id]) for line in lines if line.id in cues}
+    stamps = {line.id: content_stamp(cues[line.id]) for line in lines if line.id in cues}
     changed = [line.id for line in lines if line.was != stamps.get(line.id)]
     changed += [slot.id for slot in moved.removed if slot.id not in there]
     changed += [slot.id for slot in moved.added if slot.id in there]

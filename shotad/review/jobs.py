@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Literal
 
-from shotad.core import Progress, ReviewError, ShotadError, Task
+from shotad.core import Progress, ReviewError, ShotadError, Task, memory_error_of
 from shotad.review.events import Json, Tabs
+from shotad.review.scene import brief
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 Work = Callable[[Progress], Json]
@@ -31,6 +32,8 @@ _PAUSE = 0.2
 _MOST_NOTES = 200
 _MOST_ENDED = 50
 """Jobs that have ended and are still shown."""
+_MOST_WAITING = 100
+"""Jobs that may wait for their turn. No page asks for so many."""
 
 _VERSIONS = itertools.count(time.time_ns() // 1000)
 """They go on ascending when the server is started again, and are whole numbers to a browser too."""
@@ -123,6 +126,11 @@ class Jobs:
         with self._lock:
             if self._closed:
                 raise ReviewError(f"{title}: not begun, for the review is being closed.")
+            waiting = sum(1 for other in self._jobs.values() if other.state == "waiting")
+            if waiting >= _MOST_WAITING:
+                raise ReviewError(
+                    f"{title}: not begun, for {waiting} jobs wait already.", "Stop some of them."
+                )
             job = _Job(self, f"j{next(self._numbers)}", kind, title, work)
             self._jobs[job.id] = job
             self._queue.put(job)
@@ -147,7 +155,9 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(name)
             if job is None:
-                raise ReviewError(f"There is no job {name}.", "It ended long ago, or before a restart.")
+                raise ReviewError(
+                    f"There is no job {brief(name)}.", "It ended long ago, or before a restart."
+                )
             job.stop.set()
             if job.state == "waiting":
                 job.state = "stopped"
@@ -189,9 +199,11 @@ class Jobs:
                 result = job.work(job)
             except Stopped:
                 self._end(job, "stopped")
-            except ShotadError as error:
-                self._end(job, "failed", error={"what": error.what, "hint": error.hint})
             except Exception as error:  # noqa: BLE001  the thread must live on for the next job
+                known = memory_error_of(error) or error
+                if isinstance(known, ShotadError):
+                    self._end(job, "failed", error={"what": known.what, "hint": known.hint})
+                    continue
                 _LOG.exception("A job of the review page failed: %s", job.title)
                 what = f"A fault of shotad itself: {type(error).__name__}. What was done before is kept."
                 hint = "The terminal of shotad review says more. Please report it."

@@ -18,10 +18,13 @@ from shotad.core import (
     ScriptError,
     ShotadError,
     WorkFolder,
+    WorkFolderError,
+    explained,
+    is_busy,
     plural,
+    read_file,
     write_bytes,
 )
-from shotad.review.history import stamp_of
 from shotad.review.scene import Change
 from shotad.script import (
     REDO,
@@ -30,6 +33,7 @@ from shotad.script import (
     Format,
     Track,
     are_written,
+    content_stamp,
     cue_block,
     cue_span,
     edited_scripts,
@@ -65,7 +69,7 @@ class SideScripts:
         if now == self._seen:
             return track, None
         self._seen, self._blocked = now, frozenset()
-        edited = edited_scripts(self._folder, self._name)
+        edited = edited_scripts(self._folder, self._name, track)
 
         def brought(scripts: Sequence[tuple[Format, Path]]) -> Track:
             return with_scripts(track, WorkFolder(self._folder), scripts)
@@ -169,9 +173,14 @@ class TrackFile:
         if now is not None and now == self._known:
             return None
         try:
-            data = self.path.read_bytes()
+            data = read_file(self.path)
             text = data.decode("utf-8-sig")
+        except WorkFolderError as error:
+            raise ScriptError(error.what, error.hint) from None
         except (OSError, UnicodeDecodeError) as error:
+            if is_busy(error):  # the file is good, and nobody has to mend it
+                with explained(self.path, "cannot be read"):
+                    raise
             raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
         track = None if data == self._data else from_json(text, str(self.path))
         self._known, self._data = now, data
@@ -243,7 +252,7 @@ class News:
         gone = tuple(name for name in before if name not in there)
         cues = tuple(there[name] for name in before if name in there)
         olds = ((before[cue.id], cue) for cue in cues)
-        others = sum(old is None or stamp_of(old) != stamp_of(cue) for old, cue in olds)
+        others = sum(old is None or content_stamp(old) != content_stamp(cue) for old, cue in olds)
         number = 0 if self._expects else len(gone) + others
         what = plural(number, "line was", "lines were")
         said = f"{what} changed by another program." if number else ""

@@ -49,7 +49,9 @@ from shotad.film import (
     is_cover,
     light_of,
     matrix_of,
+    packets_of,
     sound_blocks,
+    timeline_of,
     turn_of,
 )
 
@@ -100,6 +102,8 @@ def browser_kind(info: FilmInfo, config: Config | None = None) -> tuple[str, str
             why = f"Browsers play its first audio track, the lines were made for {track}."
         elif track is not None and track.codec not in _SOUNDS[found]:
             why = f"Browsers do not all play this sound ({track.codec})."
+        elif timeline_of(container) is not None:
+            why = "Its clock jumps, which browsers show in different ways."
         elif abs(info.start) > MOST_OFF:
             why = f"Its clock begins at {float(info.start):.2f} s, from which browsers count differently."
     return found, why
@@ -352,7 +356,7 @@ def remux(film: Film, track: int | None, output: OutputContainer, report: Report
 def _packets(source: Any) -> Iterator[Packet[Any]]:
     """All packets up to where the film can no more be read."""
     with suppress(av.error.FFmpegError, OSError):
-        yield from source.demux()
+        yield from packets_of(source)
 
 
 class CopiedPicture:

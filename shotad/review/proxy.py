@@ -25,15 +25,18 @@ from pathlib import Path
 from typing import Any
 
 import av
-from filelock import FileLock
 
 from shotad.core import (
     Config,
     FilmInfo,
     ShotadError,
     WorkFolderError,
+    inner_folder,
     key_of,
+    lock_file,
+    read_file,
     readable_json,
+    refuse_special,
     replacing,
     sweep_beside,
     write_text,
@@ -71,7 +74,7 @@ class Proxy:
         settings = [LINES, QUALITY, BITS, config.film.reader, config.film.audio_track]
         self._order = Order(
             film.absolute(),
-            folder.absolute() / "review" / "proxy.mp4",
+            inner_folder(folder.absolute(), "review") / "proxy.mp4",
             key_of(f"proxy/{FORMAT}", info.fingerprint, settings),
             config.film.reader,
             info.frame_rate if info.video_codec == STILLS else None,
@@ -213,9 +216,10 @@ def _work(order: Order, told: Connection) -> None:
 def known_copy(order: Order) -> dict[str, Any] | None:
     """What is known of the copy that is there, if it is of this order and whole."""
     try:
-        known = json.loads(order.key_file.read_text(encoding="utf-8"))
+        known = json.loads(read_file(order.key_file))
+        refuse_special(order.target)
         there = order.target.stat().st_size
-    except (OSError, ValueError):
+    except (OSError, WorkFolderError, ValueError):
         return None
     if not isinstance(known, dict) or known.get("key") != order.key or known.get("size") != there:
         return None
@@ -230,7 +234,7 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
     """
     try:
         order.target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(order.target.with_name(f".{order.target.stem}.lock")):
+        with lock_file(order.target.with_name(f".{order.target.stem}.lock"), timeout=-1):
             found = known_copy(order)
             if found is None:
                 sweep_beside(order.target)

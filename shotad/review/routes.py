@@ -25,6 +25,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -40,6 +41,7 @@ from shotad.core import (
     RunSettings,
     ShotadError,
     WorkFolderError,
+    read_file,
     readable_json,
     whole_record,
     write_text,
@@ -53,11 +55,20 @@ from shotad.review.jobs import Jobs, Work
 from shotad.review.people import People
 from shotad.review.proxy import Proxy
 from shotad.review.scene import Change
-from shotad.review.security import MOST_BYTES, Guard, Hosts, Keys, Refused, error_answer, read_body
+from shotad.review.security import (
+    MOST_BYTES,
+    Guard,
+    Hosts,
+    Keys,
+    Refused,
+    error_answer,
+    fault_answer,
+    read_body,
+)
 from shotad.review.session import Session
 from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
-from shotad.script import TRACK, FilmId, load_track
+from shotad.script import LONGEST, TRACK, FilmId, load_track
 
 
 def open_session(
@@ -99,7 +110,10 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         def settled() -> None:
             tabs.tell("heard", {"settled": True})
 
-        hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
+        hearing = Hearing(
+            film, folder, config, lambda: session.prepared, settled=settled, spoken=findings.update
+        )
+        findings.foresee = hearing.foresee
         proxy = Proxy(film, folder, config, session.film, tabs)
         if proxy.why:
             proxy.start()
@@ -156,10 +170,10 @@ class Review:
 
     def look(self) -> None:
         """Take in what other programs have changed, and tell. A track that cannot be read just now, for
-        somebody is in the middle of editing it say, is looked at again later."""
+        somebody is in the middle of editing it say or no file can be opened, is looked at again later."""
         try:
             self.session.refresh()
-        except ShotadError as error:
+        except (ShotadError, OSError) as error:
             _LOG.debug("The track cannot be read just now: %s", error)
 
     def close(self) -> None:
@@ -178,8 +192,8 @@ REMEMBERED = "review.json"
 def remembered(folder: Path) -> dict[str, Any]:
     """What was remembered; nothing where that is not known or cannot be read."""
     try:
-        return dict(whole_record(REMEMBERED, (folder / REMEMBERED).read_bytes()) or {})
-    except OSError:
+        return dict(whole_record(REMEMBERED, read_file(folder / REMEMBERED)) or {})
+    except (OSError, WorkFolderError):
         return {}
 
 
@@ -209,7 +223,9 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
         finally:
             watching.cancel()
 
-    async def events(_: Request) -> Any:
+    async def events(request: Request) -> Any:
+        if request.method == "HEAD":  # an answer without a body has an end
+            return Response(media_type="text/event-stream")
         return event_stream(
             review.tabs, lambda: {"revision": review.session.revision, "findings": review.findings.version}
         )
@@ -222,7 +238,7 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
     ]
     app = Starlette(
         routes=[*page_routes, *acts_routes(review), *media_routes(review), *work_routes(review)],
-        exception_handlers={HTTPException: _refuse, ShotadError: _refuse},
+        exception_handlers={HTTPException: _refuse, ShotadError: _refuse, Exception: _failed},
         lifespan=alive,
     )
     app.router.redirect_slashes = False
@@ -244,6 +260,11 @@ async def _refuse(request: Request, error: Exception) -> Response:
     return error_answer(request.scope, status, error)
 
 
+async def _failed(request: Request, error: Exception) -> Response:
+    """What Starlette answers to a fault, which it raises again for the guard to log."""
+    return fault_answer(request.scope, error)
+
+
 Handler = Callable[..., Any]
 
 
@@ -256,7 +277,9 @@ def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = 
     return Route(path, answer, methods=["GET"])
 
 
-def post(path: str, handler: Handler, *, status: int = 200) -> Route:
+def post(
+    path: str, handler: Handler, *, status: int = 200, limiter: anyio.CapacityLimiter | None = None
+) -> Route:
     """A route that reads a JSON object and answers what ``handler(request, body)`` returns."""
 
     async def answer(request: Request) -> Any:
@@ -267,25 +290,54 @@ def post(path: str, handler: Handler, *, status: int = 200) -> Route:
                 raise Refused(413, "That is more than a page ever sends.")
             parts.append(part)
         body = read_body(b"".join(parts))
-        return _answered(await anyio.to_thread.run_sync(handler, request, body), status)
+        found = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
+        return _answered(found, status)
 
     return Route(path, answer, methods=["POST"])
 
 
+_LARGEST_COUNT = 2**53
+"""Whole numbers that a browser can count to."""
+_LONGEST_ITEM = 200
+"""Characters of one text in a list: an id, a format."""
+
+
 def value(body: Mapping[str, Any], name: str, kind: type | UnionType, default: Any = None) -> Any:
-    """A value of a request. Raises Refused where it is missing and there is no default, or is no ``kind``."""
+    """A value of a request. Raises Refused where it is missing and there is no default, is no ``kind``, or is
+    longer or larger than the page ever sends."""
     found = body.get(name, default)
-    if not isinstance(found, kind):
+    # To Python True is a whole number, to the page it is none.
+    is_odd = isinstance(found, bool) and kind is not bool
+    if is_odd or not isinstance(found, kind):
         raise Refused(400, f"{name} is missing, or is not what the page sends.")
+    if isinstance(found, str) and len(found) > LONGEST:
+        raise Refused(400, f"{name} has {len(found)} characters; the page sends {LONGEST} at most.")
+    if isinstance(found, int) and abs(found) > _LARGEST_COUNT:
+        raise Refused(400, f"{name} is a larger number than the page ever sends.")
     return found
 
 
 def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """A list of texts in a request. Raises Refused."""
     found = value(body, name, list)
-    if not all(isinstance(one, str) for one in found):
-        raise Refused(400, f"{name} must be a list of texts.")
+    if not all(isinstance(one, str) and len(one) <= _LONGEST_ITEM for one in found):
+        raise Refused(400, f"{name} must be a list of texts of {_LONGEST_ITEM} characters at most.")
     return tuple(found)
+
+
+class _PlaceConvertor(Convertor[int]):
+    """A number in an address: Starlette's own takes so many digits that Python refuses to read them."""
+
+    regex = "[0-9]{1,9}"
+
+    def convert(self, value: str) -> int:
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        return str(value)
+
+
+register_url_convertor("place", _PlaceConvertor())
 
 
 def _answered(found: Any, status: int = 200) -> Any:
@@ -380,10 +432,12 @@ def acts_routes(review: Review) -> list[Route]:
         review.tabs.tell("reviewer", {"reviewer": name})
         return {"reviewer": name}
 
+    # Threads of their own: whatever else is asked for meanwhile, an edit does not wait for one.
+    edits = anyio.CapacityLimiter(8)
     return [
         get("/api/film", film),
         get("/api/lines/{line}", line),
-        post("/api/acts", acts),
+        post("/api/acts", acts, limiter=edits),
         post("/api/reviewer", reviewer),
     ]
 
@@ -446,9 +500,9 @@ def media_routes(review: Review) -> list[Route]:
         post("/api/proxy", make_proxy),
         get("/api/hear/{line}", hear, limiter=sounds),
         get("/media/heard/{name}", sound),
-        get("/media/frames/{slot}/{number:int}.jpg", frame, limiter=pictures),
-        get("/media/shots/{index:int}.jpg", shot, limiter=pictures),
-        get("/media/person/{key}/{number:int}.jpg", person, limiter=pictures),
+        get("/media/frames/{slot}/{number:place}.jpg", frame, limiter=pictures),
+        get("/media/shots/{index:place}.jpg", shot, limiter=pictures),
+        get("/media/person/{key}/{number:place}.jpg", person, limiter=pictures),
         get("/files/{name}", file),
     ]
 

@@ -82,7 +82,7 @@ class Scene:
     def cue(self, name: str) -> Cue:
         """The line called ``name``. Raises ReviewError where there is none."""
         if (found := self.cues.get(name)) is None:
-            raise ReviewError(f"There is no line {name!r}.", "It may have been removed meanwhile.")
+            raise ReviewError(f"There is no line {brief(name)}.", "It may have been removed meanwhile.")
         return found
 
     @property
@@ -277,11 +277,28 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{secs:02d}.{ms:03d}" if hours else f"{minutes}:{secs:02d}.{ms:03d}"
 
 
+LARGEST_NUMBER = 1e9
+"""What an act takes at most, as seconds or as a place: thirty years. No film has such a second, and far above
+it a float holds no milliseconds."""
+
+_BRIEF = 80
+"""Letters of a value that an error repeats at most."""
+
+
+def brief(value: object) -> str:
+    """A value as an error names it, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _BRIEF else f"{text[: _BRIEF - 1]}…"
+
+
 def number_in(args: Json, key: str) -> float:
     """A number among an act's arguments. Raises ReviewError."""
     value = args.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ReviewError(f"{key} must be a number, got {value!r}.")
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    # NaN is in no range; and unlike math.isfinite this takes whole numbers that no float can hold.
+    if value is None or not is_number or not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        wanted = f"a number from -{LARGEST_NUMBER:,.0f} to {LARGEST_NUMBER:,.0f}"
+        raise ReviewError(f"{key} must be {wanted}, got {brief(value)}.")
     return float(value)
 
 
@@ -289,7 +306,7 @@ def text_in(args: Json) -> str:
     """The ``text`` among an act's arguments. Raises ReviewError."""
     value = args.get("text")
     if not isinstance(value, str):
-        raise ReviewError(f"text must be a text, got {value!r}.")
+        raise ReviewError(f"text must be a text, got {brief(value)}.")
     if len(value) > LONGEST:
         raise ReviewError(
             f"The text has {len(value)} characters; a line takes {LONGEST} at most.",

@@ -29,10 +29,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from shotad.core import ShotadError, parse_json
+from shotad.core import ShotadError, is_busy, parse_json
+from shotad.review.connections import LET_IN, Seldom
 
 _LOG = logging.getLogger(__name__)
 
@@ -101,6 +102,10 @@ class Keys:
             good = _same(given, self.once) and self._until is not None and time.monotonic() < self._until
             self._until = None if good else self._until
         return good
+
+    def is_for_once(self, given: str) -> bool:
+        """Whether this is the token with which it matters who asks: to find that out takes a while."""
+        return _same(given, self.once)
 
     def knows(self, header: str) -> bool:
         """Whether a Cookie header holds ours. Another server on this machine may have left one of the same
@@ -216,6 +221,7 @@ class Guard:
 
     def __init__(self, app: Any, keys: Keys, hosts: Hosts) -> None:
         self._app, self._keys, self._hosts = app, keys, hosts
+        self._faults = Seldom()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -224,24 +230,51 @@ class Guard:
             return
         out = _Out(send)
         try:
-            asked = _asked(scope)
-            # Whether a person opens the address with the token
-            enters = asked.method == "GET" and asked.scope["path"] == "/" and "token" in asked.query_params
-            if enters and self._hosts.know(asked.headers.get("host", "")) and _is_own(asked):
-                await (await self._entered(asked, scope))(scope, receive, out)
-            else:
-                refuse(asked, self._keys, self._hosts)
-                await self._app(scope, receive, out)
+            try:
+                answering = await self._let_in(scope)
+            except Refused as refused:
+                answering = error_answer(scope, refused.status, refused)
+                # Whoever is refused has no business here: his connection is not kept.
+                answering.headers["connection"] = "close"
+            await answering(scope, receive, out)
         except ConnectionError:
             raise
-        except Refused as refused:
-            await error_answer(scope, refused.status, refused)(scope, receive, out)
-        except Exception:
-            _LOG.exception("The review page's server failed at %s", scope["method"])
+        except ClientDisconnect:
+            return  # whoever asked has gone before all of it was here
+        except Exception as error:
+            self._log(scope, error)
+            if out.is_whole:
+                return  # Starlette has answered already, by `fault_answer`
             if out.begun:
                 raise
-            fault = ShotadError("A fault of shotad itself.", "The terminal of shotad review says more.")
-            await error_answer(scope, 500, fault)(scope, receive, out)
+            await fault_answer(scope, error)(scope, receive, out)
+
+    async def _let_in(self, scope: Any) -> Any:
+        """Who answers a request: the application, or, to a person who opens the address with the token, the
+        cookie. Raises Refused."""
+        asked = _asked(scope)
+        enters = asked.method == "GET" and asked.scope["path"] == "/" and "token" in asked.query_params
+        if enters and self._hosts.know(asked.headers.get("host", "")) and _is_own(asked):
+            answering: Any = await self._entered(asked, scope)
+        else:
+            refuse(asked, self._keys, self._hosts)
+            answering = self._app
+        if (welcome := scope.get("extensions", {}).get(LET_IN)) is not None:
+            welcome()
+        return answering
+
+    def _log(self, scope: Any, error: Exception) -> None:
+        """Log a fault with its traceback; the same fault again no more than once a minute."""
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = None if place is None else (place.tb_frame.f_code.co_filename, place.tb_lineno)
+        if not self._faults.allows((type(error), where)):
+            return
+        if is_busy(error):
+            _LOG.warning("A request of the review page could not be answered: %s", error)
+        else:
+            _LOG.error("The review page's server failed at %s", scope["method"], exc_info=error)
 
     async def _entered(self, asked: Request, scope: Any) -> Response:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
@@ -249,7 +282,9 @@ class Guard:
         # From a link on another page the cookie would not come along to where an answer sends the browser.
         linked = asked.headers.get("sec-fetch-site", "") == "cross-site"
         answer = HTMLResponse(_ONWARD) if linked else RedirectResponse("/", 303)
-        user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
+        user = None
+        if self._keys.is_for_once(given):
+            user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
         if self._keys.opens(given, user):
             answer.raw_headers.append((b"set-cookie", self._keys.set_cookie()))
         elif not self._keys.knows(_cookies(asked)):
@@ -267,10 +302,11 @@ _ONWARD = (
 
 
 class _Out:
-    """Sends with our headers; remembers whether an answer has begun."""
+    """Sends with our headers; remembers whether an answer has begun, and whether all of it was sent."""
 
     def __init__(self, send: Any) -> None:
-        self._send, self.begun = send, False
+        self._send = send
+        self.begun = self.is_whole = False
 
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -278,6 +314,8 @@ class _Out:
             named = {name.lower() for name, _ in message.get("headers", ())}
             more = [pair for pair in HEADERS.items() if pair[0] not in named]
             message = {**message, "headers": [*message.get("headers", ()), *more]}
+        elif message["type"] == "http.response.body":
+            self.is_whole = not message.get("more_body", False)
         await self._send(message)
 
 
@@ -306,6 +344,15 @@ def error_answer(scope: Any, status: int, error: ShotadError) -> Response:
     if scope["method"] == "HEAD":
         answer.body = b""
     return answer
+
+
+def fault_answer(scope: Any, error: Exception) -> Response:
+    """The answer to a request at which something failed that is not whoever asked's fault."""
+    if is_busy(error):
+        busy = "This machine or this program has too much open just now."
+        return error_answer(scope, 503, ShotadError(busy, "Try again in a moment; what you edit is kept."))
+    fault = ShotadError("A fault of shotad itself.", "The terminal of shotad review says more.")
+    return error_answer(scope, 500, fault)
 
 
 def read_body(data: bytes) -> dict[str, Any]:

@@ -4,6 +4,7 @@ to end; then all that is due is written.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -20,7 +21,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 import uvicorn
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from starlette.types import ASGIApp
 
 from shotad.core import (
@@ -31,9 +32,12 @@ from shotad.core import (
     UsageError,
     WorkFolder,
     WorkFolderError,
+    lock_file,
     parse_json,
+    read_file,
     write_text,
 )
+from shotad.review.connections import Connections
 from shotad.review.events import Tabs
 from shotad.review.routes import Review, make_app, open_session, review_of
 from shotad.review.security import Hosts, Keys
@@ -47,6 +51,8 @@ _PATIENCE = 20.0
 _SWITCH = 0.001
 """Seconds that a thread may compute while others wait: an answer passes through several threads, and each
 would wait Python's 5 ms again while lines are checked or a film is rendered."""
+_WAITING = 1024
+"""Connections that wait until they are accepted."""
 _LAST_ANSWERS = 3
 """Seconds that answers under way have to be sent when the server ends."""
 
@@ -103,7 +109,7 @@ def serve(
             review = review_of(session, film, tabs)
             try:
                 if not ends.count:
-                    _Server(review, make_app(review, keys, hosts)).run(sockets=[listener])
+                    ReviewServer(review, make_app(review, keys, hosts)).run(sockets=[listener])
             finally:
                 _close(review, ends, console)
 
@@ -127,13 +133,13 @@ def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
 
     The system lets go of the lock when a server is killed, so an address that it left means nothing.
     """
-    lock, note = FileLock(folder / LOCK, timeout=0), folder / ADDRESS
+    lock, note = lock_file(folder / LOCK, timeout=0), folder / ADDRESS
     try:
         lock.acquire()
     except Timeout:
         where = ""
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            where = str(parse_json(note.read_text(encoding="utf-8"))["address"])
+        with suppress(OSError, WorkFolderError, ValueError, KeyError, TypeError):
+            where = str(parse_json(read_file(note))["address"])
         what = f"A review of {folder} is open already{f' at {where}' if where else ''}."
         raise ReviewError(what, "Go on there, or end it first: Ctrl-C in its terminal.") from None
     except OSError as error:
@@ -186,14 +192,16 @@ def _open_browser(url: str, console: Speaker) -> None:
     threading.Thread(target=run, name="browser", daemon=True).start()
 
 
-class _Server(uvicorn.Server):
-    """Uvicorn, letting tabs go before it waits for connections to end."""
+class ReviewServer(uvicorn.Server):
+    """Uvicorn with `Connections`, letting tabs go before it waits for connections to end."""
 
-    def __init__(self, review: Review, app: ASGIApp) -> None:
+    def __init__(self, review: Review, app: ASGIApp, connections: Connections | None = None) -> None:
+        self._connections = Connections() if connections is None else connections
         super().__init__(
             uvicorn.Config(
                 app,
-                http="h11",
+                http=self._connections.protocol,  # type: ignore[arg-type]  # no class, but called as one
+                backlog=self._connections.accepted_at_once,
                 loop="asyncio",
                 ws="none",
                 lifespan="on",
@@ -211,11 +219,24 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        signal.signal(signal.SIGHUP, self.handle_exit)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGHUP, self.handle_exit)
+        asyncio.get_running_loop().set_exception_handler(self._connections.handle_loop_error)
+        for listener in sockets or ():
+            # Only few are accepted at once, but many may wait: nobody has to try again a second later.
+            listener.listen(_WAITING)
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:  # once a second
+            self._connections.close_overdue()
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._review.tabs.close()
         await super().shutdown(sockets)
+        # Whoever does not read what is sent to him would never be done.
+        self._connections.abort_all()
+        await asyncio.sleep(0)
 
 
 class _Ends:

@@ -22,14 +22,14 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
 )
-from shotad.film import Prepared, SlotChange, change_slots, recorded
+from shotad.film import Prepared, SlotChange, change_slots, recorded, refuse_lost_slots
 from shotad.review.acts import ACTS, JOINED
 from shotad.review.events import Json, Tabs
-from shotad.review.history import History, LineStep, Step, Way, changed_track, stamp_of, step_of, walked
+from shotad.review.history import History, LineStep, Step, Way, changed_track, step_of, walked
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import News, SideScripts, Signature, TrackFile, differences, signatures
-from shotad.review.scene import Asked, Change, Scene
-from shotad.script import TRACK, Cue, Track, track_lock
+from shotad.review.scene import Asked, Change, Scene, brief
+from shotad.script import TRACK, Cue, Track, content_stamp, refuse_older, track_lock
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
 
@@ -70,6 +70,8 @@ class Session:
                         f"{self._file.path} belongs to another film: {name}, not {self.film.name}.",
                         "Name that film with --film, or another work folder.",
                     )
+                refuse_older(track, folder)
+                refuse_lost_slots(folder)
                 self.track = track
                 self._beside = SideScripts(folder, self.track.film.name)
                 self._look_beside()
@@ -116,14 +118,14 @@ class Session:
     ) -> Change:
         """Do the act called ``name`` to a line; it is on the disk when this returns.
 
-        ``seen`` is the `stamp_of` the line that the person sees; what acts of the same tab made of it since
-        is no news to them. Acts of one ``group`` that follow each other are one step of undo. An act that was
-        ``asked`` for and done before is not done again; then nothing is said. Raises OutOfDate for a line
-        that has changed since, ReviewError for what cannot be done, WorkFolderError where it cannot be
+        ``seen`` is the `content_stamp` of the line that the person sees; what acts of the same tab made of it
+        since is no news to them. Acts of one ``group`` that follow each other are one step of undo. An act
+        that was ``asked`` for and done before is not done again; then nothing is said. Raises OutOfDate for a
+        line that has changed since, ReviewError for what cannot be done, WorkFolderError where it cannot be
         written; then nothing is changed.
         """
         if name not in ACTS:
-            raise ReviewError(f"There is no act {name!r}.", f"There are {', '.join(ACTS)}.")
+            raise ReviewError(f"There is no act {brief(name)}.", f"There are {', '.join(ACTS)}.")
         act = ACTS[name]
 
         def make() -> Change:
@@ -158,7 +160,7 @@ class Session:
                 return self._done(Change(""), origin)
             if seen is not None:
                 cue = self.scene().cues.get(line)
-                now = None if cue is None else stamp_of(cue)
+                now = None if cue is None else content_stamp(cue)
                 if now is None or self._history.grown(asked, seen, now) != now:
                     raise OutOfDate(
                         f"The line {line} has changed since you saw it.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -25,7 +25,6 @@ from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
 from shotad.review.events import Json, Tabs
-from shotad.review.history import stamp_of
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import Signature, signatures
 from shotad.review.scene import Change, Scene, is_added, room_of
@@ -34,10 +33,12 @@ from shotad.script import (
     ALL_FORMATS,
     Cue,
     Finding,
+    Level,
     LineState,
     Material,
     Track,
     budget_in,
+    content_stamp,
     count_words,
     has_blanks,
     hint_of,
@@ -70,7 +71,7 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
         seconds = count * scene.settings.seconds_per_word
     return {
         "id": cue.id,
-        "stamp": stamp_of(cue),
+        "stamp": content_stamp(cue),
         **times_view(cue.interval),
         "text": cue.text,
         "kind": cue.kind.value,
@@ -311,6 +312,8 @@ class Findings:
         # What lines are checked by, and the state of the files that it comes from
         self._known: tuple[tuple[Signature, ...], Material] | None = None
         self._checker: Checker | None = None
+        self.foresee: Callable[[Track], Sequence[Finding]] | None = None
+        """What a render would leave unspoken (`Hearing.foresee`); None where there is no film to render."""
         self._again = Again()
         self._later = WhenQuiet(self._look, pause, "findings")
         self.update(first)
@@ -350,6 +353,12 @@ class Findings:
             material = replace(self._known[1], lines=lines_of_track(track, slots))
             each = self._again.of(material, checker)
             extra = kept_findings(folder, track)
+            if self.foresee is not None:
+                # What lines would come to now goes before what they came to in the last render.
+                foreseen = self.foresee(track)
+                lost = {one.cue_id for one in foreseen if one.level is Level.ERROR}
+                each = tuple(one for one in each if one.rule != "T4" or one.cue_id not in lost)
+                extra = (*(one for one in extra if one.rule != "T4"), *foreseen)
             found: dict[str, tuple[Finding, ...]] = {}
             for one in lint(material, checker, extra=extra, folder=folder, each=each).findings:
                 if one.cue_id is not None:

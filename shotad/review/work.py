@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,18 +17,18 @@ from urllib.parse import quote
 from shotad.core import (
     CastError,
     Config,
-    GivenCast,
     InUse,
     Progress,
     ReviewError,
     RunSettings,
     ShotadError,
     WorkFolder,
+    check_engine_known,
     for_rendering,
+    name_cast,
     plural,
     read_settings,
     with_cast,
-    write_settings,
 )
 from shotad.film import Film, film_of, open_film
 from shotad.review.keeping import signatures
@@ -80,7 +79,9 @@ def redo_line(
     if not ids:
         raise ReviewError("No line was named.", "Choose a line first.")
     run = run_with_cast(session)
-    engines = engines or engines_of(run.config.model_dump_json())
+    if engines is None:
+        check_engine_known(run)
+        engines = engines_of(run.config.model_dump_json())
     for line in notice(engines.looks, engines.writes):  # what leaves this machine, as every run says
         progress.note(line)
     told = "Described again"
@@ -175,6 +176,8 @@ def render_film(
     run = run_with_cast(session)
     flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}
     config = for_rendering(session.config, **flags)
+    if config.fit.ask:
+        check_engine_known(run)
     track = session.track
     wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
     with held(session.folder) as folder, opened(session, run, config) as film:
@@ -270,15 +273,7 @@ def remember_cast(session: Session, folder: WorkFolder, place: Path) -> None:
     given = run.given.cast
     if given is not None and given.path.absolute() == place.absolute():
         return
-    write_settings(
-        folder,
-        run.config,
-        run.film,
-        replace(run.given, cast=GivenCast(place)),
-        frame_rate=run.frame_rate,
-        configs=run.configs,
-        assignments=run.assignments,
-    )
+    name_cast(folder, run, place)
 
 
 def folder_of(place: Path) -> Path:

@@ -141,6 +141,7 @@ from .formats import (
     FORMATS as FORMATS,
     Format as Format,
     check_script as check_script,
+    check_unchanged as check_unchanged,
     given_shots as given_shots,
     read_cues as read_cues,
     script_file as script_file,
@@ -203,12 +204,18 @@ from .names import (
     people_named as people_named,
     words_of as words_of,
 )
+from .newer import (
+    BEGUN as BEGUN,
+    HISTORY as HISTORY,
+    content_stamp as content_stamp,
+)
 from .pace import (
     BREATH as BREATH,
     budget_in as budget_in,
     budget_text as budget_text,
     has_blanks as has_blanks,
     spoken_words as spoken_words,
+    tempo as tempo,
     usual_words as usual_words,
 )
 from .parsing import (
@@ -261,9 +268,13 @@ from .track_files import (
     edited_scripts as edited_scripts,
     import_into as import_into,
     is_translation as is_translation,
+    keep_discarded as keep_discarded,
     log_name as log_name,
+    lost_translation as lost_translation,
     outdated_note as outdated_note,
     present_track as present_track,
+    refuse_lost_translation as refuse_lost_translation,
+    refuse_older as refuse_older,
     save_track as save_track,
     save_translation as save_translation,
     script_places as script_places,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from shotad.core import Interval, ScriptError, seen
+from shotad.core import Interval, ScriptError, plural, quoted, seen
 
 REDO = "redo"
 """Source of edits that a person made by having a slot described again."""
@@ -28,6 +28,13 @@ _NO_CHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 
 LONGEST = 5_000
 """Characters of a line, five minutes of talk. What is longer is no line, and nothing reads it."""
+
+MOST_LINES = 50_000
+"""Lines of a script. A film of three hours has 1,500; times of its shots have 10,000."""
+
+_CLOCK_IN_TEXT = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
+_ARROW = "(?:-{1,3}\\s?>|[–—=]>|[→⇒])"
+_TIMING_IN_TEXT = re.compile(rf"{_CLOCK_IN_TEXT}\s*+{_ARROW}\s*+{_CLOCK_IN_TEXT}")
 
 
 class CueKind(StrEnum):
@@ -81,10 +88,32 @@ def short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
+_BREAK_WITHOUT_BLANK = re.compile(
+    # Chinese, Japanese, Thai, Lao, Burmese and Khmer part no words by blanks.
+    "(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\n"
+    "(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])"
+)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks. A line with its breaks moved says the same: editors do that.
+
+    >>> one_line("A dog\\nruns."), one_line("一只狗\\n在跑。")
+    ('A dog runs.', '一只狗在跑。')
+    """
+    return _BREAK_WITHOUT_BLANK.sub("", text).replace("\n", " ") if "\n" in text else text
+
+
 def line_stamp(interval: Interval, text: str) -> str:
-    """Short names of what a script shows of a line, its times to 1 ms and its text: ``1a2b3c4d-5e6f7a8b``."""
+    """Short names of what a script shows of a line, its times to 1 ms and its text, wherever its lines break:
+    ``1a2b3c4d-5e6f7a8b``."""
     times = f"{milliseconds(interval.start)} {milliseconds(interval.end)}"
-    return f"{short_hash(times)}-{short_hash(text)}"
+    return f"{short_hash(times)}-{short_hash(one_line(text))}"
+
+
+def track_stamp(line_stamps: Iterable[tuple[str, str]]) -> str:
+    """Short name of all lines of a script, from the id and the `line_stamp` of each, in order."""
+    return short_hash(" ".join(f"{cue_id} {stamp}" for cue_id, stamp in line_stamps))
 
 
 def review_stamp(cue: Cue) -> str:
@@ -158,7 +187,7 @@ class Edit:
 
     def __post_init__(self) -> None:
         if not self.fields:
-            raise ValueError(f"an edit must say what was changed, got fields = () from {self.source!r}")
+            raise ValueError(f"an edit must say what was changed, got fields = () from {quoted(self.source)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +210,9 @@ class Voiced:
 
     def __post_init__(self) -> None:
         if bool(self.text) != (self.interval is not None):
-            raise ValueError(f"what is spoken has a text and a time, got {self.text!r} at {self.interval}")
+            raise ValueError(
+                f"what is spoken has a text and a time, got {quoted(self.text)} at {self.interval}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +275,13 @@ class Cue:
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
-            raise ValueError(f"cue id must be s or h and 8 or more digits, got {self.id!r}")
+            raise ValueError(f"cue id must be s or h and 8 or more digits, got {quoted(self.id)}")
         if not 0 <= milliseconds(self.interval.start) < milliseconds(self.interval.end):
             raise ValueError(
                 f"cue {self.id} must last 1 ms or more and not start before 0, got {self.interval}"
             )
         if self.text != clean_text(self.text):
-            raise ValueError(f"cue {self.id} text has control characters or blank lines: {self.text!r}")
+            raise ValueError(f"cue {self.id} text has control characters or blank lines: {quoted(self.text)}")
         if len(self.text) > LONGEST:
             raise ValueError(f"cue {self.id} text has {len(self.text)} characters; {LONGEST} are the most")
         if self.status.heard and not self.text:
@@ -311,11 +342,32 @@ class Cue:
         return LineState.EDITED if is_changed(self) else LineState.MACHINE
 
 
+def looks_like_timing(text: str) -> bool:
+    """Whether the times of a cue stand in ``text``: ``00:01:02,500 --> 00:01:05,000``, also with an arrow as
+    word processors write it. Nobody says that; a reader took the next cue for text."""
+    return _TIMING_IN_TEXT.search(text) is not None
+
+
+def incomplete(name: str, reason: str, if_whole: str = "") -> ScriptError:
+    """The error for a script of which the end is missing. ``if_whole``: what to do where it is not."""
+    other_way = f" {if_whole}, and try again." if if_whole else ""
+    return ScriptError(
+        f"{name} is not complete: {reason}. The file was cut off, or its last line was deleted.",
+        f"Take the whole file, or export the script again.{other_way}",
+    )
+
+
+def check_count(lines: Sequence[object], name: str) -> None:
+    """Raise ScriptError for more than `MOST_LINES` lines."""
+    if len(lines) > MOST_LINES:
+        raise ScriptError(f"{name} has over {plural(MOST_LINES, 'line')}.", "Is it a script of one film?")
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptCue:
     """A line as a script file carries it. ``id`` is None where the file names none.
 
-    Raises ScriptError for a text of more than `LONGEST` characters.
+    Raises ScriptError for a text of more than `LONGEST` characters, or in which the times of a cue stand.
     """
 
     id: str | None
@@ -328,6 +380,12 @@ class ScriptCue:
                 f"The line at {self.interval.start:.3f} s has {len(self.text)} characters; "
                 f"at most {LONGEST} are read.",
                 "Make several lines of it.",
+            )
+        if looks_like_timing(self.text):
+            raise ScriptError(
+                f"The text of the line at {self.interval.start:.3f} s holds what looks like the times of "
+                f"another line: {quoted(self.text)}.",
+                "Make two lines of it, or take the times out of the text.",
             )
 
 
@@ -384,10 +442,26 @@ def in_sight(slot: Interval, since: float | None) -> Interval | None:
 
 def hand_id(start: float, taken: Iterable[str] = ()) -> str:
     """An id for a line that a person added: ``83.12 → h00083120``, or the next number that is free."""
-    used, number = set(taken), milliseconds(start)
-    while (name := f"h{number:08d}") in used:
-        number += 1
-    return name
+    return hand_ids([start], taken)[0]
+
+
+def hand_ids(starts: Iterable[float], taken: Iterable[str] = ()) -> list[str]:
+    """As `hand_id`, for many lines at once, in their order."""
+    used = taken if isinstance(taken, set) else set(taken)
+    ids: list[str] = []
+    # A number that is taken → one behind it from which to look on: thousands of lines may start together.
+    following: dict[int, int] = {}
+    given: set[int] = set()
+    for start in starts:
+        number = milliseconds(start)
+        passed: list[int] = []
+        while number in given or f"h{number:08d}" in used:
+            passed.append(number)
+            number = following.get(number, number + 1)
+        following.update(dict.fromkeys(passed, number + 1))
+        given.add(number)
+        ids.append(f"h{number:08d}")
+    return ids
 
 
 def is_changed(cue: Cue) -> bool:
@@ -425,13 +499,15 @@ class Script:
 
     ``stamp`` is that of the track it was written from, ``line_stamps`` are those of the lines as they were
     written, by id; both only where the file says so. Import finds by them what a person changed.
-    ``frame_rate``: its times stand on frames, so many a second.
+    ``frame_rate``: its times stand on frames, so many a second. ``is_proven``: the file shows by itself that
+    nothing is missing at its end.
     """
 
     cues: tuple[ScriptCue, ...]
     stamp: str | None = None
     line_stamps: Mapping[str, str] = field(default_factory=dict)
     frame_rate: Fraction | None = None
+    is_proven: bool = False
 
 
 _CLOCK = re.compile(r"(?:(?P<h>\d+):)?(?P<m>\d{1,2}):(?P<s>\d{1,2})(?:[.,](?P<f>\d+))?")
@@ -457,12 +533,12 @@ def parse_time(text: str) -> float:
     text = text.strip()
     if match := _CLOCK.fullmatch(text):
         if int(match["s"]) > 59 or (match["h"] is not None and int(match["m"]) > 59):
-            raise ValueError(f"{text!r} has over 59 seconds or minutes")
+            raise ValueError(f"{quoted(text)} has over 59 seconds or minutes")
         whole = int(match["h"] or 0) * 3600 + int(match["m"]) * 60 + int(match["s"])
         return float(f"{whole}.{match['f'] or 0}")
     if _SECONDS.fullmatch(text):
         return float(text.replace(",", "."))
-    raise ValueError(f"{text!r} is no time such as 00:01:23.120 or 83.12")
+    raise ValueError(f"{quoted(text)} is no time such as 00:01:23.120 or 83.12")
 
 
 _LANGUAGE = re.compile(

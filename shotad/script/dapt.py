@@ -29,7 +29,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from shotad.core import GainPoint, Interval
+from shotad.core import GainPoint, Interval, quoted
 from shotad.script.cue import (
     Cue,
     CueKind,
@@ -113,7 +113,7 @@ def seconds(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> F
         units["t"] = Fraction(1, tick_rate)
     if match is None or match["unit"] not in units:
         raise ValueError(
-            f"{value!r} is no time such as 00:01:23.120 or 83.12s, or lacks its frame or tick rate"
+            f"{quoted(value)} is no time such as 00:01:23.120 or 83.12s, or lacks its frame or tick rate"
         )
     return Fraction(match["n"]) * units[match["unit"]]
 
@@ -249,7 +249,7 @@ def _recorded_events(track: Track, source: str, gains: Sequence[GainPoint]) -> I
     Lines that no voice has spoken, or that were changed since, are not in a recording.
     """
     if not source.strip() or source.startswith("#"):
-        raise ValueError(f"a recording must have the address of a sound file, got {source!r}")
+        raise ValueError(f"a recording must have the address of a sound file, got {quoted(source)}")
     if any(one.seconds > two.seconds for one, two in pairwise(gains)):
         raise ValueError("gain points must ascend")
     # All times in whole milliseconds.

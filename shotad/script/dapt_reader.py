@@ -15,14 +15,17 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from shotad.core import Interval, ScriptError
+from shotad.core import Interval, ScriptError, quoted
 from shotad.script import dapt as terms
 from shotad.script.cue import Script, ScriptCue, clean_text, is_language
 from shotad.script.dapt import DAPTM, OWN, TT, TTA, TTM, TTP, XML, Violation
 
 
-def read_dapt(document: bytes, name: str) -> Script:
+def read_dapt(document: bytes, name: str, language: str | None = None) -> Script:
     """The Script Events of a valid DAPT document that have a time, times counted from its start.
+
+    An event may hold its text in several languages, an original and its translation. Read is the one in
+    ``language`` (a tag; None: that of the document), or else the first.
 
     Raises ScriptError with file, line and clause where the document is not valid or an event has no end.
     """
@@ -34,10 +37,12 @@ def read_dapt(document: bytes, name: str) -> Script:
     assert not isinstance(root, Violation)
     cues: list[ScriptCue] = []
     stamps: dict[str, str] = {}
+    wanted = [tag for tag in (language, root.get(_LANGUAGE)) if tag]
     for div in filter(is_script_event, root.iter(f"{{{TT}}}div")):
-        start, end = _said(div, root)
+        paragraphs = _in_one_language(list(div.iter(f"{{{TT}}}p")), wanted)
+        start, end = _said(div, paragraphs, root)
         key = div.get(f"{{{XML}}}id")
-        where = f"{name}, line {div.sourceline}: event {key!r}"
+        where = f"{name}, line {div.sourceline}: event {quoted(key)}"
         if end is None:
             raise ScriptError(f"{where} has no end.", "Give it begin and end.")
         try:
@@ -45,21 +50,43 @@ def read_dapt(document: bytes, name: str) -> Script:
         except ValueError as error:
             raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
         lines: list[str] = []
-        for p in div.iter(f"{{{TT}}}p"):
+        for p in paragraphs:
             # White space runs as one space, line by line, as TTML presents text that does not preserve it.
             kept = _keeps_space(p)
             lines += [line if kept else " ".join(line.split()) for line in _text(p).split("\n")]
         cues.append(ScriptCue(key, interval, clean_text("\n".join(lines))))
         if key and (stamp := div.get(f"{{{OWN}}}stamp")):
             stamps[key] = stamp
-    return Script(tuple(cues), root.findtext(f".//{{{OWN}}}stamp"), stamps)
+    return Script(tuple(cues), root.findtext(f".//{{{OWN}}}stamp"), stamps, is_proven=True)
 
 
-def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+def _in_one_language(paragraphs: list[etree._Element], wanted: list[str]) -> list[etree._Element]:
+    """The paragraphs in the first language of ``wanted`` that any of them is in, or in that of the first."""
+    by_language: dict[str, list[etree._Element]] = {}
+    for paragraph in paragraphs:
+        if "".join(map(str, paragraph.itertext())).strip():
+            tag = (inherited(paragraph, _LANGUAGE) or "").lower()
+            by_language.setdefault(tag, []).append(paragraph)
+    if len(by_language) < 2:
+        return paragraphs
+    for tag in map(str.lower, wanted):
+        if tag in by_language:
+            return by_language[tag]
+        # en for en-GB, and en-US where there is no other English.
+        for other, of_language in by_language.items():
+            if other.partition("-")[0] == tag.partition("-")[0]:
+                return of_language
+    return next(iter(by_language.values()))
+
+
+def _said(
+    div: etree._Element, paragraphs: list[etree._Element], root: etree._Element
+) -> tuple[Fraction, Fraction | None]:
     """When the words of an event are said: an event may last longer, to lower the programme around them."""
     parts = [
         _active(element, root)
-        for element in div.iter(f"{{{TT}}}p", f"{{{TT}}}span")
+        for paragraph in paragraphs
+        for element in paragraph.iter(f"{{{TT}}}p", f"{{{TT}}}span")
         if "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
     ]
     ends = [end for _, end in parts if end is not None]
@@ -198,7 +225,7 @@ def _told(element: Element, name: str, rule: _Rule) -> Iterator[Violation]:
     clause, may_stand, wrong = rule
     value = element.get(name)
     if value is not None and not may_stand(value):
-        yield violation(clause, f"{etree.QName(name).localname} is {value!r}, {wrong}", element)
+        yield violation(clause, f"{etree.QName(name).localname} is {quoted(value)}, {wrong}", element)
 
 
 def _values(root: Element) -> Iterator[Violation]:
@@ -214,7 +241,7 @@ def _values(root: Element) -> Iterator[Violation]:
     base = root.get(f"{{{TTP}}}timeBase", "media")
     if base != "media":
         clause = f"#timeBase-{base}" if base in ("smpte", "clock") else "#timing"
-        yield violation(clause, f"timeBase is {base!r}, not media", root)
+        yield violation(clause, f"timeBase is {quoted(base)}, not media", root)
     for element in elements(root):
         for name, rule in _ANYWHERE.items():
             yield from _told(element, name, rule)
@@ -239,7 +266,7 @@ def _structure(root: Element) -> Iterator[Violation]:
                 yield violation("#structure", f"{inner.localname} inside {name.localname}", child)
         text = "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
         if text and name.localname not in _TEXT_IN:
-            yield violation("#structure", f"text {text[:40]!r} directly inside {name.localname}", element)
+            yield violation("#structure", f"text {quoted(text)} directly inside {name.localname}", element)
     for name_once in ("head", "body"):
         if len(root.findall(f"{{{TT}}}{name_once}")) > 1:
             yield violation("#structure", f"tt has more than one {name_once}", root)
@@ -256,9 +283,9 @@ def _ids(root: Element) -> Iterator[Violation]:
             continue
         clause = "#agent" if element.tag == f"{{{TTM}}}agent" else "#structure"
         if not terms.NCNAME.fullmatch(value):
-            yield violation(clause, f"xml:id {value!r} is no name", element)
+            yield violation(clause, f"xml:id {quoted(value)} is no name", element)
         if value in seen:
-            yield violation(clause, f"xml:id {value!r} is used twice", element)
+            yield violation(clause, f"xml:id {quoted(value)} is used twice", element)
         seen.add(value)
 
 
@@ -271,12 +298,16 @@ def _represents(root: Element) -> Iterator[Violation]:
             is_event = element.tag == f"{{{TT}}}div" and is_script_event(element)
             if is_event and inherited(element, name) is None:
                 event = element.get(f"{{{XML}}}id")
-                yield violation("#represents", f"Script Event {event!r} represents nothing", element)
+                yield violation("#represents", f"Script Event {quoted(event)} represents nothing", element)
         elif not terms.is_descriptor(value):
-            yield violation("#represents", f"daptm:represents is {value!r}, no content descriptor", element)
+            yield violation(
+                "#represents", f"daptm:represents is {quoted(value)}, no content descriptor", element
+            )
         elif allowed and not any(value == of or value.startswith(f"{of}.") for of in allowed):
             yield violation(
-                "#represents", f"daptm:represents {value!r} is no subtype of {' or '.join(allowed)}", element
+                "#represents",
+                f"daptm:represents {quoted(value)} is no subtype of {' or '.join(allowed)}",
+                element,
             )
 
 
@@ -285,13 +316,13 @@ def _agents(root: Element) -> Iterator[Violation]:
         if agent.get(f"{{{XML}}}id") is None:
             yield violation("#agent", "an agent has no xml:id", agent)
         if agent.get("type") not in terms.AGENT_TYPES:
-            yield violation("#agent", f"an agent's type is {agent.get('type')!r}", agent)
+            yield violation("#agent", f"an agent's type is {quoted(agent.get('type'))}", agent)
         names = agent.findall(f"{{{TTM}}}name")
         if not any("".join(map(str, name.itertext())).strip() for name in names):
             yield violation("#agent", "an agent has no name", agent)
         for name in names:
             if name.get("type") not in terms.NAME_TYPES:
-                yield violation("#agent", f"the type of an agent's name is {name.get('type')!r}", name)
+                yield violation("#agent", f"the type of an agent's name is {quoted(name.get('type'))}", name)
 
 
 def _actors(root: Element) -> Iterator[Violation]:
@@ -304,13 +335,13 @@ def _actors(root: Element) -> Iterator[Violation]:
         for actor in actors:
             target = actor.get("agent")
             if target not in declared:
-                yield violation("#agent", f"actor {target!r} is no declared agent", actor)
+                yield violation("#agent", f"actor {quoted(target)} is no declared agent", actor)
             elif target == agent.get(f"{{{XML}}}id"):
-                yield violation("#agent", f"agent {target!r} is its own actor", actor)
+                yield violation("#agent", f"agent {quoted(target)} is its own actor", actor)
     for element in elements(root):
         for target in element.get(f"{{{TTM}}}agent", "").split():
             if target not in declared:
-                yield violation("#agent", f"ttm:agent {target!r} is no declared agent", element)
+                yield violation("#agent", f"ttm:agent {quoted(target)} is no declared agent", element)
 
 
 def _origin_timecode(root: Element) -> Iterator[Violation]:
@@ -322,11 +353,11 @@ def _origin_timecode(root: Element) -> Iterator[Violation]:
         value = (element.text or "").strip()
         timecode = terms.TIMECODE.fullmatch(value)
         if timecode is None:
-            yield violation(clause, f"origin timecode is {value!r}, not as 10:01:20:12", element)
+            yield violation(clause, f"origin timecode is {quoted(value)}, not as 10:01:20:12", element)
         elif rate is None:
-            yield violation(clause, f"origin timecode {value!r} without ttp:frameRate", element)
+            yield violation(clause, f"origin timecode {quoted(value)} without ttp:frameRate", element)
         elif int(timecode["frames"]) >= rate:
-            yield violation(clause, f"origin timecode {value!r} at {rate} frames a second", element)
+            yield violation(clause, f"origin timecode {quoted(value)} at {rate} frames a second", element)
         parent, head = element.getparent(), root.find(f"{{{TT}}}head")
         if parent is None or parent.tag != f"{{{TT}}}metadata" or parent.getparent() is not head:
             yield violation(clause, "the origin timecode stands outside of the head's metadata", element)
@@ -344,7 +375,7 @@ def _times(root: Element) -> Iterator[Violation]:
             if clause is None:
                 usable[name] = terms.seconds(value, *rates)
             else:
-                what = f"{name} is {value!r}: no media time, or its rate is missing"
+                what = f"{name} is {quoted(value)}: no media time, or its rate is missing"
                 yield violation(clause, what, element)
         for first, last in (("begin", "end"), ("clipBegin", "clipEnd")):
             if first in usable and last in usable and usable[first] > usable[last]:
@@ -361,12 +392,14 @@ def _audio(root: Element) -> Iterator[Violation]:
         parent, language = audio.getparent(), inherited(audio, name)
         if parent is not None and language != inherited(parent, name):
             spoken = inherited(parent, name)
-            yield violation(clause, f"audio is in {language!r}, its text in {spoken!r}", audio)
+            yield violation(clause, f"audio is in {quoted(language)}, its text in {quoted(spoken)}", audio)
         for source in (audio, *audio.findall(f"{{{TT}}}source")):
             data = resources.get(source.get("src", "").removeprefix("#"))
             for part in (source, data) if data is not None else (source,):
                 if inherited(part, name) != language:
-                    yield violation(clause, f"a source of audio in {language!r} is in another language", part)
+                    yield violation(
+                        clause, f"a source of audio in {quoted(language)} is in another language", part
+                    )
     for data in root.iter(f"{{{TT}}}data"):
         if data.find(f"{{{TT}}}source") is not None:
             yield violation("#source-data", "data holds a source", data)
@@ -376,7 +409,7 @@ def _audio(root: Element) -> Iterator[Violation]:
             if source is not audio and audio.get("src") is not None:
                 yield violation("#audio", "audio has both a src and a source", source)
             if link.startswith("#") and link[1:] not in resources:
-                yield violation("#embedded-audio", f"src {link!r} is no resource in the head", source)
+                yield violation("#embedded-audio", f"src {quoted(link)} is no resource in the head", source)
 
 
 def _audio_styles(root: Element) -> Iterator[Violation]:
@@ -390,9 +423,9 @@ def _audio_styles(root: Element) -> Iterator[Violation]:
             numbers = [float(part) for part in parts if _NUMBER.fullmatch(part.strip())]
             if len(numbers) < len(parts):
                 what = "no list of numbers" if len(parts) > 1 else "no number"
-                yield violation(f"#{name}", f"tta:{name} is {value!r}, {what}", element)
+                yield violation(f"#{name}", f"tta:{name} is {quoted(value)}, {what}", element)
             elif name == "pan" and not all(-1 <= number <= 1 for number in numbers):
-                yield violation("#pan", f"tta:pan is {value!r}, not from -1 to 1", element)
+                yield violation("#pan", f"tta:pan is {quoted(value)}, not from -1 to 1", element)
 
 
 Element = etree._Element

@@ -20,7 +20,9 @@ import lzma
 import re
 import zipfile
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -64,7 +66,7 @@ _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "syr",
 
 
 def write_docx(track: Track) -> bytes:
-    """The heard lines as a Word document.
+    """The heard lines, and rows for empty slots, as a Word document.
 
     Raises ScriptError where the extra ``documents`` is not installed.
     """
@@ -101,14 +103,42 @@ def about(track: Track) -> tuple[str, ...]:
         track.statement,
         f"Film: {track.film.name}, {length}. Language: {track.language}. {voice}",
         "Text, times and status in the table may be changed, rows deleted and added, and the file brought "
-        "back with shotad import. Status dropped leaves a line out. Words and seconds are counted again. The "
-        "Id column tells the lines apart: leave it as it is, and empty in a new row.",
+        "back with shotad import. A row with the status empty is a slot without a line: write one there, or "
+        "leave it. Status dropped leaves a line out. Words and seconds are counted again. The Id column "
+        "tells the lines apart: leave it as it is, and empty in a new row.",
     )
     return tuple(clean_text(part) for part in parts)
 
 
+EMPTY = "empty"
+"""Status of a row for a slot that has no line yet. It is none of a cue's, so that a line written there is
+heard."""
+
+
+def script_rows(track: Track) -> list[Cue]:
+    """The cues that have a row: lines that are heard, and slots in which none is, for a describer to fill."""
+    heard = track.heard
+    starts = [cue.start for cue in heard]
+    # The latest end of the lines up to each.
+    ends = list(accumulate((cue.end for cue in heard), max))
+    rows: list[Cue] = []
+    for cue in track.cues:
+        begun = bisect_left(starts, cue.end)
+        is_filled = begun > 0 and ends[begun - 1] > cue.start
+        if cue.heard or (cue.slot_id is not None and not is_filled):
+            rows.append(cue)
+    return rows
+
+
 def cells_of(cue: Cue) -> tuple[str | float, ...]:
-    """A line under `HEADS`."""
+    """A row of `script_rows` under `HEADS`."""
+    if not cue.heard:
+        empty = f"Empty slot, {cue.interval.duration:.1f} s"
+        why = clean_text(f"{empty}: {cue.reason}") if cue.reason else empty
+        return (
+            timecode(cue.interval.start), timecode(cue.interval.end), "", "",
+            round(cue.interval.duration, 1), EMPTY, "", why, cue.id,
+        )  # fmt: skip
     return (
         timecode(cue.interval.start), timecode(cue.interval.end), cue.text, count_words(cue.text),
         round(cue.interval.duration, 1), cue.status.value, review_words(cue), note(cue), cue.id,
@@ -126,7 +156,8 @@ def _add_table(document: Document, track: Track) -> Table:
     from docx.shared import Inches
     from docx.table import _Cell
 
-    table: Table = document.add_table(rows=len(track.heard) + 1, cols=len(HEADS), style="Table Grid")
+    cues = script_rows(track)
+    table: Table = document.add_table(rows=len(cues) + 1, cols=len(HEADS), style="Table Grid")
     table.autofit = False
     for column, width in zip(table._tbl.tblGrid.gridCol_lst, _WIDTHS, strict=True):
         column.w = Inches(width)
@@ -140,7 +171,7 @@ def _add_table(document: Document, track: Track) -> Table:
     properties.append(_element("tblCaption", val=TABLE))
     properties.append(_element("tblDescription", val=what))
     # Row by row, through XML: python-docx counts all cells to look one up.
-    rows = zip(table._tbl.tr_lst, (HEADS, *map(cells_of, track.heard)), strict=True)
+    rows = zip(table._tbl.tr_lst, (HEADS, *map(cells_of, cues)), strict=True)
     for number, (row, texts) in enumerate(rows):
         row.get_or_add_trPr().append(_element("cantSplit"))
         for cell, width, text in zip(row.tc_lst, _WIDTHS, texts, strict=True):
@@ -151,8 +182,7 @@ def _add_table(document: Document, track: Track) -> Table:
                     run.bold = True
         if number == 0:
             row.get_or_add_trPr().append(_element("tblHeader"))  # repeated on every page
-        else:
-            cue = track.heard[number - 1]
+        elif (cue := cues[number - 1]).heard:
             stamp = line_stamp(cue.interval, cue.text).replace("-", "_")
             last = _Cell(row.tc_lst[-1], table)
             _mark(last.paragraphs[0]._p, f"{MARK}{cue.id}_{stamp}", number)
@@ -247,7 +277,7 @@ def read_docx(data: bytes, name: str) -> Script:
     marks = [str(mark.get(f"{_W}name")) for mark in body.iter(f"{_W}bookmarkStart")]
     stamps = {m["id"]: f"{m['times']}-{m['text']}" for mark in marks if (m := _MARK.fullmatch(mark))}
     tracks = [m["stamp"] for mark in marks if (m := _TRACK.fullmatch(mark))]
-    return Script(tuple(cues), tracks[0] if tracks else None, stamps)
+    return Script(tuple(cues), tracks[0] if tracks else None, stamps, is_proven=True)
 
 
 def lines_of(

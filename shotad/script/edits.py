@@ -14,13 +14,13 @@ one that other hands changed in the track since is a conflict, refused with both
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import compress
 
-from shotad.core import EditConflict, Interval, ScriptError
+import numpy as np
+
+from shotad.core import EditConflict, Interval, ScriptError, plural, quoted
 from shotad.script.cue import (
     REDO,
     Cue,
@@ -30,13 +30,15 @@ from shotad.script.cue import (
     LineState,
     Script,
     ScriptCue,
-    hand_id,
+    hand_ids,
     is_changed,
     line_stamp,
     mark_edit,
     milliseconds,
     on_frames,
+    one_line,
     spoken_interval,
+    timecode,
 )
 from shotad.script.pace import spoken_words
 from shotad.script.track import Track
@@ -198,8 +200,8 @@ def _other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
     edits = sum(cue.edited is not None for cue in previous.cues)
     if edits and not discard_edits:
         raise EditConflict(
-            f"The track on disk has {edits} edits for {previous.film.name!r}, which is another film "
-            f"than {new.film.name!r}.",
+            f"The track on disk has {edits} edits for {quoted(previous.film.name)}, which is another film "
+            f"than {quoted(new.film.name)}.",
             "Use another work folder, or throw the edits away: shotad describe --discard-edits.",
         )
     return True
@@ -274,6 +276,8 @@ class Import:
     """A track with a script's edits in it, and the ids they concern.
 
     ``kept`` are lines that the track has otherwise than the script, and that stay as the track has them.
+    ``missing`` are those of ``removed`` that the script does not name at all: a person deleted them there, or
+    the script was only a part.
     """
 
     track: Track
@@ -281,6 +285,25 @@ class Import:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def missing_lines(track: Track, done: Import, source: str) -> str:
+    """A sentence that names the lines of ``track`` that the script ``source`` lacks and an import removes."""
+    heard = {cue.id: cue for cue in track.cues}
+    lines = [heard[cue_id] for cue_id in done.missing]
+    named = [f"{cue.id} at {timecode(cue.start)} {quoted(cue.text)}" for cue in lines[:_MISSING_SHOWN]]
+    more = f" and {plural(len(lines) - _MISSING_SHOWN, 'other')}" if len(lines) > _MISSING_SHOWN else ""
+    by_people = sum(cue.state is not LineState.MACHINE for cue in lines)
+    whose = f", {by_people} of them edited or accepted by a person" if by_people else ""
+    return (
+        f"{source} lacks {plural(len(lines), 'line')} of {len(track.heard)} that the track has{whose}: "
+        f"{'; '.join(named)}{more}."
+    )
+
+
+_MISSING_SHOWN = 5
+"""Lines that are named where a script lacks many."""
 
 
 def import_script(
@@ -301,7 +324,7 @@ def import_script(
     ``overwrite`` lets the script win every conflict.
 
     Raises EditConflict with both texts of each line that both sides changed. Raises ScriptError for a
-    line that starts beyond the film's end, or an id of the track that is used twice.
+    line that starts beyond the film's end, an id of the track that is used twice, or a script without lines.
     """
     _check(track, script, source)
     pairs = _match(track, script)
@@ -318,18 +341,19 @@ def import_script(
     if merge.conflicts:
         what = f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}."
         raise EditConflict(what, "Make them equal in either file, or import again and let the script win.")
+    new_lines = [line for line in script.cues if id(line) not in matched and line.text]
+    new_ids = hand_ids([line.interval.start for line in new_lines], {cue.id for cue in cues})
     added: list[Cue] = []
-    for line in script.cues:
-        if id(line) not in matched and line.text:
-            name = hand_id(line.interval.start, {cue.id for cue in (*cues, *added)})
-            edit = Edit((EditField.ADDED,), source, None)
-            added.append(Cue(name, None, line.interval, line.text, language=track.language, edited=edit))
+    for line, name in zip(new_lines, new_ids, strict=True):
+        edit = Edit((EditField.ADDED,), source, None)
+        added.append(Cue(name, None, line.interval, line.text, language=track.language, edited=edit))
     return Import(
         track.with_cues([*cues, *added]),
-        tuple(merge.changed),
-        tuple(cue.id for cue in added),
-        tuple(merge.removed),
-        tuple(merge.kept),
+        changed=tuple(merge.changed),
+        added=tuple(new_ids),
+        removed=tuple(merge.removed),
+        kept=tuple(merge.kept),
+        missing=tuple(merge.not_named),
     )
 
 
@@ -346,13 +370,14 @@ class _Merge:
     """Whether the script was written from the track as it is."""
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    not_named: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
 
     def line(self, cue: Cue, found: ScriptCue | None) -> Cue:
         """The line as it shall be; ``found`` is the script's, None where it lacks the line."""
         if found is None or not found.text:
-            return self.missing(cue)
+            return self.missing(cue, is_emptied=found is not None and self.script.is_proven)
         # Names of its times and text as they were written into the script. Without a stamp, an edited line is
         # taken to have been written before its edit.
         stamp = self.script.line_stamps.get(cue.id)
@@ -363,13 +388,14 @@ class _Merge:
         mine = cue.edited is not None and cue.edited.source == self.source
         times, _, text = line_stamp(found.interval, found.text).partition("-")
         moved_before = mine and cue.edited is not None and EditField.TIME in cue.edited.fields
-        retold = found.text != cue.text and (mine or text != old_text)
+        retold = one_line(found.text) != one_line(cue.text) and (mine or text != old_text)
         moved = not _near(found.interval, cue.interval) and (moved_before or times != old_times)
         back = not cue.heard and (retold or moved or mine or stamp is None)
         differs = {EditField.TEXT: retold, EditField.TIME: moved, EditField.STATUS: back}
         fields = tuple(field for field, is_so in differs.items() if is_so)
         if not fields:
-            if cue.heard and (cue.text, _near(cue.interval, found.interval)) != (found.text, True):
+            says_the_same = one_line(cue.text) == one_line(found.text)
+            if cue.heard and not (says_the_same and _near(cue.interval, found.interval)):
                 self.kept.append(cue.id)
             return cue
         # No other hand's edit is at stake where the line is the machine's, or its edit came from this very
@@ -395,8 +421,11 @@ class _Merge:
         )
         return respoken(mark_edit(after, cue, fields, self.source), self.slots, self.seconds_per_word)
 
-    def missing(self, cue: Cue) -> Cue:
-        """A line that the script lacks: deleted there, unless the script was written before the line was."""
+    def missing(self, cue: Cue, *, is_emptied: bool) -> Cue:
+        """A line that the script lacks: deleted there, unless the script was written before the line was.
+
+        ``is_emptied``: a person took its text away. In a file that may have been cut nobody knows that.
+        """
         if not cue.heard:
             return cue
         stamps = self.script.line_stamps
@@ -408,6 +437,8 @@ class _Merge:
             self.kept.append(cue.id)
             return cue
         self.removed.append(cue.id)
+        if not is_emptied:
+            self.not_named.append(cue.id)
         gone = replace(cue, status=CueStatus.DROPPED, reason=f"left out of {self.source}")
         return mark_edit(gone, cue, (EditField.REMOVED,), self.source)
 
@@ -416,20 +447,47 @@ class _Merge:
         return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
 
 
+def with_lines_of(track: Track, script: Script, source: str) -> Track:
+    """``track``, which has no lines, with those of a script as a person's: of a track that is lost.
+
+    Lines of slots keep their ids, by which the next run finds what the machine says there.
+    """
+    lines = [line for line in script.cues if line.text]
+    added_ids = iter(
+        hand_ids([line.interval.start for line in lines], {line.id for line in lines if line.id})
+    )
+    taken: set[str] = set()
+    cues: list[Cue] = []
+    for line in lines:
+        added_id = next(added_ids)
+        own_id = line.id if line.id is not None and line.id not in taken else None
+        cue_id = own_id or added_id
+        taken.add(cue_id)
+        slot_id = cue_id if own_id is not None and own_id.startswith("s") else None
+        change = EditField.ADDED if slot_id is None else EditField.TEXT
+        edit = Edit((change,), source, None)
+        cues.append(Cue(cue_id, slot_id, line.interval, line.text, language=track.language, edited=edit))
+    return track.with_cues(cues)
+
+
 def _check(track: Track, script: Script, source: str) -> None:
+    if not script.cues and track.heard:
+        what = f"{source} holds no line, and the track has {len(track.heard)}: nothing is imported."
+        raise ScriptError(what, "Was it cut off when it was saved? Export the script again.")
     seen: dict[str, ScriptCue] = {}
     ids = {cue.id for cue in track.cues}
     for line in script.cues:
         if line.interval.start >= track.film.duration:
             raise ScriptError(
-                f"{source}: {line.text!r} starts at {line.interval.start:.3f} s, but the film ends at "
+                f"{source}: {quoted(line.text)} starts at {line.interval.start:.3f} s, but the film ends at "
                 f"{track.film.duration:.3f} s.",
                 "Is it the right film? Did a spreadsheet take the decimal point for thousands?",
             )
         if line.id is None or line.id not in ids:
             continue
         if line.id in seen:
-            what = f"{source}: two lines have the id {line.id}: {seen[line.id].text!r} and {line.text!r}."
+            both = f"{quoted(seen[line.id].text)} and {quoted(line.text)}"
+            what = f"{source}: two lines have the id {line.id}: {both}."
             raise ScriptError(what, "Take the id away from the new one.")
         seen[line.id] = line
 
@@ -442,32 +500,72 @@ def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
     ids = {cue.id for cue in track.cues}
     pairs = {line.id: line for line in script.cues if line.id is not None and line.id in ids}
     rest = [line for line in script.cues if line.id not in ids]
-    for by_text in (False, True):
-        free = [cue for cue in track.cues if cue.id not in pairs and cue.heard]
-        for line in list(rest):
-            if by_text:
-                fits = [cue for cue in free if cue.text == line.text]
-            else:
-                at, rate = milliseconds(line.interval.start), script.frame_rate
-                starts = [on_frames(cue.interval, rate).start if rate else cue.start for cue in free]
-                near = (abs(milliseconds(start) - at) <= 1 for start in starts)
-                fits = list(compress(free, near))
-            if len(fits) == 1:
-                pairs[fits[0].id] = line
-                free.remove(fits[0])
-                rest.remove(line)
-    # Those that have most of the shorter one's time in common, and with no other.
-    sharing = [
-        (cue, line)
-        for line in rest
-        for cue in track.cues
-        if line.text and cue.id not in pairs and cue.heard
-        if (shared := cue.interval.clip(line.interval)) is not None
-        and shared.duration * 2 > min(cue.interval.duration, line.interval.duration)
-    ]
-    of_cue = Counter(cue.id for cue, _ in sharing)
-    of_line = Counter(id(line) for _, line in sharing)
-    return pairs | {cue.id: line for cue, line in sharing if of_cue[cue.id] == of_line[id(line)] == 1}
+    rest = _match_by_start(track, rest, pairs, script.frame_rate)
+    rest = _match_by_text(track, rest, pairs)
+    _match_by_shared_time(track, rest, pairs)
+    return pairs
+
+
+def _free(track: Track, pairs: Mapping[str, ScriptCue]) -> list[Cue]:
+    return [cue for cue in track.cues if cue.id not in pairs and cue.heard]
+
+
+def _match_by_start(
+    track: Track, lines: Sequence[ScriptCue], pairs: dict[str, ScriptCue], frame_rate: Fraction | None
+) -> list[ScriptCue]:
+    """Put lines into ``pairs`` that start with just one cue, to 1 ms; the lines that are left."""
+    free: dict[int, list[Cue]] = {}
+    for cue in _free(track, pairs):
+        start = on_frames(cue.interval, frame_rate).start if frame_rate else cue.start
+        free.setdefault(milliseconds(start), []).append(cue)
+    rest: list[ScriptCue] = []
+    for line in lines:
+        at = milliseconds(line.interval.start)
+        fits = [(near, cue) for near in (at - 1, at, at + 1) for cue in free.get(near, ())]
+        if len(fits) == 1:
+            near, cue = fits[0]
+            pairs[cue.id] = line
+            free[near].remove(cue)
+        else:
+            rest.append(line)
+    return rest
+
+
+def _match_by_text(track: Track, lines: Sequence[ScriptCue], pairs: dict[str, ScriptCue]) -> list[ScriptCue]:
+    """Put lines into ``pairs`` that say what just one cue says; the lines that are left."""
+    free: dict[str, list[Cue]] = {}
+    for cue in _free(track, pairs):
+        free.setdefault(one_line(cue.text), []).append(cue)
+    rest: list[ScriptCue] = []
+    for line in lines:
+        fits = free.get(one_line(line.text), [])
+        if len(fits) == 1:
+            pairs[fits.pop().id] = line
+        else:
+            rest.append(line)
+    return rest
+
+
+def _match_by_shared_time(track: Track, lines: Sequence[ScriptCue], pairs: dict[str, ScriptCue]) -> None:
+    """Put lines into ``pairs`` that have most of the shorter one's time in common with one cue only, which
+    has it with no other line."""
+    free = _free(track, pairs)
+    starts = np.array([cue.start for cue in free])
+    ends = np.array([cue.end for cue in free])
+    lines_of_cue = np.zeros(len(free), int)
+    only_cue: list[tuple[int, ScriptCue]] = []
+    for line in lines:
+        if not line.text:
+            continue
+        shared = np.minimum(ends, line.interval.end) - np.maximum(starts, line.interval.start)
+        shorter = np.minimum(ends - starts, line.interval.duration)
+        (sharing,) = np.nonzero(shared * 2 > shorter)
+        lines_of_cue[sharing] += 1
+        if len(sharing) == 1:
+            only_cue.append((int(sharing[0]), line))
+    for position, line in only_cue:
+        if lines_of_cue[position] == 1:
+            pairs[free[position].id] = line
 
 
 def _exact(found: Interval, own: Interval, frame_rate: Fraction) -> Interval:
@@ -484,4 +582,8 @@ def _near(one: Interval, other: Interval) -> bool:
 
 
 def _shown(interval: Interval, text: str) -> str:
-    return f"{text!r} at {interval}"
+    return f"{quoted(text, _CONFLICT_LETTERS)} at {interval}"
+
+
+_CONFLICT_LETTERS = 300
+"""Of each text where two disagree: a person must see in what."""

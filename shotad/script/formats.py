@@ -6,17 +6,31 @@ in it. Slots and shots that the user gives are read here too, from any script.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from shotad.core import Interval, ScriptError, write_bytes, write_text
-from shotad.script.cue import Script, ScriptCue
+from shotad.core import (
+    EditConflict,
+    FileKind,
+    Interval,
+    ScriptError,
+    decode_text,
+    plural,
+    quoted,
+    read_file_bytes,
+    size_text,
+    write_bytes,
+    write_text,
+)
+from shotad.script.cue import Script, ScriptCue, line_stamp, track_stamp
 from shotad.script.dapt import TT, Violation
+from shotad.script.edits import import_script
 from shotad.script.rules import check_times
 from shotad.script.track import Track, to_json
 
@@ -45,23 +59,83 @@ class Format:
         """The script as text, for formats that are (DOCX and XLSX are not)."""
         return self.encode(track).decode("utf-8")
 
-    def read(self, data: bytes, file_name: str) -> Script:
-        """What a file of that name holds. Raises ScriptError with file and line."""
-        given: bytes | str = data
-        if not self.reader:
-            try:
-                given = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-            except UnicodeDecodeError as error:
-                line = data[: error.start].count(b"\n") + 1
-                what = f"{file_name}, line {line}: the text is not UTF-8."
-                raise ScriptError(what, "Save it as UTF-8.") from None
+    def read(self, data: bytes, file_name: str, language: str | None = None) -> Script:
+        """What a file of that name holds, in ``language`` (a tag) where it has several.
+
+        Raises ScriptError with file and line.
+        """
+        is_document = self.name in ("docx", "xlsx")  # which have limits of their own, and may hold pictures
+        if len(data) > LARGEST_TEXT and not is_document:
+            has = f"{file_name} has {size_text(len(data))}; at most {size_text(LARGEST_TEXT)} are read."
+            raise ScriptError(has, "Is it a script?")
+        content: bytes | str = data if self.reader else _text_of(data, file_name)
         read = _load(self.reader or self.module, f"read_{self.name}")
-        script: Script = read(given, file_name, **self._frames)
+        # The only format that says of each text which language it is in.
+        languages = {"language": language} if self.name == "dapt" else {}
+        try:
+            script: Script = read(content, file_name, **self._frames, **languages)
+        except ScriptError as error:
+            if file_name in error.what:
+                raise
+            # A line that is too long, say, knows its time and not its file.
+            raise ScriptError(f"{file_name}: {error.what}", error.hint, error.clause) from None
         return script
 
     @property
     def _frames(self) -> dict[str, Fraction]:
         return {} if self.rate is None else {"frame_rate": self.rate}
+
+
+LARGEST_TEXT = 16_000_000
+"""Bytes of a script that is text: a track of 3,000 lines with all its records has 5 MB as JSON."""
+
+
+def _check_readable(data: bytes, file_name: str) -> None:
+    """Raise ScriptError for a file without content, and for one of a kind that is no script."""
+    if not data.strip(b" \t\r\n\x00\xef\xbb\xbf"):
+        what = f"{file_name} is empty." if not data else f"{file_name} holds nothing but blanks."
+        raise ScriptError(what, "Was it cut off when it was saved? Export the script again.")
+    kind = _other_kind(data[:4096])
+    if kind is not None:
+        what = f"{file_name} is {kind}, which shotad does not read as a script."
+        raise ScriptError(what, "Save it as SRT, WebVTT, CSV, DOCX or XLSX.")
+
+
+_OTHER_KINDS = (
+    (rb"\[(?:script info|v4\+? styles|events)\]", "an ASS or SSA subtitle file"),
+    (rb"\{\\rtf", "an RTF document"),
+    (rb"\{\d+\}\{\d*\}", "a MicroDVD subtitle file"),
+    (rb"\[\d+:\d+(?:[.:]\d+)?\]", "an LRC lyrics file"),
+    (rb"\[\d+\]\[\d*\]", "an MPL2 subtitle file"),
+    (rb"\[[a-z]+:[^\]\n]*\]", "an LRC lyrics file"),
+    (rb"\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}\r?\n", "an SBV subtitle file"),
+    (rb"scenarist_scc", "an SCC caption file"),
+    (rb"<sami", "a SAMI subtitle file"),
+    (rb"<(?:!doctype )?html", "a web page"),
+    (rb"%pdf-", "a PDF document"),
+    (rb"\xd0\xcf\x11\xe0", "a document of an old Office program (DOC, XLS)"),
+    (rb"pk\x03\x04.{26}mimetypeapplication/vnd\.oasis", "an OpenDocument file"),
+    (rb"\d{3}stl\d\d\.\d\d", "an EBU STL subtitle file"),
+)
+"""Files that are taken for scripts by mistake: how they begin, in small letters."""
+
+
+def _other_kind(head: bytes) -> str | None:
+    """What a file is that no format here reads, as far as its beginning shows it."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for pattern, kind in _OTHER_KINDS:
+        if re.match(pattern, start, re.DOTALL):
+            return kind
+    return None
+
+
+def _text_of(data: bytes, file_name: str) -> str:
+    """The text of a script, which must be UTF-8, or UTF-16 with a mark: it is merged with other texts."""
+    text_file = decode_text(data, file_name, ScriptError, hint="Save it as UTF-8.", encoding="utf-8")
+    if text_file.damaged:
+        what = f"{file_name} {text_file.note.replace('UTF-8', text_file.encoding.upper())}."
+        raise ScriptError(what, "Save it as UTF-8.")
+    return text_file.text
 
 
 def script_format(name: str) -> Format:
@@ -72,7 +146,7 @@ def script_format(name: str) -> Format:
     plain, at, rate = name.partition("@")
     if plain not in ALL_FORMATS or (at and plain != "frazier"):
         known = ", ".join(ALL_FORMATS)
-        raise ScriptError(f"There is no script format {name!r}.", f"Choose one of {known}.", usage=True)
+        raise ScriptError(f"There is no script format {quoted(name)}.", f"Choose one of {known}.", usage=True)
     if not at:
         return ALL_FORMATS[plain]
     try:
@@ -80,30 +154,28 @@ def script_format(name: str) -> Format:
         if not 1 <= frames <= 100:
             raise ValueError(rate)
     except (ValueError, ZeroDivisionError):
-        what = f"{name!r} names no frames a second from 1 to 100."
+        what = f"{quoted(name)} names no frames a second from 1 to 100."
         raise ScriptError(what, "Write frazier@24 or frazier@30000/1001.") from None
     return replace(ALL_FORMATS[plain], rate=frames)
 
 
-def read_cues(path: Path) -> tuple[ScriptCue, ...]:
-    """The lines of any script file. Raises ScriptError with file and line."""
-    return read_script(path).cues
+def read_cues(path: Path, kind: FileKind = "script") -> tuple[ScriptCue, ...]:
+    """The lines of any script file, of which ``kind`` says how large it may be. Raises ScriptError with file
+    and line."""
+    return read_script(path, kind=kind).cues
 
 
-def read_script(path: Path, name: str | None = None) -> Script:
+def read_script(
+    path: Path, name: str | None = None, language: str | None = None, *, kind: FileKind = "script"
+) -> Script:
     """What a script file holds; the format is found by ending and content unless ``name`` gives it.
 
-    Raises ScriptError with file and line.
+    ``language`` (a tag) is the one that is read where the file has several. Raises ScriptError with file and
+    line.
     """
-    data = _bytes_of(path)
-    return script_format(name or detect_format(path.name, data)).read(data, path.name)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ScriptError(f"The script {path} cannot be read: {error.strerror or error}.") from None
+    data = read_file_bytes(path, kind, ScriptError)
+    _check_readable(data, path.name)
+    return script_format(name or detect_format(path.name, data)).read(data, path.name, language)
 
 
 def detect_format(file_name: str, data: bytes) -> str:
@@ -127,7 +199,11 @@ def detect_format(file_name: str, data: bytes) -> str:
 
 def check_script(path: Path) -> tuple[Violation, ...]:
     """What makes a script unusable: broken syntax, broken clauses in DAPT, times out of order (T6)."""
-    data = _bytes_of(path)
+    data = read_file_bytes(path, "script", ScriptError)
+    try:
+        _check_readable(data, path.name)
+    except ScriptError as error:
+        return (Violation("file", error.what),)
     name = detect_format(path.name, data)
     if name in SIGNALS:
         found: tuple[Violation, ...] = _load("signalling", f"check_{name}")(data)
@@ -138,10 +214,14 @@ def check_script(path: Path) -> tuple[Violation, ...]:
         cues = ALL_FORMATS[name].read(data, path.name).cues
     except ScriptError as error:
         return (Violation(error.clause or f"{name} syntax", error.what),)
+    deviations: tuple[Violation, ...] = ()
+    if name == "vtt":
+        lines = _load("subtitle_formats", "check_vtt")(_text_of(data, path.name), path.name)
+        deviations = tuple(Violation("vtt syntax", what, line) for line, what in lines)
     times = (Violation(found.rule, f"{found.cue_id}: {found.message}") for found in check_times(cues))
     counts = Counter(cue.id for cue in cues if cue.id is not None)
     ids = (Violation("ids", f"{count} cues have the id {key}") for key, count in counts.items() if count > 1)
-    return (*times, *ids)
+    return (*deviations, *times, *ids)
 
 
 def _load(module: str, name: str) -> Any:
@@ -201,11 +281,48 @@ def script_file(track: Track, form: Format, folder: Path, *, is_translation: boo
     return folder / f"{stem}{f'.{track.language}' if is_translation else ''}.{form.ending}"
 
 
-def write_format(track: Track, form: Format, path: Path) -> Path:
-    """Write the heard lines in one format; ``path``. Raises ScriptError where a library that the format needs
-    is not installed, and WorkFolderError."""
-    write_bytes(path, [form.encode(track)])
+def write_format(track: Track, form: Format, path: Path, *, overwrite: bool = False) -> Path:
+    """Write the heard lines in one format; ``path``. ``overwrite``: whatever stands in a file there.
+
+    Raises ScriptError where a library that the format needs is not installed, WorkFolderError, and
+    EditConflict as `check_unchanged`.
+    """
+    data = form.encode(track)
+    if not overwrite:
+        check_unchanged(track, form, path)
+    write_bytes(path, [data])
     return path
+
+
+def check_unchanged(track: Track, form: Format, path: Path) -> None:
+    """Raise EditConflict where a script stands at ``path`` that somebody changed after it was written, and
+    whose changes the track does not have: they would be lost."""
+    if not path.exists() or form.name in SIGNALS:
+        return
+    hint = f"Bring the changes in with shotad import, move {path.name} away, or add --overwrite."
+    try:
+        script = form.read(read_file_bytes(path, "script", ScriptError), path.name)
+        if _is_as_written(script):
+            return
+        done = import_script(track, script, path.name)
+    except (ScriptError, EditConflict) as error:
+        what = f"{path} is there already and may hold somebody's changes: {error.what} Nothing was written."
+        raise EditConflict(what, hint) from None
+    count = len(done.changed) + len(done.added) + len(done.removed)
+    if count:
+        lines = plural(count, "line was", "lines were")
+        raise EditConflict(f"{path}: {lines} changed there by somebody. Nothing was written.", hint)
+
+
+def _is_as_written(script: Script) -> bool:
+    """Whether a script says by its stamps that nobody changed it, of whatever state of the track it is."""
+    lines = [cue for cue in script.cues if cue.text]
+    now = [(cue.id, line_stamp(cue.interval, cue.text)) for cue in lines if cue.id is not None]
+    if len(now) < len(lines):
+        return False
+    if script.line_stamps:
+        return dict(now) == dict(script.line_stamps) and len(now) == len(script.line_stamps)
+    return script.stamp is not None and script.stamp == track_stamp(now)
 
 
 def save_as(track: Track, path: Path) -> Path:
@@ -218,9 +335,9 @@ def save_as(track: Track, path: Path) -> Path:
     ending = max((one for one in _ENDINGS if name.endswith(one)), key=len, default=None)
     if ending is None:
         known = ", ".join([TRACK_ENDING, *_ENDINGS])
-        what = f"No format of scripts ends in {path.suffix or path.name!r}."
+        what = f"No format of scripts ends in {quoted(path.suffix or path.name)}."
         raise ScriptError(what, f"Choose of {known}.")
-    return write_format(track, script_format(_ENDINGS[ending]), path)
+    return write_format(track, script_format(_ENDINGS[ending]), path, overwrite=True)
 
 
 def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:
@@ -245,8 +362,8 @@ def given_shots(path: Path, end: float) -> list[dict[str, Any]]:
     return [{"index": i, "start": p.start, "end": p.end, "frame": None} for i, p in enumerate(parts)]
 
 
-def _cues(path: Path, what: str) -> tuple[ScriptCue, ...]:
-    cues = read_cues(path)
+def _cues(path: Path, kind: Literal["slots", "shots"]) -> tuple[ScriptCue, ...]:
+    cues = read_cues(path, kind)
     if not cues:
-        raise ScriptError(f"{path} holds no {what}.", "Give start and end of each in seconds.")
+        raise ScriptError(f"{path} holds no {kind}.", "Give start and end of each in seconds.")
     return cues

@@ -14,7 +14,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, ConfigError, Interval, TextFact, Utterance, plural, read_yaml, write_text
+from shotad.core import (
+    Cast,
+    ConfigError,
+    Interval,
+    TextFact,
+    Utterance,
+    WorkFolderError,
+    plural,
+    quoted,
+    read_file,
+    read_yaml,
+    write_text,
+)
 from shotad.script.cue import ScriptCue, Voiced, short_hash, timecode
 from shotad.script.edits import is_by_hand
 from shotad.script.rules import Finding, Level
@@ -123,7 +135,7 @@ def accepts(text: str) -> Callable[[Finding], bool]:
     one. Raises ConfigError."""
     match = _WISH.fullmatch(text.strip())
     if match is None:
-        raise ConfigError(f"{text!r} names no rule.", "Write L4, or L4:s00083120 for one line.")
+        raise ConfigError(f"{quoted(text)} names no rule.", "Write L4, or L4:s00083120 for one line.")
     rule, line = match["rule"], match["line"]
     return lambda finding: covers(rule, finding.rule) and line in (None, finding.cue_id)
 
@@ -134,9 +146,11 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
     Raises ConfigError with the row.
     """
     try:
-        text = (folder / FILE).read_text(encoding="utf-8-sig")
+        text = read_file(folder / FILE).decode("utf-8-sig")
     except FileNotFoundError:
         return frozenset()
+    except WorkFolderError as error:
+        raise ConfigError(error.what, error.hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{folder / FILE} cannot be read: {error}.", "Save it as UTF-8.") from None
     rows = set()
@@ -144,7 +158,7 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
         if not line.partition("#")[0].strip():
             continue
         if (match := _ROW.match(line.strip())) is None:
-            what = f"{folder / FILE}, line {number}: {line.strip()!r} is no accepted finding."
+            what = f"{folder / FILE}, line {number}: {quoted(line.strip())} is no accepted finding."
             raise ConfigError(what, "Write rule, line and stamp, or let shotad lint --accept write it.")
         rows.add((match["rule"], match["line"], match["stamp"]))
     return frozenset(rows)
@@ -162,7 +176,7 @@ def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[T
     rows = {key: finding for key, finding in fresh if key not in known}
     if rows:
         path = folder / FILE
-        before = path.read_text(encoding="utf-8-sig") if path.exists() else _HEAD
+        before = read_file(path).decode("utf-8-sig") if path.exists() else _HEAD
         more = "".join(
             f"{' '.join(key)}  # {' '.join(finding.message.split())}\n" for key, finding in rows.items()
         )

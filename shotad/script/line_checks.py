@@ -17,7 +17,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
-from shotad.core import STARTERS, Interval, LintSettings, TextFact, Utterance, at_hand, is_english
+from shotad.core import STARTERS, Interval, LintSettings, TextFact, Utterance, at_hand, is_english, quoted
 from shotad.script.cast_members import listed_as
 from shotad.script.cue import count_words
 from shotad.script.english_words import (
@@ -98,7 +98,7 @@ def _repeated(line: TrackLine, heard: Sequence[str], rule: str, level: Level, wh
             spans.append((ours[first].start(), ours[last - 1].end()))
     span = max(spans, key=lambda span: (span[1] - span[0], -span[0]), default=None)
     if span is not None:
-        yield Finding(rule, level, f"{what}: {line.text[slice(*span)]!r}", span=span)
+        yield Finding(rule, level, f"{what}: {quoted(line.text[slice(*span)])}", span=span)
 
 
 def _key(word: str) -> str:
@@ -145,7 +145,7 @@ def check_texts(material: Material) -> Iterator[Finding]:
         heard += [spoken.text for spoken in material.speech or () if spoken.interval.overlaps(around)]
         if not _is_read(text.text, " ".join(heard)):
             short = text.text if len(text.text) <= 60 else f"{text.text[:59].rstrip()}…"
-            what = f"{text.kind} that nobody reads out, at {shown}: {short!r}"
+            what = f"{text.kind} that nobody reads out, at {shown}: {quoted(short)}"
             yield Finding("L11", Level.WARNING, what, when=shown)
 
 
@@ -303,7 +303,7 @@ class Read:
         first, last = sorted((one, other))
         words = self.parse.text(range(first, last + 1))
         span = (self.places[first][0], self.places[last][1])
-        return Finding("L1", Level.WARNING, f"{what}: {words!r}", span=span)
+        return Finding("L1", Level.WARNING, f"{what}: {quoted(words)}", span=span)
 
 
 SentenceReader = Callable[[Sequence[TrackLine], frozenset[str]], Mapping[str, Read]]
@@ -387,7 +387,7 @@ def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...
         for pronoun, mention in first.items():
             if pronoun not in named:
                 start, end = words[mention.start].at, words[mention.end - 1].end
-                what = f"pronoun with an unclear antecedent: {line.text[start:end]!r}"
+                what = f"pronoun with an unclear antecedent: {quoted(line.text[start:end])}"
                 unclear.append(Finding("L6", Level.WARNING, what, span=(start, end)))
         found.append(tuple(unclear))
         told.append((line.heard, _who(there, words) | more))
@@ -398,8 +398,9 @@ def _who_else(text: str, words: Sequence[NameToken]) -> frozenset[str]:
     """As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``."""
     if any(token.key in _ANIMALS for token in words):
         return _ANY
-    spans = people_named(text)
-    keys = [token.key for token in words if any(start <= token.at < end for start, end in spans)]
+    # The places of letters: a line may name hundreds of people.
+    named = {place for start, end in people_named(text) for place in range(start, end)}
+    keys = [token.key for token in words if token.at in named]
     for one, after in pairwise(words):
         # A word that may have its capital letter from the sentence it begins acts as people do.
         acts = one.possessive or (after.key in THIRD and not after.gap.strip())

@@ -237,13 +237,19 @@ def _by_title(keys: Keys) -> str:
     return ""
 
 
+_MOST_WORDS_OF_NAME = 12
+"""Of somebody who is not in the cast, titles included."""
+
+
 def _other(line: Sequence[NameToken], at: int, index: NameIndex) -> Mention | None:
     """Somebody's name who is not in the cast."""
     token = line[at]
     if not token.capital or token.text[0].isdigit() or token.key in STARTERS or token.text == "I":
         return None
     end = at + 1
-    while end < len(line) and line[end].capital and joins(line, end) and line[end].key not in index.words:
+    # In a line in capitals every word would be read as often as there are words before it.
+    limit = min(len(line), at + _MOST_WORDS_OF_NAME)
+    while end < limit and line[end].capital and joins(line, end) and line[end].key not in index.words:
         end += 1
     keys = tuple(token.key for token in line[at:end])
     core = [word for word in keys if word not in TITLES] or list(keys)
@@ -391,15 +397,27 @@ def tokens_of(text: str) -> tuple[NameToken, ...]:
     return tuple(token for token in found if token.key)
 
 
+_MOST_ADVERBS = 4
+
+
+def _is_broken(token: NameToken) -> bool:
+    """Whether a word does not go on with the one before it."""
+    return token.opens or token.capital or re.search(r"[,;:()]", token.gap) is not None
+
+
 def acts(line: Sequence[NameToken], at: int) -> bool:
     """Whether a verb of one person follows a word: ``Rose steps back``, and not ``Rose petals fall``."""
+    # Adverbs between them, ``Rose slowly steps back``; nobody writes more than a few.
+    for _ in range(_MOST_ADVERBS):
+        after = line[at + 1] if at + 1 < len(line) else None
+        if after is None or at + 2 >= len(line) or _is_broken(after) or not after.key.endswith("ly"):
+            break
+        at += 1
     after = line[at + 1] if at + 1 < len(line) else None
-    if after is None or after.opens or after.capital or re.search(r"[,;:()]", after.gap):
+    if after is None or _is_broken(after):
         return False
     if after.key in IS_OR_DOES:
         return True
-    if after.key.endswith("ly") and at + 2 < len(line):
-        return acts(line, at + 1)
     if not after.key.endswith("s") or after.key.endswith("ss") or after.possessive:
         return False
     then = line[at + 2] if at + 2 < len(line) else None

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,10 +22,16 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import ConfigError, Interval, word_files
+from shotad.core import ConfigError, Interval, quoted, read_text_file, word_files
 from shotad.script.cue import LEAD, ScriptCue, count_words, milliseconds
 
 Case = Literal["any", "exact"]
+
+
+def _meets(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether ``[start, end)`` shares a letter with one of ``spans``, which ascend and do not overlap."""
+    before = bisect_left(spans, (end, end)) - 1
+    return before >= 0 and spans[before][0] < end and spans[before][1] > start
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class WordList:
         spared = [match.span() for match in allowed.finditer(text)] if allowed else []
         for match in wanted.finditer(text) if wanted else ():
             start, end = match.span()
-            if start < end and not any(start < stop and begin < end for begin, stop in spared):
+            if start < end and not _meets(spared, start, end):
                 yield start, end
 
     @cached_property
@@ -71,8 +78,8 @@ class WordList:
             patterns.append(f"(?:{pattern})")
             try:
                 re.compile(pattern, flags)
-            except re.error as error:
-                what = f"{self.source or self.name}: {entry!r} cannot be understood: {error}."
+            except (re.error, RecursionError, OverflowError) as error:
+                what = f"{self.source or self.name}: {quoted(entry)} cannot be understood: {error}."
                 raise ConfigError(what, _FORM) from None
         return re.compile("|".join(patterns), flags) if patterns else None
 
@@ -87,7 +94,8 @@ class WordList:
 
     def _set(self, name: str, entry: str) -> str:
         if name not in self.sets:
-            what = f"{self.source or self.name}: {entry!r} names the set {name!r}, which is not there."
+            named = f"{quoted(entry)} names the set {quoted(name)}, which is not there."
+            what = f"{self.source or self.name}: {named}"
             raise ConfigError(what, f"Write a line: @set {name} = one | two | three.")
         return f"(?:{'|'.join(map(self._plain, self.sets[name]))})"
 
@@ -98,6 +106,8 @@ _MAYBE = re.compile(r"(\A| )\[([^\[\]]*)\] ")
 _LAST_MAYBE = re.compile(r" \[([^\[\]]*)\]\Z")
 _PART = re.compile(r"(\{[^{}]+\}|[\[\]()|* ])")
 _MARKS = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|", "*": r"\w*", " ": r"\s+"}
+LONGEST_ENTRY = 1_000
+"""Letters of a line of a word file. Ours have 600; the time to compile a pattern grows faster than it."""
 _DIRECTIVE = re.compile(r"@(?P<key>[a-z]+)\s++(?P<value>.+)")
 
 
@@ -109,22 +119,25 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
     made = WordList(name, "", "warning", "on your list", (), source=source or name)
     entries: list[str] = []
     allowed: list[str] = []
-    sets: dict[str, tuple[str, ...]] = {}
+    sets: dict[str, dict[str, None]] = {}
     for number, raw in enumerate(text.replace("’", "'").splitlines(), 1):
         line = raw.strip()
+        if len(line) > LONGEST_ENTRY:
+            what = f"{made.source}, line {number}: {quoted(line)} has over {LONGEST_ENTRY} letters."
+            raise ConfigError(what, "Write one entry on each line.")
         if line.startswith("@set "):
             key, is_there, words = line.removeprefix("@set ").partition("=")
             key, members = key.strip(), [word.strip() for word in _outer_bars(words) if word.strip()]
             if not is_there or not key or not members:
-                what = f"{made.source}, line {number}: {line!r} is no set."
+                what = f"{made.source}, line {number}: {quoted(line)} is no set."
                 raise ConfigError(what, "Write @set name = one | two | three.")
-            sets[key] = (*sets.get(key, ()), *members)
+            sets.setdefault(key, {}).update(dict.fromkeys(members))
         elif line.startswith("@"):
             match = _DIRECTIVE.fullmatch(line)
             key, value = (match["key"], match["value"].strip()) if match else ("", "")
             choices = {"rule": (), "says": (), "level": ("error", "warning"), "case": ("any", "exact")}
             if key not in choices or (choices[key] and value not in choices[key]):
-                what = f"{made.source}, line {number}: {line!r} cannot be understood."
+                what = f"{made.source}, line {number}: {quoted(line)} cannot be understood."
                 hint = "There are @set, @rule, @level (error, warning), @says and @case (any, exact)."
                 raise ConfigError(what, hint)
             made = replace(made, **{key: value})  # type: ignore[arg-type]  # one of four strings
@@ -132,7 +145,12 @@ def parse_words(text: str, name: str, source: str = "") -> WordList:
             allowed.append(line[1:].strip())
         elif line and not line.startswith("#"):
             entries.append(line)
-    return replace(made, entries=tuple(entries), allowed=tuple(word for word in allowed if word), sets=sets)
+    return replace(
+        made,
+        entries=tuple(entries),
+        allowed=tuple(word for word in allowed if word),
+        sets={key: tuple(members) for key, members in sets.items()},
+    )
 
 
 def _outer_bars(text: str) -> Iterator[str]:
@@ -202,11 +220,8 @@ def read_words(places: Sequence[str | Path]) -> tuple[UserWords, ...]:
         if not files:
             raise ConfigError(f"The folder {place} holds no word files.", "Their names end in .txt.")
         for file in files:
-            try:
-                text = file.read_text(encoding="utf-8-sig")
-            except (OSError, UnicodeDecodeError) as error:
-                what = f"The words {file} cannot be read: {error}."
-                raise ConfigError(what, "Save them as UTF-8.") from None
+            hint = "Save them as UTF-8."
+            text = read_text_file(file, "words", ConfigError, hint=hint, encoding="utf-8").text
             folder = file.absolute().parent.name
             name = folder.lower().split("-")[0] if _LANGUAGE.fullmatch(folder) else ""
             found.append((name if len(name) == 2 else "", parse_words(text, file.stem, str(file))))
@@ -330,7 +345,7 @@ def check_line(
     known = packaged(language) if lists is None else lists
     found += _wording(text, [words for words in known if limits.titles or words.rule != "L13"])
     for match in MARKUP.finditer(text):
-        found.append(Finding("L5", Level.ERROR, f"markup: {match[0].strip()!r}", span=match.span()))
+        found.append(Finding("L5", Level.ERROR, f"markup: {quoted(match[0].strip())}", span=match.span()))
     return (*found, *_repeats(text, previous, limits))
 
 
@@ -450,10 +465,16 @@ def _wording(text: str, lists: Sequence[WordList]) -> Iterator[Finding]:
     plain = unquoted(text)
     found: list[Finding] = []
     for words in sorted(lists, key=lambda words: words.level):
+        # Letters in which another level of this rule found something. A line may hold thousands of findings.
+        known = {
+            letter
+            for finding in found
+            if finding.rule == words.rule and finding.level != words.level and finding.span
+            for letter in range(*finding.span)
+        }
         for start, end in words.spans(plain):
-            known = (f.span for f in found if f.rule == words.rule and f.level != words.level and f.span)
-            if not any(first < end and start < last for first, last in known):
-                what = f"{words.says}: {plain[start:end].strip()!r}"
+            if known.isdisjoint(range(start, end)):
+                what = f"{words.says}: {quoted(plain[start:end].strip())}"
                 found.append(Finding(words.rule, Level(words.level), what, span=(start, end)))
     yield from found
 
@@ -467,7 +488,7 @@ def _repeats(text: str, previous: Sequence[str], limits: Limits) -> Iterator[Fin
         a, b = (" ".join(one[start:end] for start, end in quotations(one)) for one in (text, before))
         score = min(score, similarity(a, b)) if a and b else score
         if score >= limits.similar:
-            yield Finding("L9", Level.WARNING, f"is near to an earlier line ({score:.0%}): {before!r}")
+            yield Finding("L9", Level.WARNING, f"is near to an earlier line ({score:.0%}): {quoted(before)}")
             return
 
 

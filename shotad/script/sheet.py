@@ -3,6 +3,10 @@ write and record.
 
 CSV loses candidates and provenance line by line. JSON is the track file itself and loses nothing.
 
+A file of ours that was cut off must not be taken for one in which a person deleted lines. JSON shows it by
+its brackets; in CSV the last row, in Frazier's the last number, in Reaper's a second marker says that it is
+the end.
+
 Frazier's maker publishes no description of its file. This is the layout that the describAIbe project of
 Fachhochschule Südwestfalen writes (fhswf/descraibe, ``backend/pipeline/export.py``, 2026): semicolons, heads
 ``Position;Start;End;Text``, times ``HH:MM:SS.FF`` with frames at 25 a second, a text on one line, UTF-8
@@ -30,15 +34,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from shotad.core import Interval, ScriptError, parse_json
+from shotad.core import Interval, ScriptError, parse_json, quoted
 from shotad.script.cue import (
     FRAME_RATE,
     Cue,
     CueStatus,
     Script,
     ScriptCue,
+    check_count,
     clean_text,
     count_words,
+    incomplete,
     is_changed,
     line_stamp,
     milliseconds,
@@ -48,7 +54,7 @@ from shotad.script.cue import (
     parse_time,
     timecode,
 )
-from shotad.script.subtitle_formats import id_of, number_of
+from shotad.script.subtitle_formats import id_of, is_number_of_last, number_of
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (
@@ -63,6 +69,7 @@ _GUARDED = re.compile(rf"{_BEFORE_SIGN}'('*[{_SIGNS}])")
 take the wide signs, too. Where another country's separator parts the file, a cell may begin behind it or on
 a new line."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
+_TRACK_STAMP = re.compile(r"(?P<stamp>[0-9a-f]{8})(?P<end> end)?")
 UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
 _LISTS = ("cues", "slots", "lines", "shots")
 
@@ -76,7 +83,8 @@ def write_csv(track: Track) -> str:
     rows = csv.writer(out)
     rows.writerow(COLUMNS)
     statement, stamp = track.statement, track.stamp
-    for cue in track.heard:
+    heard = track.heard
+    for cue in heard:
         rows.writerow(
             [
                 cue.id,
@@ -92,7 +100,8 @@ def write_csv(track: Track) -> str:
                 timecode(cue.interval.start),
                 statement,
                 line_stamp(cue.interval, cue.text),
-                stamp,
+                # The end mark stands at the very end, so that a row that was cut has none.
+                f"{stamp} end" if cue is heard[-1] else stamp,
             ]
         )
     return "\ufeff" + out.getvalue()
@@ -103,12 +112,13 @@ def read_csv(text: str, name: str) -> Script:
 
     Columns are known by their heads (start and end, and id and text if there); without heads they are
     start, end, text. A status such as dropped empties the text, by which import drops the line.
-    Raises ScriptError with file and line.
+    Raises ScriptError with file and line, and for a file of ours of which the end is missing.
     """
     heads: list[str] | None = None
     cues: list[ScriptCue] = []
     stamp: str | None = None
     line_stamps: dict[str, str] = {}
+    has_end = is_last_row_short = False
     for where, row in filled_rows(parted_rows(text), name):
         if heads is None:
             heads = [cell.strip().lower() for cell in row]
@@ -117,7 +127,7 @@ def read_csv(text: str, name: str) -> Script:
             try:
                 parse_time(row[0])
             except (ValueError, IndexError):
-                what = f"{where}: columns are {', '.join(heads)}; start and end are missing."
+                what = f"{where}: columns are {columns_of(heads)}; start and end are missing."
                 raise ScriptError(what, "Name the columns.") from None
             heads = ["start", "end", "text"]
         cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
@@ -126,10 +136,26 @@ def read_csv(text: str, name: str) -> Script:
         if cells.get("status", "").strip().lower() in UNHEARD:
             said = ""
         cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(said)))
-        stamp = cells.get("track") or stamp
-        if cells["id"] and cells.get("stamp"):
+        check_count(cues, name)
+        is_last_row_short = len(row) < len(heads)
+        if (own_stamp := _TRACK_STAMP.fullmatch(cells.get("track", "").strip())) is not None:
+            stamp = own_stamp["stamp"]
+            has_end = has_end or own_stamp["end"] is not None
+        if cells["id"] and _STAMP.fullmatch(cells.get("stamp", "")):
             line_stamps[cells["id"].strip()] = cells["stamp"]
-    return Script(tuple(cues), stamp, line_stamps)
+    is_ours = heads is not None and {"stamp", "track"} <= set(heads)
+    if is_ours and not has_end and (stamp or line_stamps or is_last_row_short):
+        raise incomplete(
+            name,
+            "no row has 'end' behind the stamp in its column track",
+            "If the file is whole, write ' end' behind the stamp in the last row",
+        )
+    return Script(tuple(cues), stamp, line_stamps, is_proven=has_end)
+
+
+def columns_of(heads: list[str]) -> str:
+    """The heads of a table as a message shows them."""
+    return quoted(", ".join(heads))[1:-1]
 
 
 def filled_rows(rows: Any, name: str) -> Iterator[tuple[str, list[str]]]:
@@ -202,7 +228,8 @@ def read_json(text: str, name: str) -> Script:
         track = from_json(text.removeprefix("\ufeff"), name)
         cues = tuple(ScriptCue(cue.id, cue.interval, cue.text) for cue in track.heard)
         stamps = {raw.get("id", ""): _STAMP.match(raw.get("stamp", "")) for raw in tree["cues"]}
-        return Script(cues, None, {key: stamp[0] for key, stamp in stamps.items() if stamp})
+        known = {key: stamp[0] for key, stamp in stamps.items() if stamp}
+        return Script(cues, None, known, is_proven=True)
     items = next((tree[key] for key in _LISTS if key in tree), None) if isinstance(tree, dict) else tree
     if not isinstance(items, list):
         raise ScriptError(f"{name} holds no list of cues.", "Write a list of objects with start and end.")
@@ -210,13 +237,15 @@ def read_json(text: str, name: str) -> Script:
     for i, item in enumerate(items, 1):
         where = f"{name}, entry {i}"
         if not isinstance(item, dict):
-            raise ScriptError(f"{where}: must be an object with start and end, got {item!r}.")
+            raise ScriptError(f"{where}: must be an object with start and end, got {quoted(item)}.")
         interval = parse_interval(str(item.get("start")), str(item.get("end")), where)
         said, cue_id = item.get("text", ""), item.get("id")
         if not isinstance(said, str) or not isinstance(cue_id, str | None):
-            raise ScriptError(f"{where}: id and text must be texts, got {cue_id!r} and {said!r}.")
+            what = f"{where}: id and text must be texts, got {quoted(cue_id)} and {quoted(said)}."
+            raise ScriptError(what)
         found.append(ScriptCue(cue_id, interval, clean_text(said)))
-    return Script(tuple(found))
+        check_count(found, name)
+    return Script(tuple(found), is_proven=True)
 
 
 FRAZIER_HEADS = ("Position", "Start", "End", "Text")
@@ -233,23 +262,28 @@ def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
     out = io.StringIO()
     rows = csv.writer(out, delimiter=";")
     rows.writerow(FRAZIER_HEADS)
-    for cue in track.heard:
+    heard = track.heard
+    for cue in heard:
         shown = on_frames(cue.interval, frame_rate)
         times: list[str] = []
         for second in (shown.start, shown.end):
             # SMPTE timecode, non-drop: at 29.97 frames a second 30 are counted for each of its seconds.
             whole, rest = divmod(nearest_frame(second, frame_rate), math.ceil(frame_rate))
             times.append(f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}")
-        rows.writerow([number_of(cue.id), *times, guarded(cue.text.replace("\n", " \u2028"))])
+        number = number_of(cue.id, is_last=cue is heard[-1])
+        rows.writerow([number, *times, guarded(cue.text.replace("\n", " \u2028"))])
     return out.getvalue()
 
 
 def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Script:
     """The lines of a Frazier CSV, its frames counted at ``frame_rate``.
 
-    Raises ScriptError with file and line, also for frames that ``frame_rate`` does not have.
+    Raises ScriptError with file and line, also for frames that ``frame_rate`` does not have, and for a file
+    of ours of which the end is missing.
     """
     text = text.removeprefix("\ufeff")
+    ends_with_line_end = text.endswith(("\n", "\r"))
+    numbers: list[str] = []
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True)
     heads: list[str] = []
     cues: list[ScriptCue] = []
@@ -258,7 +292,7 @@ def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Scr
             heads = [_NAMES.get(cell.strip().lower(), "") for cell in row]
             missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in heads]
             if missing:
-                what = f"{where}: columns are {', '.join(row)}; {' and '.join(missing)} missing."
+                what = f"{where}: columns are {columns_of(row)}; {' and '.join(missing)} missing."
                 raise ScriptError(what, f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.")
         else:
             cells = {"start": "", "end": "", **dict(zip(heads, row, strict=False))}
@@ -267,9 +301,22 @@ def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Scr
             except ValueError as error:
                 hint = "Correct the times, or name the frames a second."
                 raise ScriptError(f"{where}: {error}.", hint) from None
-            text = clean_text(unguarded(cells.get("text", "")))
-            cues.append(ScriptCue(id_of(cells.get("position", "").strip()), interval, text))
-    return Script(tuple(cues), frame_rate=frame_rate)
+            said = clean_text(unguarded(cells.get("text", "")))
+            number = cells.get("position", "").strip()
+            numbers.append(number)
+            cues.append(ScriptCue(id_of(number), interval, said))
+            check_count(cues, name)
+    is_ours = any(id_of(number) for number in numbers)
+    if is_ours and not any(map(is_number_of_last, numbers)):
+        raise incomplete(
+            name,
+            "no Position begins with 3 or 4, as that of the last line does",
+            "If the file is whole, write 3 in place of the 1 that begins the last Position, or 4 for 2",
+        )
+    # The text is the last cell, and its line end the only sign that nothing of it is missing.
+    if is_ours and not ends_with_line_end:
+        raise incomplete(name, "its last line has no end", "If the file is whole, add an empty line")
+    return Script(tuple(cues), frame_rate=frame_rate, is_proven=is_ours)
 
 
 def is_frazier(first_line: str) -> bool:
@@ -284,7 +331,7 @@ def _seconds(text: str, frame_rate: Fraction) -> float:
         return parse_time(text)
     frames, counted = int(match["frames"]), math.ceil(frame_rate)
     if frames >= counted:
-        raise ValueError(f"{text!r} has frame {frames}, but there are {counted} frames in a second")
+        raise ValueError(f"{quoted(text)} has frame {frames}, but there are {counted} frames in a second")
     return float((int(parse_time(match["clock"])) * counted + frames) / frame_rate)
 
 
@@ -293,7 +340,7 @@ SECONDS_PER_WORD = 0.375
 """How long a marker's line is taken to be, which has no end: 160 words a minute."""
 
 _ID = re.compile(r"(?:(?<!\s)\s+)?\[(?P<id>[sh]\d{8,})\]\s*$")
-_STATEMENT = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})\]\s*$")
+_STATEMENT = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})(?P<end> end)?\]\s*$")
 _MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
 _FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
 
@@ -309,6 +356,8 @@ def write_reaper(track: Track) -> str:
         times = (start, end, end - start)
         name = f"{cue.text} [{cue.id}]".replace("\n", " \u2028")
         rows.writerow([f"R{number}", guarded(name), *map(_clock, times)])
+    last = max((cue.interval.end for cue in track.heard), default=0.0)
+    rows.writerow(["M2", f"End of the audio description [track {track.stamp} end]", _clock(last), "", ""])
     return out.getvalue()
 
 
@@ -316,7 +365,8 @@ def read_reaper(text: str, name: str) -> Script:
     """The regions of a file from Reaper; where it has none, its markers.
 
     A marker's line ends where its words would at a calm pace, or at the next marker. Names in brackets at the
-    end are ids. Raises ScriptError with file and line, and for times in measures and beats.
+    end are ids. Raises ScriptError with file and line, for times in measures and beats, and for a file of
+    ours of which the end is missing.
     """
     heads: list[str] = []
     entries: list[_Entry] = []
@@ -324,7 +374,7 @@ def read_reaper(text: str, name: str) -> Script:
         if not heads:
             heads = [cell.strip().lower() for cell in row]
             if "name" not in heads or "start" not in heads:
-                raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
+                raise ScriptError(f"{where}: columns are {columns_of(row)}; Name and Start are missing.")
         else:
             cells = {"name": "", "end": "", **dict(zip(heads, row, strict=False))}
             start, end = cells.get("start", "").strip(), cells["end"].strip()
@@ -332,7 +382,7 @@ def read_reaper(text: str, name: str) -> Script:
                 if _MEASURES.fullmatch(time) or _FRAMES.fullmatch(time):
                     unit = "measures and beats" if _MEASURES.fullmatch(time) else "frames"
                     hint = "Set Reaper's ruler to minutes and seconds, and export again."
-                    raise ScriptError(f"{where}: {time!r} is in {unit}.", hint)
+                    raise ScriptError(f"{where}: {quoted(time)} is in {unit}.", hint)
             try:
                 begins, ends = parse_time(start), parse_time(end) if end else None
                 if ends is not None:
@@ -340,11 +390,21 @@ def read_reaper(text: str, name: str) -> Script:
             except ValueError as error:
                 raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
             entries.append((cells["name"], begins, ends))
-    stamps = [found["stamp"] for said, _, _ in entries if (found := _STATEMENT.search(said))]
+            check_count(entries, name)
+    statements = [found for said, _, _ in entries if (found := _STATEMENT.search(said)) is not None]
+    stamps = [found["stamp"] for found in statements]
+    is_ours = bool(stamps) or any(_ID.search(said) for said, _, _ in entries)
+    has_end = any(found["end"] for found in statements)
+    if is_ours and not has_end:
+        raise incomplete(
+            name,
+            "the marker that ends with '[track … end]' is not there",
+            "If the file is whole, take the marks in brackets out of all names",
+        )
     lines = [entry for entry in entries if not _STATEMENT.search(entry[0])]
     regions = [_cue(said, start, end) for said, start, end in lines if end is not None]
     cues = regions or _marked(lines)
-    return Script(tuple(cues), stamps[0] if stamps else None)
+    return Script(tuple(cues), stamps[0] if stamps else None, is_proven=has_end)
 
 
 def is_reaper(first_line: str) -> bool:

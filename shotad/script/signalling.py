@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from shotad.core import ScriptError
+from shotad.core import ScriptError, quoted
 from shotad.script.cue import Script, clean_text, is_language
 from shotad.script.dapt import Violation
 from shotad.script.track import Track
@@ -97,7 +97,7 @@ def write_dash(track: Track) -> str:
 def _named(track: Track) -> tuple[str, str]:
     """How addresses begin, and what players show; nothing in either has to be escaped."""
     if not is_language(track.language):
-        what = f"language must be a BCP 47 tag such as en-GB, got {track.language!r}."
+        what = f"language must be a BCP 47 tag such as en-GB, got {quoted(track.language)}."
         raise ScriptError(what, "Correct the language in the track.")
     stem = quote(_one_line(PurePosixPath(track.film.name).stem or track.film.name), safe="")
     return stem, f"Audio description ({track.language})"

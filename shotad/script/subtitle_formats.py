@@ -4,32 +4,41 @@ SubRip knows numbers only, so a cue's number is its id: ``s00083120`` is 1000831
 ignore the numbers; other people's files count from 1 and never get there. An editor that renumbers loses
 them, and import then finds lines by their times. SubRip has no comments either: the statement stands in
 braces with a backslash before the first line, which players skip as a style override.
+
+A file of ours that was cut off must not be taken for one in which a person deleted lines. WebVTT ends with a
+note that lists every line as it was written, and the stamp in its head is the hash of that list. SubRip ends
+with a second style override, `SRT_END`.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from shotad.core import ScriptError
+from shotad.core import ScriptError, quoted
 from shotad.script.cue import (
     Script,
     ScriptCue,
+    check_count,
     clean_text,
+    incomplete,
     line_stamp,
+    looks_like_timing,
     milliseconds,
     parse_interval,
     timecode,
+    track_stamp,
 )
 from shotad.script.track import Track
 
-_TIMING = re.compile(r"\s*(?P<start>[\d:.]+)\s*-->\s*(?P<end>[\d:.]+)(?:\s.*)?")
+_TIMING = re.compile(r"\s*+(?P<start>[\d:.,]++)\s*+-->\s*+(?P<end>[\d:.,]++)(?:\s.*)?")
+_VTT_TIME = re.compile(r"(?:\d{2,}:)?[0-5]\d:[0-5]\d\.\d{3}")
 _TAG = re.compile(r"<[^>]*(?:>|$)")
 _STAMP = re.compile(r"^Stamp: (\w+)$", re.MULTILINE)
 _LINE_STAMP = re.compile(r"^([sh]\d{8,}) ([0-9a-f]{8}-[0-9a-f]{8})$", re.MULTILINE)
+_OWN_ID = re.compile(r"[sh]\d{8,}")
 _OTHER_BLOCKS = ("NOTE", "STYLE", "REGION")
 
 
@@ -49,96 +58,255 @@ def write_vtt(track: Track) -> str:
 def read_vtt(text: str, name: str) -> Script:
     """The cues of any WebVTT, tags taken off and character references resolved.
 
-    Text after an empty line belongs to the cue before it: an editor's slip that players would not show.
-    Raises ScriptError with file and line where a cue is malformed or text stands before the first.
+    Blocks are parted as the parser of W3C parts them: by an empty line, or by the times of the next cue. Text
+    after an empty line belongs to the cue before it: an editor's slip that players would not show. Decimal
+    commas and missing milliseconds are read. Raises ScriptError with file and line where a cue is malformed
+    or text stands before the first, and for a file of ours of which the end is missing.
     """
+    return _parse_vtt(text, name).script
+
+
+def check_vtt(text: str, name: str) -> list[tuple[int, str]]:
+    """What `read_vtt` reads although WebVTT does not allow it: line numbers, and what is wrong there.
+
+    Raises as `read_vtt`.
+    """
+    return _parse_vtt(text, name).deviations
+
+
+@dataclass(slots=True)
+class _VttFile:
+    """What `_parse_vtt` found."""
+
+    script: Script
+    deviations: list[tuple[int, str]]
+
+
+@dataclass(slots=True)
+class _Block:
+    """Lines of a WebVTT file that belong together: from ``first`` up to, not including, ``last``.
+
+    ``timing`` is the line with the times, None for a block that is no cue. ``cue_id`` is None where the cue
+    has none. ``is_parted``: an empty line stands before it.
+    """
+
+    first: int
+    last: int
+    timing: int | None
+    cue_id: str | None
+    is_parted: bool
+
+
+def _parse_vtt(text: str, name: str) -> _VttFile:
     lines = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
     if not re.fullmatch(r"WEBVTT(?:[ \t].*)?", lines[0]):
-        raise ScriptError(f"{name}, line 1: a WebVTT file starts with WEBVTT, got {lines[0][:40]!r}.")
+        raise ScriptError(f"{name}, line 1: a WebVTT file starts with WEBVTT, got {quoted(lines[0])}.")
     cues: list[ScriptCue] = []
+    deviations: list[tuple[int, str]] = []
     stamp: str | None = None
     line_stamps: dict[str, str] = {}
-    # Runs of lines that are not empty, after the header.
-    start = next((i for i, line in enumerate(lines) if not line or "-->" in line), len(lines))
-    for is_filled, run in groupby(enumerate(lines[start:], start + 1), key=lambda one: bool(one[1])):
-        if not is_filled:
+    for block in _vtt_blocks(lines):
+        if block.timing is not None:
+            cues.append(_vtt_cue(lines, block, name))
+            check_count(cues, name)
+            deviations += _vtt_deviations(lines, block)
             continue
-        numbered = list(run)
-        number, block = numbered[0][0], [line for _, line in numbered]
-        at = next((i for i, line in enumerate(block[:2]) if "-->" in line), None)
-        if at is not None:
-            match, where = _TIMING.fullmatch(block[at]), f"{name}, line {number + at}"
-            if match is None:
-                what = f"{block[at]!r} is no timing such as 00:01:02.500 --> 00:01:05.000"
-                raise ScriptError(f"{where}: {what}.")
-            interval = parse_interval(match["start"], match["end"], where)
-            said = clean_text(_plain(block[at + 1 :]))
-            cues.append(ScriptCue(block[0].strip() if at else None, interval, said))
-        elif block[0].split(" ")[0].split("\t")[0] in _OTHER_BLOCKS:
-            note = "\n".join(block)
-            stamp = found[1] if (found := _STAMP.search(note)) else stamp
+        filled = lines[block.first : block.last]
+        if filled[0].split(" ")[0].split("\t")[0] in _OTHER_BLOCKS:
+            note = "\n".join(filled)
+            if (own_stamp := _STAMP.search(note)) is not None:
+                stamp = own_stamp[1]
             line_stamps |= dict(_LINE_STAMP.findall(note))
         elif cues:
-            cues[-1] = replace(cues[-1], text=clean_text(f"{cues[-1].text}\n{_plain(block)}"))
+            cues[-1] = replace(cues[-1], text=clean_text(f"{cues[-1].text}\n{_plain(filled)}"))
         else:
-            raise ScriptError(f"{name}, line {number}: {block[0][:60]!r} stands outside of any cue.")
-    return Script(tuple(cues), stamp, line_stamps)
+            raise ScriptError(
+                f"{name}, line {block.first + 1}: {quoted(filled[0])} stands outside of any cue."
+            )
+    # A stamp is the hash of all lines as they were written, which the note at the end lists.
+    if stamp is not None and stamp != track_stamp(line_stamps.items()):
+        raise incomplete(
+            name,
+            "the list of its lines that stands at its end is not there, or not whole",
+            "If a program left out the notes at its end and the file is whole, delete the line that begins "
+            "with Stamp:",
+        )
+    return _VttFile(Script(tuple(cues), stamp, line_stamps, is_proven=stamp is not None), deviations)
+
+
+def _vtt_blocks(lines: Sequence[str]) -> Iterator[_Block]:
+    """The blocks after the header, by W3C's algorithm "collect a WebVTT block".
+
+    A line with an arrow is the timing of a cue where it is the first of its block, or the second after an id.
+    Anywhere else it ends the block and begins the next.
+    """
+    at = 1
+    while at < len(lines) and lines[at] and "-->" not in lines[at]:
+        at += 1
+    cue_id: str | None = None
+    while at < len(lines):
+        if not lines[at]:
+            at += 1
+            continue
+        first, timing = at, None
+        is_parted = not lines[at - 1]
+        while at < len(lines) and lines[at]:
+            if "-->" in lines[at]:
+                if timing is not None or at - first > 1:
+                    break
+                timing = at
+            at += 1
+        if timing is not None and timing > first:
+            cue_id = lines[first].strip()
+        last = at
+        next_id: str | None = None
+        text_begins = first if timing is None else timing + 1
+        if at < len(lines) and lines[at] and at > text_begins:
+            # Times follow without an empty line: what stands right before them may be the id of that cue.
+            is_after_blank = at - 1 > text_begins and not lines[at - 2].strip()
+            if is_after_blank or _is_cue_id(lines[at - 1], like=cue_id):
+                next_id = lines[at - 1].strip()
+                last = at - 1
+        yield _Block(first, last, timing, cue_id, is_parted)
+        cue_id = next_id
+
+
+def _is_cue_id(line: str, like: str | None) -> bool:
+    """Whether a line that stands before times is their id and not text; ``like``: the id before, if any."""
+    line = line.strip()
+    if _OWN_ID.fullmatch(line) or line.isdecimal():
+        return True
+    return like is not None and bool(line) and len(line.split()) == 1
+
+
+def _vtt_cue(lines: Sequence[str], block: _Block, name: str) -> ScriptCue:
+    assert block.timing is not None
+    where = f"{name}, line {block.timing + 1}"
+    match = _TIMING.fullmatch(lines[block.timing])
+    if match is None:
+        what = f"{quoted(lines[block.timing])} is no timing such as 00:01:02.500 --> 00:01:05.000"
+        raise ScriptError(f"{where}: {what}.")
+    _check_whole_timing(match["start"], match["end"], where, is_last_line=block.timing + 1 == len(lines))
+    interval = parse_interval(match["start"], match["end"], where)
+    text_lines = lines[block.timing + 1 : block.last]
+    _check_no_timing(text_lines, name, block.timing + 2)
+    return ScriptCue(block.cue_id, interval, clean_text(_plain(text_lines)))
+
+
+def _vtt_deviations(lines: Sequence[str], block: _Block) -> Iterator[tuple[int, str]]:
+    assert block.timing is not None
+    if not block.is_parted:
+        yield block.first + 1, "an empty line must stand before a cue"
+    match = _TIMING.fullmatch(lines[block.timing])
+    assert match is not None
+    for time in (match["start"], match["end"]):
+        if not _VTT_TIME.fullmatch(time):
+            yield block.timing + 1, f"{quoted(time)} is no time of WebVTT, such as 00:01:02.500"
 
 
 def _plain(lines: Sequence[str]) -> str:
     return html.unescape(_TAG.sub("", "\n".join(lines)))
 
 
+def _check_whole_timing(start: str, end: str, where: str, *, is_last_line: bool) -> None:
+    """Raise ScriptError for ``00:00:13,000 --> 00:00:1`` at the end of a file: its rest was cut off.
+
+    A whole one is spelled as the start is; slots, which have no text, may end with it.
+    """
+    if is_last_line and _digits_as_zero(start) != _digits_as_zero(end):
+        raise incomplete(where, f"it ends within a timing, {quoted(f'{start} --> {end}')}")
+
+
+def _digits_as_zero(time: str) -> str:
+    return re.sub(r"\d", "0", time)
+
+
+def _check_no_timing(text_lines: Sequence[str], name: str, first_number: int) -> None:
+    """Raise ScriptError for text in which the times of another cue stand."""
+    for number, line in enumerate(text_lines, first_number):
+        if looks_like_timing(line):
+            what = f"{name}, line {number}: {quoted(line)} stands in the text of a cue, but looks like times."
+            raise ScriptError(what, "A cue must have an empty line before it.")
+
+
+SRT_END = "{\\shotad end}"
+"""Stands behind the text of the last line. Without it a SubRip file of ours was cut off."""
+
+_STATEMENT = re.compile(r"\{\\shotad (?P<stamp>[0-9a-f]{8}) [^{}]*\}\n?")
+_OWN_MARK = re.compile(r"\{\\shotad[^{}]*\}?")
+_OPEN_MARK = re.compile(r"\{\\shotad[^{}]*(?:\{|\Z)")
+"""A mark of ours that is not closed, up to the next brace or the end of the file."""
 _SRT_TIMING = re.compile(
     r"\s*+(?P<start>[\d:]++(?:[,.]\d*+)?)\s*+-->\s*+(?P<end>[\d:]++(?:[,.]\d*+)?)(?:\s.*)?"
 )
-_STATEMENT = re.compile(r"\{\\shotad (?P<stamp>\w+) [^}]*\}\n?")
 _MARKUP = re.compile(r"</?(?:i|b|u|s|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}", re.IGNORECASE)
 _KINDS = {"1": "s", "2": "h"}
+_KINDS_OF_LAST = {"3": "s", "4": "h"}
 
 
 def write_srt(track: Track) -> str:
     """The heard lines as SubRip."""
     statement = re.sub(r"[{}\\]", " ", track.statement)
-    head = f"{{\\shotad {track.stamp} {statement}}}"
-    return "\n".join(
-        f"{number_of(cue.id)}\n{timecode(cue.interval.start, ',')} --> {timecode(cue.interval.end, ',')}\n"
-        f"{'' if i else head}{cue.text}\n"
-        for i, cue in enumerate(track.heard)
-    )
+    blocks: list[str] = []
+    for position, cue in enumerate(track.heard):
+        head = f"{{\\shotad {track.stamp} {statement}}}" if position == 0 else ""
+        end = SRT_END if position == len(track.heard) - 1 else ""
+        times = f"{timecode(cue.interval.start, ',')} --> {timecode(cue.interval.end, ',')}"
+        blocks.append(f"{number_of(cue.id)}\n{times}\n{head}{cue.text}{end}\n")
+    return "\n".join(blocks)
 
 
 def read_srt(text: str, name: str) -> Script:
     """The cues of any SubRip file; in other people's, style markup is taken off.
 
-    Raises ScriptError with file and line where a timing is malformed or text stands outside of cues.
+    Raises ScriptError with file and line where a timing is malformed or text stands outside of cues, where
+    text looks like a timing, and for a file of ours of which the end is missing.
     """
     lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))]
-    starts = [i for i in range(len(lines)) if _starts_cue(lines, i)]
-    heads = [i - 1 if i and lines[i - 1] else i for i in starts]
+    timings = [i for i in range(len(lines)) if _starts_cue(lines, i)]
+    heads = [i - 1 if i and lines[i - 1] else i for i in timings]
     for i, line in enumerate(lines[: min(heads, default=len(lines))]):
         if line:
-            raise ScriptError(f"{name}, line {i + 1}: {line[:60]!r} stands outside of any cue.")
-    bodies = [lines[i + 1 : j] for i, j in zip(starts, [*heads[1:], len(lines)], strict=False)]
-    head = _STATEMENT.match("\n".join(bodies[0])) if bodies else None
+            raise ScriptError(f"{name}, line {i + 1}: {quoted(line)} stands outside of any cue.")
+    check_count(timings, name)
+    bodies = [lines[i + 1 : j] for i, j in zip(timings, [*heads[1:], len(lines)], strict=False)]
+    statement = _STATEMENT.match("\n".join(bodies[0])) if bodies else None
+    numbers = [id_of(lines[i - 1].strip()) if i else None for i in timings]
+    is_ours = statement is not None or any(numbers) or "{\\shotad " in text
+    if _OPEN_MARK.search(text):
+        raise incomplete(name, "a mark {\\shotad … is not closed")
+    if is_ours and SRT_END not in text:
+        raise incomplete(
+            name,
+            f"its last line does not end with {SRT_END}",
+            f"If the file is whole, write {SRT_END} behind the text of its last line",
+        )
     cues = tuple(
-        _srt_cue(lines, at, body, name, ours=head is not None)
-        for at, body in zip(starts, bodies, strict=True)
+        _srt_cue(lines, timing, number, body, name, is_ours=is_ours)
+        for timing, number, body in zip(timings, numbers, bodies, strict=True)
     )
-    return Script(cues, head["stamp"] if head else None)
+    return Script(cues, statement["stamp"] if statement else None, is_proven=is_ours)
 
 
-def number_of(cue_id: str) -> str:
-    """An id as a number, for formats that have nothing else: ``s00083120 → 100083120``."""
-    kind = next(number for number, letter in _KINDS.items() if cue_id.startswith(letter))
+def number_of(cue_id: str, *, is_last: bool = False) -> str:
+    """An id as a number, for formats that have nothing else: ``s00083120 → 100083120``; 300083120 for the
+    last line of a file, where nothing else can show that no line is missing behind it."""
+    kinds = _KINDS_OF_LAST if is_last else _KINDS
+    kind = next(number for number, letter in kinds.items() if cue_id.startswith(letter))
     return kind + cue_id[1:]
 
 
 def id_of(number: str) -> str | None:
     """The id that `number_of` made a number of; None for a number of somebody else's."""
-    if len(number) >= 9 and number.isdecimal() and number[0] in _KINDS:
-        return _KINDS[number[0]] + number[1:]
+    if len(number) >= 9 and number.isascii() and number.isdecimal():
+        letter = (_KINDS | _KINDS_OF_LAST).get(number[0])
+        return letter + number[1:] if letter else None
     return None
+
+
+def is_number_of_last(number: str) -> bool:
+    """Whether `number_of` made it for the last line of a file."""
+    return id_of(number) is not None and number[0] in _KINDS_OF_LAST
 
 
 def _starts_cue(lines: list[str], i: int) -> bool:
@@ -150,14 +318,17 @@ def _starts_cue(lines: list[str], i: int) -> bool:
     return lines[i - 1].strip().isdecimal() and (i == 1 or not lines[i - 2])
 
 
-def _srt_cue(lines: list[str], at: int, body: list[str], name: str, *, ours: bool) -> ScriptCue:
+def _srt_cue(
+    lines: list[str], at: int, cue_id: str | None, body: list[str], name: str, *, is_ours: bool
+) -> ScriptCue:
     where = f"{name}, line {at + 1}"
     match = _SRT_TIMING.fullmatch(lines[at])
     if match is None:
-        raise ScriptError(f"{where}: {lines[at]!r} is no timing such as 00:01:02,500 --> 00:01:05,000.")
-    for i, line in enumerate(body[1:], 1):
-        if _SRT_TIMING.fullmatch(line) and body[i - 1].strip().isdecimal():
-            raise ScriptError(f"{name}, line {at + i + 2}: a cue must have an empty line before it.")
+        what = f"{where}: {quoted(lines[at])} is no timing such as 00:01:02,500 --> 00:01:05,000."
+        raise ScriptError(what)
+    _check_whole_timing(match["start"], match["end"], where, is_last_line=at + 1 == len(lines))
+    _check_no_timing(body, name, at + 2)
     interval = parse_interval(match["start"], match["end"], where)
-    text = _STATEMENT.sub("", "\n".join(body), count=1) if ours else _MARKUP.sub("", "\n".join(body))
-    return ScriptCue(id_of(lines[at - 1].strip()) if at else None, interval, clean_text(text))
+    # Ours holds texts as they are, whatever stands in them; others' have markup.
+    marks = _OWN_MARK if is_ours else _MARKUP
+    return ScriptCue(cue_id, interval, clean_text(marks.sub("", "\n".join(body))))

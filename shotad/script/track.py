@@ -19,7 +19,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shotad.core import Interval, ScriptError, UsageError, did_you_mean, name_of, parse_json
+from shotad.core import (
+    Interval,
+    ScriptError,
+    UsageError,
+    WorkFolderError,
+    did_you_mean,
+    name_of,
+    parse_json,
+    quoted,
+    read_file,
+)
 from shotad.script.cue import (
     REDO,
     Accepted,
@@ -40,9 +50,11 @@ from shotad.script.cue import (
     line_stamp,
     mark_edit,
     milliseconds,
+    one_line,
     parse_time,
     short_hash,
     timecode,
+    track_stamp,
 )
 
 BY_HAND = "track.json"
@@ -185,7 +197,7 @@ def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) ->
         differs = {EditField.ADDED: True}
     else:
         differs = {
-            EditField.TEXT: cue.text != machine.text,
+            EditField.TEXT: one_line(cue.text) != one_line(machine.text),
             EditField.TIME: _milliseconds(cue.interval) != _milliseconds(machine.interval),
             EditField.STATUS: cue.status != machine.status,
         }
@@ -239,7 +251,7 @@ class Fields:
     def object(self, raw: Any, where: str) -> Mapping[str, Any]:
         """``raw``, which must be an object."""
         if not isinstance(raw, dict):
-            raise self.wrong(f"{where} must be an object in braces, got {raw!r}")
+            raise self.wrong(f"{where} must be an object in braces, got {quoted(raw)}")
         return raw
 
     def keys(self, raw: Mapping[str, Any], known: Iterable[str], where: str) -> None:
@@ -248,7 +260,7 @@ class Fields:
         for key in raw:
             if key not in known:
                 hint = did_you_mean(key, known).rstrip() or f"Known keys: {', '.join(known)}."
-                raise ScriptError(f"{self.name}: {where} has an unknown key {key!r}.", hint)
+                raise ScriptError(f"{self.name}: {where} has an unknown key {quoted(key)}.", hint)
 
     def record(self, raw: Any, where: str, **kinds: type | None) -> dict[str, Any]:
         """The values of an object that has no other keys, each of its kind (None: as it is)."""
@@ -300,7 +312,7 @@ class Fields:
 
     def _of_kind(self, value: Any, kind: type | tuple[type, ...], must: str) -> Any:
         if isinstance(value, bool) or not isinstance(value, kind):
-            raise self.wrong(f"{must}, got {value!r}")
+            raise self.wrong(f"{must}, got {quoted(value)}")
         return value
 
     def wrong(self, what: str) -> ScriptError:
@@ -329,6 +341,9 @@ class FilmId:
     def __post_init__(self) -> None:
         if not 0 < self.duration < float("inf"):
             raise ValueError(f"film duration must be positive and finite, got {self.duration}")
+        # Files are looked for, and called, by it: a track from elsewhere may not lead to another folder.
+        if self.name in (".", "..") or "/" in self.name or "\0" in self.name:
+            raise ValueError(f"the film's name must be that of a file, without a folder, got {self.name!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,12 +364,16 @@ class Track:
     translated_from: str = ""
 
     def __post_init__(self) -> None:
+        if any(sign in self.language for sign in "/\\\0"):  # files and folders are called by it
+            raise ValueError(f"language must be a language's tag, got {self.language!r}")
         if self.translated_from and not is_language(self.translated_from):
-            raise ValueError(f"translated_from must be a language's tag, got {self.translated_from!r}")
+            raise ValueError(f"translated_from must be a language's tag, got {quoted(self.translated_from)}")
         seen: dict[str, Cue] = {}
         for cue in self.cues:
             if cue.id in seen:
-                raise ValueError(f"two cues have the id {cue.id}: {seen[cue.id].text!r} and {cue.text!r}")
+                raise ValueError(
+                    f"two cues have the id {cue.id}: {quoted(seen[cue.id].text)} and {quoted(cue.text)}"
+                )
             seen[cue.id] = cue
         if list(self.cues) != sorted(self.cues, key=_order):
             raise ValueError(f"cues must ascend by start, got {[cue.id for cue in self.cues]}")
@@ -416,7 +435,7 @@ class Track:
     @property
     def stamp(self) -> str:
         """Short name of all that is heard: scripts carry it, so that an import knows what it stands on."""
-        return short_hash(" ".join(f"{cue.id} {line_stamp(cue.interval, cue.text)}" for cue in self.heard))
+        return track_stamp((cue.id, line_stamp(cue.interval, cue.text)) for cue in self.heard)
 
 
 def _by(names: Iterable[str]) -> str:
@@ -471,7 +490,7 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
     head = fields.object(fields.parse(text), "the file")
     version = head.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise fields.wrong(f"schema_version is {version!r}, not a whole number from 1")
+        raise fields.wrong(f"schema_version is {quoted(version)}, not a whole number from 1")
     if version > SCHEMA_VERSION:
         what = f"{fields.name} has schema_version {version}; this shotad reads up to {SCHEMA_VERSION}."
         raise ScriptError(what, "Use the newer shotad that wrote it.")
@@ -511,7 +530,9 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
 def load_track(path: str | os.PathLike[str]) -> Track:
     """The track in a file. Raises ScriptError if it cannot be read or understood."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_file(Path(path), follow=True).decode("utf-8-sig")
+    except WorkFolderError as error:
+        raise ScriptError(f"The track cannot be read: {error.what}", error.hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ScriptError(f"The track {path} cannot be read: {error}.") from None
     return from_json(text, str(path))
@@ -529,7 +550,7 @@ def _removed(fields: Fields, span: str) -> Cue:
     """The line at ``span``, an entry of the list of lines written, as one that a person removed."""
     match = _SPAN.fullmatch(span)
     if match is None:
-        raise fields.wrong(f"written holds {span!r}, which is not ID:START-END in milliseconds")
+        raise fields.wrong(f"written holds {quoted(span)}, which is not ID:START-END in milliseconds")
     start, end = int(match["start"]) / 1000, int(match["end"]) / 1000
     slot = match["id"] if match["id"].startswith("s") else None
     edit = Edit((EditField.REMOVED,), BY_HAND, None)
@@ -565,7 +586,7 @@ def _find_line(track: Track, name: str) -> Cue:
     try:
         second = parse_time(name)
     except ValueError:
-        what = f"{name!r} is neither an id nor a time nor a number of a line."
+        what = f"{quoted(name)} is neither an id nor a time nor a number of a line."
         raise UsageError(what, "Write s00083120, 1:23 or 12.") from None
     now = milliseconds(second)
     within = [c for c in track.cues if milliseconds(c.interval.start) <= now < milliseconds(c.interval.end)]

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from shotad.core import (
     SETTINGS,
@@ -24,22 +24,31 @@ from shotad.core import (
     EditConflict,
     FilmInfo,
     Interval,
+    MissingLines,
     OtherFilm,
     RecordLog,
     ShotadError,
     WorkFolder,
     WorkFolderError,
+    check_place,
+    explained,
+    lock_file,
     plural,
+    read_file,
     read_record,
     read_settings,
     readable_json,
+    refuse_special,
     slots_of,
     span,
     stem_of,
+    write_bytes,
     write_text,
 )
-from shotad.script.edits import Import, import_script, respeak
+from shotad.script.cue import is_language
+from shotad.script.edits import Import, import_script, missing_lines, respeak, with_lines_of
 from shotad.script.formats import Format, read_script, script_file, script_format
+from shotad.script.newer import Hashes, Newer, find_newer, is_edited, refuse_lost
 from shotad.script.track import FilmId, Track, load_track, to_json
 
 TRACK = "track.json"
@@ -61,18 +70,21 @@ def track_lock(folder: Path) -> Iterator[None]:
         # The lock would make the folder again, empty, where a person has renamed it.
         what = f"The work folder {folder} is not there any more."
         raise WorkFolderError(what, "Name it as it was, or open it where it is.")
-    lock = FileLock(folder / _LOCK, timeout=LOCK_SECONDS)
+    check_place(folder)
+    lock = lock_file(folder / _LOCK, timeout=LOCK_SECONDS)
     try:
-        lock.acquire()
+        with explained(folder / _LOCK, "cannot be written"):
+            lock.acquire()
     except Timeout:
         raise WorkFolderError(
             f"The track in {folder} is being written by another shotad for more than {LOCK_SECONDS:g} s.",
             "Wait until that is done; if nothing else runs, try again.",
             again=True,
         ) from None
-    except OSError as error:
-        what = f"{folder / _LOCK} cannot be written: {error.strerror}."
-        raise WorkFolderError(what, "Make the folder writable.") from None
+    except FileNotFoundError as error:  # the folder was taken away just now
+        raise WorkFolderError(
+            f"{lock_file} cannot be written: {error.strerror}.", "Look where it is."
+        ) from None
     try:
         yield
     finally:
@@ -86,7 +98,10 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
     not of ``film``, EditConflict where track and scripts hold other words for the same line, and ScriptError.
     """
     path = folder.path / TRACK
+    refuse_special(path)
     if not path.exists():
+        if with_scripts:
+            refuse_lost(path, *_left_of_track(folder.path, film.name))
         return None
     track = track_of(
         film,
@@ -119,9 +134,12 @@ def with_edited_scripts(
 ) -> tuple[Track, dict[str, int]]:
     """The track in ``file`` (the film's own, or a translation's) with what people changed in the scripts
     beside it, all ``but`` one, and how many lines by file; ``times`` are those of other slots than the
-    folder's, see `times_of`. Raises as `bring_back`."""
+    folder's, see `times_of`. Raises as `bring_back`, and EditConflict where the track is older than what
+    lies beside it."""
     written = _written(folder.path, WRITTEN if file == TRACK else _written_of(track))
-    edited = _edited(scripts_of(track, folder.path, file), written, but)
+    if but is None:
+        refuse_older(track, folder.path, file=file)
+    edited = _edited(scripts_of(track, folder.path, file), written, but, track)
     return bring_back(track, edited, *(times or times_of(folder))) if edited else (track, {})
 
 
@@ -130,21 +148,105 @@ def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format
     return bring_back(track, edited, *times_of(folder))[0] if edited else track
 
 
+def refuse_older(track: Track, folder: Path, *, file: str = TRACK) -> None:
+    """Raise EditConflict where the track in ``file`` is older than its scripts, or than the history of its
+    review: it was put back from a backup, say."""
+    newer = _newer(track, folder, file)
+    if newer is not None:
+        raise newer.error(folder / file)
+
+
+def _newer(track: Track, folder: Path, file: str) -> Newer | None:
+    hashes = _written(folder, WRITTEN if file == TRACK else _written_of(track))
+    return find_newer(track, folder / file, scripts_of(track, folder, file), hashes)
+
+
+def _left_of_track(folder: Path, film_name: str) -> tuple[list[tuple[Format, Path]], Hashes]:
+    """The scripts that may be left of the track of a film, under the names that were noted too, and how they
+    were written."""
+    hashes = _written(folder, WRITTEN)
+    scripts = {path: form for form, path in _places(folder, film_name)}
+    for form in map(script_format, BESIDE_TRACK):
+        for name in hashes:
+            if name.endswith(f".{form.ending}"):
+                scripts.setdefault(folder / name, form)
+    return [(form, path) for path, form in scripts.items()], hashes
+
+
+def refuse_lost_translation(folder: Path, film_name: str, tag: str) -> None:
+    """Raise EditConflict where a translation is not there any more, but scripts of it with people's lines."""
+    refuse_lost(folder / track_name(tag), *_left_of_translation(folder, film_name, tag))
+
+
+def _left_of_translation(folder: Path, film_name: str, tag: str) -> tuple[list[tuple[Format, Path]], Hashes]:
+    """The scripts that may be left of a translation, and how they were written."""
+    forms = map(script_format, BESIDE_TRACK)
+    scripts = [(form, folder / f"{stem_of(film_name)}.{tag}.{form.ending}") for form in forms]
+    return scripts, _written(folder, f"scripts.{tag}.json")
+
+
+def lost_translation(track: Track, folder: Path, script: Path) -> Track | None:
+    """The translation of ``track`` that a script in ``folder`` is of by its name, without lines, if its own
+    file is not there any more."""
+    beginning = f"{stem_of(track.film.name)}."
+    for form in map(script_format, BESIDE_TRACK):
+        tag = script.name.removeprefix(beginning).removesuffix(f".{form.ending}")
+        if script.name != f"{beginning}{tag}.{form.ending}" or not is_language(tag):
+            continue
+        if (folder / track_name(tag)).exists():
+            return None
+        return Track(track.film, tag, (), track.version, (), translated_from=track.language)
+    return None
+
+
 def import_into(
-    place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
+    place: Path,
+    script: Path,
+    form: str | None,
+    *,
+    reviewers: Sequence[str] = (),
+    overwrite: bool = False,
+    remove_missing: bool = False,
+    lost: Track | None = None,
 ) -> Import:
     """Bring a script's edits into the track of the work folder ``place``, or into a translation, where
-    ``place`` is its file, and write the track and its scripts again."""
+    ``place`` is its file, and write the track and its scripts again.
+
+    A script of the folder that is newer than the track takes the place of its lines. Where the folder has no
+    track any more, ``lost`` is one without lines, and those of the script become its own.
+
+    Raises MissingLines, and writes nothing, where the script lacks lines of the track; with
+    ``remove_missing`` these are removed. Raises as `import_script` and `read_script`.
+    """
     own = place.is_dir()
     with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
         slots, pace = times_of(folder)
-        track = load_track(place / TRACK if own else place)
+        if lost is not None:
+            given = read_script(script, form, lost.language)
+            _refuse_others(folder.path, lost, script)
+            track = with_lines_of(lost, given, script.name)
+        else:
+            track = load_track(place / TRACK if own else place)
+            given = read_script(script, form, track.language)
         name, file = track.film.name, TRACK if own else track_name(track.language)
+        newer = None if lost is not None else _newer(track, folder.path, file)
+        if newer is not None:
+            if script.name not in newer.files and given.stamp not in newer.stamps:
+                raise newer.error(folder.path / file)
+            # All of it is newer than the track, not only what was changed since it was written.
+            given, overwrite = replace(given, stamp=None, line_stamps={}), True
         track = with_edited_scripts(track, folder, script, file=file)[0]
         done = import_script(
-            track, read_script(script, form), script.name,
-            slots=slots, seconds_per_word=pace, overwrite=overwrite,
+            track, given, script.name, slots=slots, seconds_per_word=pace, overwrite=overwrite,
         )  # fmt: skip
+        if done.missing and not remove_missing:
+            raise MissingLines(
+                f"{missing_lines(track, done, script.name)} Nothing was imported.",
+                "If they shall go, add --remove-missing. If the script is only a part, add the other lines: "
+                "shotad export writes them all.",
+            )
+        if lost is not None:
+            done = replace(done, added=tuple(cue.id for cue in track.cues))
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
         done = replace(done, track=replace(respeak(done.track, slots, pace), reviewed_by=people))
         if own:
@@ -157,8 +259,49 @@ def import_into(
 
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the track and its scripts; their paths. Who read the track before holds `track_lock` by now."""
-    write_text(folder / TRACK, to_json(track))
-    return (folder / TRACK, *write_texts(script_texts(track, folder, name), folder))
+    texts = script_texts(track, folder, name)
+    return (folder / TRACK, *write_texts(texts, folder, track=(folder / TRACK, to_json(track))))
+
+
+def _refuse_others(folder: Path, lost: Track, script: Path) -> None:
+    """Raise EditConflict where other scripts of a track that is lost were changed too: they are written anew
+    from the lines of ``script``."""
+    if lost.translated_from:
+        scripts, hashes = _left_of_translation(folder, lost.film.name, lost.language)
+    else:
+        scripts, hashes = _left_of_track(folder, lost.film.name)
+    for _, path in _edited(scripts, hashes, script):
+        raise EditConflict(
+            f"{path} was changed as well, and would be replaced.",
+            "Move it away, import this script, and then bring that one in too.",
+        )
+
+
+def keep_discarded(track: Track | None, folder: Path, film_name: str, *, file: str = TRACK) -> str:
+    """Copy a track whose edits are about to be thrown away, and the scripts beside it that people changed, to
+    ``discarded-NAME``; a sentence that says so, empty where nobody has edited anything.
+
+    ``track`` is None where only scripts are left of it.
+
+    ``--discard-edits`` may be left in a command by mistake, and a week of work with it.
+    """
+    if track is not None:
+        written = _written(folder, WRITTEN if file == TRACK else _written_of(track))
+        scripts = _edited(scripts_of(track, folder, file), written, track=track)
+    elif file == TRACK:
+        scripts = _edited(*_left_of_track(folder, film_name))
+    else:
+        tag = file.removeprefix("track.").removesuffix(".json")
+        scripts = _edited(*_left_of_translation(folder, film_name, tag))
+    edits = 0 if track is None else sum(cue.edited is not None for cue in track.cues)
+    copies = [folder / file] if edits else []
+    copies += [path for _, path in scripts]
+    for path in copies:
+        write_bytes(folder / f"discarded-{path.name}", [read_file(path)])
+    if not copies:
+        return ""
+    names = " and ".join(f"discarded-{path.name}" for path in copies)
+    return f"{plural(edits, 'edited line')} thrown away; copies are kept: {names}."
 
 
 WRITTEN = "scripts.json"
@@ -176,18 +319,24 @@ def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
 
 
 @span("scripts")
-def write_texts(texts: Mapping[Path, str], folder: Path, record: str = WRITTEN) -> tuple[Path, ...]:
+def write_texts(
+    texts: Mapping[Path, str], folder: Path, record: str = WRITTEN, *, track: tuple[Path, str] | None = None
+) -> tuple[Path, ...]:
     """Write scripts, and down in ``record`` how they were written; their paths. Of others it stays as it is
-    noted."""
+    noted.
+
+    ``track`` is the file that they are of, and its text, where that is written too. It comes after the note
+    of what its scripts will be: where all ends in between, nobody takes them for newer than the track.
+    """
     known = _written(folder, record)
     hashes = {path.name: _hash(text.encode()) for path, text in texts.items()}
     noted = {name: hashes.get(name, own[0]) for name, own in known.items()} | hashes
     before: dict[str, list[str]] = {}
     for path in texts:
-        there = (_hash(path.read_bytes()),) if path.is_file() and path.name not in known else ()
+        there = (_hash(read_file(path)),) if path.is_file() and path.name not in known else ()
         before[path.name] = sorted({*known.get(path.name, there)} - {hashes[path.name]})
     write_text(folder / record, readable_json({"scripts": noted, "before": before}))
-    for path, text in texts.items():
+    for path, text in (*((track,) if track else ()), *texts.items()):
         write_text(path, text)
     write_text(folder / record, readable_json({"scripts": noted}))
     return tuple(texts)
@@ -204,22 +353,24 @@ def script_places(folder: Path, name: str) -> tuple[Path, ...]:
     return tuple(path for _, path in _places(folder, name))
 
 
-def edited_scripts(folder: Path, name: str) -> tuple[tuple[Format, Path], ...]:
-    """The scripts beside the track that are not as they were written."""
-    return _edited(_places(folder, name), _written(folder, WRITTEN))
+def edited_scripts(folder: Path, name: str, track: Track | None = None) -> tuple[tuple[Format, Path], ...]:
+    """The scripts beside the ``track`` that are not as they were written."""
+    return _edited(_places(folder, name), _written(folder, WRITTEN), track=track)
 
 
 def _edited(
-    places: Iterable[tuple[Format, Path]], written: Mapping[str, Sequence[str]], but: Path | None = None
+    places: Iterable[tuple[Format, Path]],
+    written: Hashes,
+    but: Path | None = None,
+    track: Track | None = None,
 ) -> tuple[tuple[Format, Path], ...]:
-    return tuple(
-        (form, path)
-        for form, path in places
-        if path.name in written
-        and path.is_file()
-        and _hash(path.read_bytes()) not in written[path.name]
-        and (but is None or path.resolve() != but.resolve())
-    )
+    found = []
+    for form, path in places:
+        if not path.is_file() or (but is not None and path.resolve() == but.resolve()):
+            continue
+        if is_edited(form, path, read_file(path), written, track):
+            found.append((form, path))
+    return tuple(found)
 
 
 def bring_back(
@@ -231,7 +382,8 @@ def bring_back(
     """The track with the edits of scripts beside it, and how many lines each of them changed, by file name.
 
     Raises EditConflict where two of them, or one and the track, hold other words for the same line, and where
-    it cannot be told which of two is meant; ScriptError for a script that cannot be read any more.
+    it cannot be told which of two is meant; MissingLines where one lacks lines of the track; ScriptError for
+    a script that cannot be read any more.
     """
     unsure = [path.name for form, path in edited if form.name not in _STAMPED]
     if unsure and len(edited) > 1:
@@ -242,8 +394,14 @@ def bring_back(
         )
     counts: dict[str, int] = {}
     for form, path in edited:
-        script = read_script(path, form.name)
+        script = read_script(path, form.name, track.language)
         done = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
+        if done.missing:
+            raise MissingLines(
+                f"{missing_lines(track, done, path.name)} Nothing was written.",
+                f"If they shall go: shotad import {path.parent} {path} --remove-missing. If not, delete "
+                f"{path.name} or put the lines back.",
+            )
         counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)
         track = done.track if counts[path.name] else track
     return track, counts
@@ -320,9 +478,8 @@ def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
 def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     """Write the track and its scripts, each with its language in its name; their paths."""
     own = folder.path / track_name(track.language)
-    write_text(own, to_json(track))
     texts = {path: form.write(track) for form, path in scripts_of(track, folder.path, own.name)}
-    return (own, *write_texts(texts, folder.path, _written_of(track)))
+    return (own, *write_texts(texts, folder.path, _written_of(track), track=(own, to_json(track))))
 
 
 def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:

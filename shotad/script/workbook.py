@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING
 from shotad.core import ScriptError
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp, timecode
 from shotad.script.document import (
+    EMPTY,
     HEADS,
     about,
     cells_of,
     checked_package,
     lines_of,
     missing_extra,
+    script_rows,
     sealed,
 )
 from shotad.script.track import Track
@@ -41,14 +43,14 @@ LONGEST = 32_767
 """Characters that a cell can hold; openpyxl would cut what is longer without a word."""
 
 _WIDTHS = (14, 14, 70, 8, 9, 12, 18, 26, 13, 20)
-_STATUSES = (CueStatus.PLACED, CueStatus.SHORTENED, CueStatus.DROPPED)
+_STATUSES = (CueStatus.PLACED, CueStatus.SHORTENED, CueStatus.DROPPED, EMPTY)
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _WIDEST = 64
 """Columns that are read; a cell far to the right would make every row as wide."""
 
 
 def write_xlsx(track: Track) -> bytes:
-    """The heard lines as a workbook.
+    """The heard lines, and rows for empty slots, as a workbook.
 
     Raises ScriptError where the extra ``documents`` is not installed, or a text is longer than a cell can be.
     """
@@ -61,11 +63,13 @@ def write_xlsx(track: Track) -> bytes:
     script.title = SCRIPT
     for at, head in enumerate(COLUMNS, 1):
         _put(script, 1, at, head, bold=True)
-    for row, cue in enumerate(track.heard, 2):
+    cues = script_rows(track)
+    for row, cue in enumerate(cues, 2):
         for at, value in enumerate(cells_of(cue), 1):
             _put(script, row, at, value)
-        _put(script, row, len(COLUMNS), line_stamp(cue.interval, cue.text))
-    _lay_out(script, len(track.heard))
+        if cue.heard:
+            _put(script, row, len(COLUMNS), line_stamp(cue.interval, cue.text))
+    _lay_out(script, len(cues))
     # The second sheet says what the file is: its first column names what the second says.
     sheet = book.create_sheet(ABOUT)
     statement, film, use = about(track)
@@ -120,7 +124,7 @@ def _script(book: Workbook, name: str) -> Script:
             stamp = next((row[1] for row in rows if len(row) > 1 and row[0] == "Track"), None)
     if cues is None:
         raise ScriptError(f"{name} has no sheet with the heads In, Out and Line.", "Name the columns.")
-    return Script(tuple(cues), stamp, stamps)
+    return Script(tuple(cues), stamp, stamps, is_proven=True)
 
 
 def _rows(book: Workbook, title: str, name: str) -> Iterator[list[str]]:
@@ -198,7 +202,10 @@ def _lay_out(sheet: Worksheet, lines: int) -> None:
     table.tableStyleInfo = TableStyleInfo(name="TableStyleLight1", showRowStripes=True)
     sheet.add_table(table)
     choice = DataValidation("list", formula1=f'"{",".join(_STATUSES)}"', allow_blank=True)
-    choice.promptTitle, choice.prompt = "Status", "A line that is dropped is left out."
+    choice.promptTitle, choice.prompt = (
+        "Status",
+        "A line that is dropped is left out; empty is a slot without a line.",
+    )
     choice.errorTitle, choice.error = "Status", f"Choose one of {', '.join(_STATUSES)}."
     choice.add(f"F2:F{max(2, lines + 1)}")
     sheet.add_data_validation(choice)

@@ -81,9 +81,7 @@ from .gallery import (
     Gallery as Gallery,
     PhotoReading as PhotoReading,
     Verdict as Verdict,
-    check_photo as check_photo,
     identify as identify,
-    load_photo as load_photo,
     photo_key as photo_key,
     read_gallery as read_gallery,
 )
@@ -130,6 +128,7 @@ from .persons import (
     people_fact as people_fact,
     people_of as people_of,
 )
+from .photos import check_photo as check_photo, load_photo as load_photo
 from .pose import (
     CLEAR as CLEAR,
     HIPS as HIPS,

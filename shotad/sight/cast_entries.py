@@ -20,7 +20,17 @@ from typing import Any
 
 import yaml
 
-from shotad.core import NAME_TITLES, CastError, Member, Reveal, did_you_mean, same_film, seen
+from shotad.core import (
+    NAME_TITLES,
+    CastError,
+    Member,
+    Reveal,
+    did_you_mean,
+    quoted,
+    read_text_file,
+    same_film,
+    seen,
+)
 from shotad.script import keys_of, parse_time, timecode
 
 KEYS = (
@@ -106,9 +116,9 @@ def fields_of(node: yaml.MappingNode, path: Path, known: tuple[str, ...], of: st
             wanted = str(name).casefold()
             meant = _MEANT.get(wanted, wanted)
             hint = f"{did_you_mean(meant if meant in known else wanted, known)}Known: {', '.join(known)}."
-            raise wrong(path, key, f"{name or _told(key)!r} is no key {of}.", hint)
+            raise wrong(path, key, f"{quoted(name or _told(key))} is no key {of}.", hint)
         if name in found:
-            raise wrong(path, key, f"{name!r} stands twice.", "Keep one of them.")
+            raise wrong(path, key, f"{quoted(name)} stands twice.", "Keep one of them.")
         found[name] = value
     return found
 
@@ -154,13 +164,13 @@ def tidy(text: str) -> str:
 def _saying(node: yaml.Node, path: Path) -> str:
     text = _text(node, path)
     odd = [c for c in text if c in _NOT_SAID]
-    trouble = f"{odd[0]!r} is no sound" if odd else ""
+    trouble = f"{quoted(odd[0])} is no sound" if odd else ""
     if len(text) > _LONGEST_SAYING:
         trouble = f"it has more than {_LONGEST_SAYING} characters"
     if not any(c.isalpha() for c in text):
         trouble = "it has no letter"
     if text and trouble:
-        raise wrong(path, node, f"{text!r} cannot be said: {trouble}.", "Write it by ear: Sin-TELL.")
+        raise wrong(path, node, f"{quoted(text)} cannot be said: {trouble}.", "Write it by ear: Sin-TELL.")
     return text
 
 
@@ -190,7 +200,7 @@ def _id(node: yaml.Node, path: Path) -> str:
         raise wrong(
             path,
             node,
-            f"{text!r} cannot be an id.",
+            f"{quoted(text)} cannot be an id.",
             "Ids name files: use letters, digits, '-' and '_', such as anna-lee.",
         )
     return text
@@ -200,14 +210,16 @@ def _pronoun(node: yaml.Node, path: Path) -> str:
     text = _text(node, path).casefold()
     found = text.partition("/")[0].strip()
     if found not in ("", *PRONOUNS):
-        raise wrong(path, node, f"{text!r} is no pronoun that is known.", f"Known: {', '.join(PRONOUNS)}.")
+        raise wrong(
+            path, node, f"{quoted(text)} is no pronoun that is known.", f"Known: {', '.join(PRONOUNS)}."
+        )
     return found
 
 
 def _truth(node: yaml.Node, path: Path) -> bool:
     text = _text(node, path).casefold()
     if text not in _TRUTHS:
-        raise wrong(path, node, f"{text!r} is neither true nor false.", "Write true or false.")
+        raise wrong(path, node, f"{quoted(text)} is neither true nor false.", "Write true or false.")
     return _TRUTHS[text]
 
 
@@ -223,7 +235,7 @@ def _reveals(node: yaml.Node, path: Path) -> tuple[Reveal, ...]:
         _text(key, path, "The name of a film")
         film = film_name(str(key.value))
         if any(same_film(film, other) for other in found):
-            raise wrong(path, key, f"the film {key.value!r} stands twice.", "Keep one of them.")
+            raise wrong(path, key, f"the film {quoted(key.value)} stands twice.", "Keep one of them.")
         found[film] = _reveal(_text(value, path, "A time"), film, value, path)
     return tuple(found.values())
 
@@ -237,7 +249,7 @@ def _reveal(text: str, film: str, node: yaml.Node, path: Path) -> Reveal:
     try:
         return Reveal(seconds_of(text), film)
     except ValueError:
-        raise wrong(path, node, f"{text!r} is no time.", _TIME_HINT) from None
+        raise wrong(path, node, f"{quoted(text)} is no time.", _TIME_HINT) from None
 
 
 def seconds_of(text: str) -> float:
@@ -313,7 +325,7 @@ def _check_apart(entries: Sequence[Entry], path: Path) -> None:
     for entry in entries:
         first = ids.setdefault(entry.member.id.casefold(), entry)
         if first is not entry:
-            what = f"the id {entry.member.id!r} is that of another person too (line {first.line})."
+            what = f"the id {quoted(entry.member.id)} is that of another person too (line {first.line})."
             raise wrong(path, entry.lines.get("id", entry.line), what, "Give each an id of their own.")
         member = entry.member
         aliases = ((f"aliases {alias}", alias) for alias in member.aliases)
@@ -322,7 +334,7 @@ def _check_apart(entries: Sequence[Entry], path: Path) -> None:
                 continue
             other, _ = names.setdefault(name.casefold(), (entry, key))
             if other is not entry:
-                what = f"two people are called {name!r} (the other stands in line {other.line})."
+                what = f"two people are called {quoted(name)} (the other stands in line {other.line})."
                 raise wrong(path, entry.lines.get(key, entry.line), what, ONE_PERSON)
 
 
@@ -345,15 +357,17 @@ def warnings(members: Sequence[Member]) -> tuple[str, ...]:
         if late and member.says and not descriptor:
             found.append(f"{name} has a reveal_at but no descriptor, and is not spoken of until then.")
         if late and any(one and _stands_in(one, descriptor) for one in names):
-            found.append(f"The descriptor of {name} gives the name away: {descriptor!r}.")
+            found.append(f"The descriptor of {name} gives the name away: {quoted(descriptor)}.")
         if descriptor.endswith((".", ",", ";")):
-            found.append(f"A descriptor is put into sentences; {descriptor!r} ends with a mark of its own.")
+            found.append(
+                f"A descriptor is put into sentences; {quoted(descriptor)} ends with a mark of its own."
+            )
     first: dict[str, Member] = {}
     for member in members:
         other = first.setdefault(member.descriptor.casefold(), member)
         if member.descriptor and other is not member:
             found.append(
-                f"{called(other)} and {called(member)} have the same descriptor: {other.descriptor!r}."
+                f"{called(other)} and {called(member)} have the same descriptor: {quoted(other.descriptor)}."
             )
     return tuple(found)
 
@@ -401,15 +415,8 @@ class _Composer(yaml.SafeLoader):
 
 def read_text(path: Path) -> str:
     """The file's text, with its own newlines. Raises CastError where it cannot be read or is no UTF-8."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise CastError(f"{path} cannot be read: {error.strerror}.") from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise CastError(f"{path}, line {line}: this is no UTF-8 text.", "Save the file as UTF-8.") from None
+    # UTF-8 alone: the file is written again when the cast is edited.
+    return read_text_file(path, "cast", CastError, encoding="utf-8").text
 
 
 @lru_cache(maxsize=4)  # each change asks for the nodes of one text several times
@@ -420,7 +427,7 @@ def compose(text: str, path: Path) -> yaml.Node | None:
         node: yaml.Node | None = loader.get_single_node()
     except yaml.reader.ReaderError as error:
         line = len(NEWLINE.findall(text[: error.position])) + 1
-        raise wrong(path, line, f"the character {chr(error.character)!r} cannot stand here.") from None
+        raise wrong(path, line, f"the character {quoted(chr(error.character))} cannot stand here.") from None
     except RecursionError:
         raise wrong(path, 1, "this is nested too deeply to be read.", "Write it flat.") from None
     except yaml.MarkedYAMLError as error:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, CastError, Member, did_you_mean, write_text
+from shotad.core import Cast, CastError, Member, did_you_mean, is_inside, is_trusted, quoted, write_text
 from shotad.sight.cast_entries import (
     Entry,
     called,
@@ -30,6 +30,7 @@ from shotad.sight.cast_entries import (
     wrong,
 )
 from shotad.sight.cast_writing import MARK, with_comment, with_person, with_values, without_person
+from shotad.sight.photos import how_to_read, is_photo, is_unread_photo, named_in, photo_endings
 
 NAME = "cast.yaml"
 _OTHER_NAME = "cast.yml"
@@ -88,13 +89,14 @@ class CastFile:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The people in their order, with the photos that are there."""
+        """The people in their order, with the photos that are there, in other folders too: no photo is read
+        for it."""
         found = []
         for entry in self._entries:
             photos: dict[Path, None] = {}
             for spec in entry.photos:
                 with suppress(OSError, ValueError):
-                    photos |= dict.fromkeys(photos_of(spec, self.folder))
+                    photos |= dict.fromkeys(_named_photos(spec, self.folder))
             found.append(replace(entry.member, photos=tuple(photos)))
         return tuple(found)
 
@@ -178,7 +180,9 @@ class CastFile:
     def _index(self, id: str) -> int:  # noqa: A002
         ids = [entry.member.id for entry in self._entries]
         if id not in ids:
-            raise CastError(f"{self.path} has nobody with the id {id!r}.", f"There are: {', '.join(ids)}.")
+            raise CastError(
+                f"{self.path} has nobody with the id {quoted(id)}.", f"There are: {', '.join(ids)}."
+            )
         return ids.index(id)
 
 
@@ -204,17 +208,27 @@ def read_cast(path: Path) -> Cast:
             line = entry.lines.get(f"photos {i}", entry.line)
             try:
                 found = photos_of(spec, folder)
+            except OutsideFolder:
+                what = f"the photo {quoted(spec)} lies outside of the cast's folder."
+                hint = f"Put it into {folder}. If the cast is your own: shotad doctor --trust {folder}"
+                raise wrong(path, line, what, hint) from None
             except FileNotFoundError as error:
-                what = f"the photo {spec!r} is missing: {error}."
+                what = f"the photo {quoted(spec)} is missing: {error}."
                 hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as"
                 raise wrong(path, line, what, f"{hint} anna-*.jpg.") from None
             except OSError as error:
-                raise wrong(path, line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
+                raise wrong(
+                    path, line, f"the photo {quoted(spec)} cannot be read: {error.strerror}."
+                ) from None
             except ValueError as error:
-                raise wrong(path, line, f"{error}", f"Formats: {', '.join(FORMATS)}.") from None
+                raise wrong(path, line, f"{error}", how_to_read([Path(spec)])) from None
             shown += [(entry, line, photo) for photo in found]
             photos |= dict.fromkeys(found)
-            notes += [] if found else [f"There is no picture in {spec} ({path.name})."]
+            unread = unread_in(folder / spec) if (folder / spec).is_dir() else ()
+            if unread:
+                notes.append(_left_out(unread, folder / spec, f"{spec}: "))
+            elif not found:
+                notes.append(f"There is no picture in {spec} ({path.name}).")
         members.append(replace(entry.member, photos=tuple(photos)))
     owners: dict[Path, Entry] = {}
     for entry, line, photo in shown:
@@ -225,21 +239,10 @@ def read_cast(path: Path) -> Cast:
     return Cast(tuple(members), path, (*notes, *warnings(members)))
 
 
-FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
-"""Endings of the picture files that are read, in lower case."""
-
-_FOREIGN = (".avif", ".gif", ".heic", ".heif", ".jp2", ".raw", ".cr2", ".dng", ".nef", ".svg")
-"""Pictures too, but not read: people are told, where other files are passed over in silence."""
-
 _BRACKETS = re.compile(r"(?:(?<![\s_])[\s_]+)?\((\d+)\)$")
 _NUMBER = re.compile(r"(?<![\s_-])[\s_-]+(\d+)$")
 _UNFILLED = re.compile(r"person[-_ ]\d+", re.IGNORECASE)
 """What discovery calls somebody without a name."""
-
-
-def is_photo(path: Path) -> bool:
-    """Whether the file's name is that of a picture that can be read."""
-    return path.suffix.lower() in FORMATS and not path.name.startswith(".")
 
 
 def photos_in(folder: Path) -> tuple[Path, ...]:
@@ -249,10 +252,9 @@ def photos_in(folder: Path) -> tuple[Path, ...]:
 
 
 def unread_in(folder: Path) -> tuple[Path, ...]:
-    """Pictures in a folder that are in no format that is read."""
-    return natural(
-        path for path in folder.rglob("*") if path.suffix.lower() in _FOREIGN and path.name[0] != "."
-    )
+    """Pictures in a folder and the folders in it that are in no format that is read here."""
+    inside = (path for path in folder.rglob("*") if is_unread_photo(path) and path.is_file())
+    return natural(path for path in inside if not _hidden(path.relative_to(folder)))
 
 
 def natural(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -265,19 +267,31 @@ def natural(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(sorted(paths, key=counted))
 
 
+class OutsideFolder(ValueError):  # noqa: N818  the caller makes an error with a line of it
+    """A photo is named that does not lie in the folder of its cast."""
+
+
 def photos_of(spec: str, folder: Path) -> tuple[Path, ...]:
     """The files that a file, folder or pattern means, seen from ``folder``.
 
     Raises FileNotFoundError where there is nothing, and ValueError for a file of another format. A folder may
-    hold none.
+    hold none. A cast may have come with a film: raises OutsideFolder for what lies elsewhere, unless the user
+    trusts ``folder``.
     """
+    photos = _named_photos(spec, folder)
+    if not all(is_inside(photo, folder) for photo in photos) and not is_trusted(folder):
+        raise OutsideFolder(spec)
+    return photos
+
+
+def _named_photos(spec: str, folder: Path) -> tuple[Path, ...]:
     named = Path(spec).expanduser()
     path = folder / named
     if path.is_dir():
         return photos_in(path)
     if path.exists():
         if not is_photo(path):
-            raise ValueError(f"{spec!r} is no picture that can be read ({', '.join(FORMATS)}).")
+            raise ValueError(f"{quoted(spec)} is no picture that can be read ({', '.join(photo_endings())}).")
         return (path,)
     matches = glob.glob(str(named), root_dir=folder, recursive=True) if glob.has_magic(spec) else []
     found = [folder / match for match in matches]
@@ -300,6 +314,10 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
     for name, photos in (*by_subfolder, *_by_file(folder)):
         found.setdefault(name.casefold(), (name, []))[1].extend(photos)
     people = [one for _, one in sorted(found.items()) if one[1]]
+    unread = unread_in(folder)
+    if not people and unread:
+        names = named_in(unread, folder)
+        raise CastError(f"{folder} has photos, but none that can be read: {names}.", how_to_read(unread))
     if not people:
         raise CastError(
             f"{folder} has no cast.yaml and no photos.",
@@ -311,10 +329,13 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
         Member(one, "" if _UNFILLED.fullmatch(name) else name, photos=tuple(photos))
         for one, (name, photos) in zip(ids, people, strict=True)
     )
-    unread = unread_in(folder)
-    names = ", ".join(str(path.relative_to(folder)) for path in unread[:3]) + (", …" if unread[3:] else "")
-    note = f"Pictures of formats that are not read were left out: {names}. Save them as JPEG or PNG."
-    return members, (note,) if unread else ()
+    return members, (_left_out(unread, folder),) if unread else ()
+
+
+def _left_out(unread: Sequence[Path], folder: Path, where: str = "") -> str:
+    """What a person should know of photos that cannot be read."""
+    names = named_in(unread, folder)
+    return f"{where}Pictures of formats that are not read were left out: {names}. {how_to_read(unread)}"
 
 
 def _by_file(folder: Path) -> list[tuple[str, Sequence[Path]]]:
@@ -357,13 +378,13 @@ def chosen(members: Sequence[Member], text: str) -> Member:
     found = [m for m in members if wanted in (name.casefold() for name in names_of(m))]
     if len(found) > 1:  # extras may share a name
         some = ", ".join(member.id for member in found)
-        raise CastError(f"Several people of the cast are called {text!r}.", f"Give the id: {some}.")
+        raise CastError(f"Several people of the cast are called {quoted(text)}.", f"Give the id: {some}.")
     if found:
         return found[0]
     words = {word: member for member in members for word in (member.id, *names_of(member))}
     some = ", ".join(member.id for member in members[:10]) + (", …" if members[10:] else "")
     raise CastError(
-        f"The cast has nobody called {text!r}.",
+        f"The cast has nobody called {quoted(text)}.",
         f"{did_you_mean(text, words)}There are: {some}." if members else "There is nobody in it.",
     )
 

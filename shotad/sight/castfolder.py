@@ -20,10 +20,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from PIL import Image as Pictures
 
 from shotad.core import (
@@ -32,8 +32,13 @@ from shotad.core import (
     Member,
     WorkFolder,
     WorkFolderError,
+    append,
     file_sha256,
+    inner_folder,
+    lock_file,
     plural,
+    quoted,
+    read_file,
     read_record,
     readable_json,
     write_bytes,
@@ -99,7 +104,9 @@ class Facts:
             pictures = tuple(Picture(**{**row, "box": Box(*row["box"])}) for row in value["pictures"])
             return Facts(tuple(Found(**row) for row in value["found"]), pictures)
         except (KeyError, TypeError, ValueError, WorkFolderError) as error:
-            what = error.what if isinstance(error, WorkFolderError) else f"{path} is damaged: {error!r}."
+            what = (
+                error.what if isinstance(error, WorkFolderError) else f"{path} is damaged: {quoted(error)}."
+            )
             raise CastError(
                 what,
                 "Delete it: names and pictures stay, but all pictures then count as your own.",
@@ -204,6 +211,7 @@ def put_pictures(
     alone, one with other content keeps its name.
     """
     put = []
+    inner_folder(folder, *PurePosixPath(place).parts)
     for second, jpeg in pictures:
         sha, ms = hashlib.sha256(jpeg).hexdigest(), round(second * 1000)
         hours, minutes, seconds = ms // 3600000, ms // 60000 % 60, ms // 1000 % 60
@@ -223,8 +231,11 @@ def remove_pictures(folder: Path, pictures: Iterable[Picture]) -> int:
     """Delete those that are as they were written; how many they were. A folder left empty goes too."""
     removed = 0
     for picture in pictures:
-        path = folder / picture.file
-        if path.is_file() and sha256_of(path) == picture.sha256:
+        *parts, name = PurePosixPath(picture.file).parts
+        if ".." in parts or PurePosixPath(picture.file).is_absolute():
+            continue  # pictures of ours lie in the cast's folder
+        path = inner_folder(folder, *parts) / name
+        if path.is_file() and not path.is_symlink() and sha256_of(path) == picture.sha256:
             path.unlink()
             removed += 1
             if path.parent != folder and not any(path.parent.iterdir()):
@@ -262,7 +273,7 @@ def held(folder: Path) -> Iterator[None]:
     """The cast folder for one process at a time; it is made where it is missing. Raises CastError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock", timeout=_PATIENCE).acquire()
+        lock = lock_file(folder / ".lock", timeout=_PATIENCE).acquire()
     except Timeout:
         raise CastError(f"The cast {folder} is in use by another shotad.", "Run again after it.") from None
     except OSError as error:
@@ -279,18 +290,17 @@ def note_use(cast: Path, work: Path) -> None:
     if cast.suffix.lower() == ".json":
         return
     place, line = _used_file(cast), f"{work.absolute()}\n"
-    with suppress(OSError):
-        known = place.read_text(encoding="utf-8") if place.exists() else ""
+    with suppress(OSError, WorkFolderError):
+        known = read_file(place).decode("utf-8", "replace") if place.exists() else ""
         if line not in known.splitlines(keepends=True):
-            with place.open("a", encoding="utf-8") as out:
-                out.write(line)
+            append(place, line.encode())
 
 
 def used_in(cast: Path) -> tuple[Path, ...]:
     """The work folders that were made with a cast, as `note_use` wrote them; there or not."""
     try:
-        lines = _used_file(cast).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        lines = read_file(_used_file(cast)).decode("utf-8", "replace").splitlines()
+    except (OSError, WorkFolderError):
         return ()
     return tuple(Path(line) for line in dict.fromkeys(lines) if line)
 
@@ -352,7 +362,7 @@ def merge(file: CastFile, person: Member, into: Member) -> Member:
     CastError where both are one entry already.
     """
     if person.id == into.id:
-        raise CastError(f"{person.id!r} cannot be merged into itself.", "Name two people.")
+        raise CastError(f"{quoted(person.id)} cannot be merged into itself.", "Name two people.")
     photos = dict.fromkeys([*file.photo_specs(into.id), *file.photo_specs(person.id)])
     fields = ("name", "pronoun", "descriptor", "reveals")
     values: dict[str, Any] = {field: getattr(into, field) or getattr(person, field) for field in fields}

@@ -16,9 +16,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, CastError, Member, parse_json
+from shotad.core import Cast, CastError, Member, parse_json, quoted
 from shotad.sight.cast_entries import distinct_ids, id_of, is_id, read_text, tidy, warnings, wrong
-from shotad.sight.castfile import cast_path, is_photo, members_of_folder, natural, photos_in, read_cast
+from shotad.sight.castfile import (
+    cast_path,
+    members_of_folder,
+    natural,
+    photos_in,
+    read_cast,
+    unread_in,
+)
+from shotad.sight.photos import how_to_read, is_photo, named_in
 
 _KINDS = "a cast.yaml, a folder that holds one, a folder of photos, or a character bank in JSON"
 
@@ -123,7 +131,9 @@ def _place_of(text: str, key: str, path: Path) -> int:
     films: dict[str, int] = {}
     for name, _, start in parts_of(text):
         if name in films:
-            raise wrong(path, line_at(text, start), f"the film {name!r} stands twice.", "Keep one of them.")
+            raise wrong(
+                path, line_at(text, start), f"the film {quoted(name)} stands twice.", "Keep one of them."
+            )
         films[name] = start
     if not key and len(films) == 1:
         return next(iter(films.values()))
@@ -132,7 +142,7 @@ def _place_of(text: str, key: str, path: Path) -> int:
     near = difflib.get_close_matches(key, films, n=3, cutoff=0.7) if key else []
     some = ", ".join(near or list(films)[:5]) + ("" if near or len(films) <= 5 else ", …")
     if key:
-        raise CastError(f"{path} has no film {key!r}.", f"It has {len(films)}: {some}.")
+        raise CastError(f"{path} has no film {quoted(key)}.", f"It has {len(films)}: {some}.")
     raise CastError(
         f"{path} has the characters of {len(films)} films.", f"Say which with --cast-key: {some}."
     )
@@ -143,10 +153,10 @@ def _row(value: Any, line: int, path: Path) -> tuple[str, str]:
     if isinstance(value, str):
         return "", tidy(value)
     if not isinstance(value, dict):
-        raise wrong(path, line, f"a character is a name, or has id, name and role, got {value!r}.")
+        raise wrong(path, line, f"a character is a name, or has id, name and role, got {quoted(value)}.")
     odd = next((k for k in ("id", "role") if not isinstance(value.get(k) or "", str)), None)
     if odd is not None:
-        raise wrong(path, line, f"{odd!r} must be a text, got {value[odd]!r}.")
+        raise wrong(path, line, f"{quoted(odd)} must be a text, got {quoted(value[odd])}.")
     if "role" not in value:
         what = f"the character has no 'role', only {', '.join(value) or 'nothing'}."
         raise wrong(path, line, what, "A character is called by the role.")
@@ -193,6 +203,9 @@ def _with_pictures(
         photos = dict.fromkeys([*files.get(name, ()), *files.get(name.replace(" ", "_"), ())])
         found.append(replace(member, photos=tuple(photos)))
     if not any(member.photos for member in found):
+        if unread := unread_in(folder):
+            what = f"{folder} has photos, but none that can be read: {named_in(unread, folder)}."
+            raise CastError(what, how_to_read(unread))
         some = ", ".join(f"{names[m.id]}.jpg" for m in members[:3])
         raise CastError(f"{folder} has no picture of anybody in {bank.name}.", f"Looked for: {some}, …")
     return tuple(found)

@@ -89,6 +89,11 @@ class Following:
     """Every look is read, not the best alone: where each frame is decided for itself."""
 
 
+_NARROWEST = 10
+"""Times that a picture may be longer than wide, or wider than long. In a strip there is no whole face, and at
+the width of the model it would have hundreds of thousands of lines."""
+
+
 class FaceFinder:
     """YuNet at a fixed width, on the picture and on its mirror image."""
 
@@ -103,6 +108,8 @@ class FaceFinder:
     def find(self, image: Image, seconds: float) -> list[Face]:
         """The faces that are seen in the picture and in its mirror image, best first."""
         height, width = image.shape[:2]
+        if max(height, width) > _NARROWEST * min(height, width):
+            return []
         size = (_WIDTH, max(1, round(height * _WIDTH / width)))
         way = cv2.INTER_AREA if width > _WIDTH else cv2.INTER_LINEAR
         small = np.asarray(cv2.resize(image, size, interpolation=way), np.uint8)

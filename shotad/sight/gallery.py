@@ -11,10 +11,8 @@ face of each frame for whom it is most like, and no more, is AutoAD-Zero's way (
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -23,12 +21,12 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image as Pictures, ImageOps, UnidentifiedImageError
 
-from shotad.core import Cast, CastError, CastSettings, Image, Member, file_sha256
+from shotad.core import Cast, CastError, CastSettings, Member, file_sha256
 from shotad.sight.cast_entries import called
 from shotad.sight.faces import Embedding, Embeddings, FaceModels
 from shotad.sight.facetracks import FaceTrack
+from shotad.sight.photos import load_photo
 
 PhotoReading = Embedding | Literal["no face", "several faces"]
 """What one photo gave: ``float32[d]`` of length 1, or why not. Of one `FaceModels.identity`."""
@@ -162,20 +160,20 @@ def _twins(photos: Mapping[str, Embeddings], cast: Cast, join: float) -> Iterato
             )
 
 
-_LARGEST = 1600
-"""Pixels of the longer side that are kept: more finds no further faces and costs memory."""
 _LIKE_SIZE = 0.6
 """Heights of two faces, the smaller over the larger, from which a photo does not say who is meant."""
 _RIM = 0.5
 """Grey that is put round a photo in which no face is found, on each side, in parts of its size: detectors
 miss a face that fills the picture."""
-_BOMBS = (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning)
 
 
 def photo_key(path: Path) -> str:
     """The sha256 of the file. Raises CastError where it cannot be read."""
-    with _told(path):
+    try:
         return file_sha256(path)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise CastError(f"The photo {path} cannot be read: {why}.", "Take it out of the cast.") from None
 
 
 def read_photo(path: Path, models: FaceModels) -> PhotoReading:
@@ -194,45 +192,6 @@ def read_photo(path: Path, models: FaceModels) -> PhotoReading:
     if any(other.box.height >= _LIKE_SIZE * first.box.height for other in others):
         return "several faces"
     return models.read(image, first)
-
-
-def check_photo(path: Path) -> None:
-    """Look at the head of a file. Raises CastError where it is no picture, or too large to be one."""
-    with _told(path), Pictures.open(path):
-        pass
-
-
-def load_photo(path: Path) -> Image:
-    """The picture in ``path``, upright, ``uint8[H, W, 3]``, at most 1600 pixels long.
-
-    Raises CastError where it is not a picture, or too large to be one.
-    """
-    with _told(path), Pictures.open(path) as opened:
-        opened.draft("RGB", (_LARGEST, _LARGEST))
-        picture = ImageOps.exif_transpose(opened)
-        if "transparency" in picture.info or "A" in picture.getbands():  # what is see-through, on grey
-            ground = Pictures.new("RGBA", picture.size, (128, 128, 128, 255))
-            picture = Pictures.alpha_composite(ground, picture.convert("RGBA"))
-        picture = picture.convert("RGB")
-    picture.thumbnail((_LARGEST, _LARGEST))
-    return np.asarray(picture, np.uint8)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Turn what Pillow finds wrong with a picture into a CastError."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Pictures.DecompressionBombWarning)
-            yield
-    except (OSError, ValueError, SyntaxError, EOFError, *_BOMBS) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        if isinstance(error, UnidentifiedImageError):
-            why = "it is no picture, or damaged"
-        elif isinstance(error, _BOMBS):
-            why = "it is too large"
-        hint = "Give a JPEG, PNG or WebP file, or take it out of the cast."
-        raise CastError(f"The photo {path} cannot be read: {why}.", hint) from None
 
 
 _SURE = 2.0

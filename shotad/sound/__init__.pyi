@@ -57,9 +57,12 @@ from .render import (
     check_wanted as check_wanted,
     run_render as run_render,
 )
+from .speaking import Checker as Checker, speak_checked as speak_checked
 from .takes import (
+    Foreseeing as Foreseeing,
     Keeping as Keeping,
     flac as flac,
+    forget_takes as forget_takes,
     read_lexicon as read_lexicon,
     wav as wav,
 )
@@ -77,6 +80,8 @@ from .voice_engines import (
 from .voicing import (
     VOICES as VOICES,
     WORDLESS as WORDLESS,
-    has_words as has_words,
+    fit_track as fit_track,
     pronunciations as pronunciations,
+    takers_findings as takers_findings,
+    why_unspeakable as why_unspeakable,
 )

@@ -7,7 +7,7 @@ Subtitles of the film that another container holds in another form are converted
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ import numpy.typing as npt
 from shotad.core import FilmInfo, Interval, SoundError
 from shotad.film import SoundBlock
 from shotad.sound.containers import Container
+from shotad.sound.layouts import possible_layouts, remixed
+from shotad.sound.loudness import DOWNMIXED_PEAK
 
 if TYPE_CHECKING:
     from av import Packet
@@ -28,12 +30,14 @@ class AdSound:
     """The sound of the AD track: ``blocks`` follow each other without gap from film second 0.
 
     ``layout`` is ffmpeg's name of the channels (``stereo``, ``5.1(side)``), ``rate`` samples a second. Blocks
-    are taken one by one, while the film is written.
+    are taken one by one, while the film is written. Where the codec has fewer channels, they are mixed and
+    stay under ``true_peak`` dBTP.
     """
 
     blocks: Iterable[SoundBlock]
     layout: str
     rate: int
+    true_peak: float = DOWNMIXED_PEAK
 
 
 AdText = Sequence[tuple[Interval, str]]
@@ -42,9 +46,6 @@ AdText = Sequence[tuple[Interval, str]]
 
 ENCODERS = {"opus": "libopus", "mp3": "libmp3lame", "vorbis": "libvorbis"}
 """ffmpeg's encoder where it is not called like the codec."""
-
-_ALIKE = {"5.1(side)": "5.1", "5.0(side)": "5.0", "quad(side)": "quad", "4.1(side)": "4.1"}
-"""Layouts that differ by the name of their rear channels alone; not all coders know both."""
 
 _RATES = {
     "aac": (64, 48),
@@ -107,13 +108,13 @@ def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: s
 
 
 def coding(codec: str, layout: str, rate: int, times: float = 1) -> Coding | None:
-    """The coding of sound of this layout and rate, or of one that is like it, at so many ``times`` the usual
-    bit rate; None where there is no encoder of the codec that takes it."""
+    """The coding of sound of this layout and rate, or of those nearest to it that players know, at so many
+    ``times`` the usual bit rate; None where there is no encoder of the codec that takes it."""
     from av.codec.codec import UnknownCodecError
 
     encoder = ENCODERS.get(codec, codec)
     for samples in dict.fromkeys([rate, 48000]):
-        for name in dict.fromkeys([layout, alike(layout)]):
+        for name in possible_layouts(codec, layout):
             bits = usual_bit_rate(codec, _channels(name), times)
             try:
                 frame, delay = _tried(encoder, name, samples, bits)
@@ -123,11 +124,6 @@ def coding(codec: str, layout: str, rate: int, times: float = 1) -> Coding | Non
                 continue
             return Coding(codec, encoder, name, samples, bits, frame, delay)
     return None
-
-
-def alike(layout: str) -> str:
-    """The layout with its rear channels called as most coders call them: ``5.1(side) → 5.1``."""
-    return _ALIKE.get(layout, layout)
 
 
 def _channels(layout: str) -> int:
@@ -193,6 +189,8 @@ def sound_packets(
     """
     from av import AudioFrame
 
+    blocks = remixed(sound.blocks, sound.layout, coding.layout, sound.true_peak)
+    sound = replace(sound, blocks=blocks, layout=coding.layout)
     lead = 0
     if coding.frame and not hides:
         # Samples of silence before film second 0 which put that second between two packets.

@@ -24,6 +24,7 @@ from shotad.sound.containers import (
     track_name,
     track_title,
 )
+from shotad.sound.layouts import AAC_CONFIGURATIONS, aac_configuration
 from shotad.sound.loudness import DecodedMeter
 from shotad.sound.mux_film import Assembly, Payload
 
@@ -61,7 +62,8 @@ def _findings(path: Path, film: Film, written: Assembly, meter: DecodedMeter | N
         voice = next((s for s in own if s.type == "audio"), None)
         words = next((s for s in own if s.type == "subtitle"), None)
         if written.sound is not None:
-            starts = written.settings.default_track or not film.info.audio
+            has_sound = any(one.stream.type == "audio" for one in kept)
+            starts = written.settings.default_track or not has_sound
             yield from _voice_marks(voice, language, container, starts)
         if written.text is not None and container.text is not None:
             yield from _text_marks(words, language, container)
@@ -75,6 +77,8 @@ def _findings(path: Path, film: Film, written: Assembly, meter: DecodedMeter | N
             texts=[words.index] if words is not None else [],
             meters={voice.index: meter} if voice is not None and meter is not None else {},
         )
+        if voice is not None:
+            yield from _voice_channels(voice, read[voice.index].head)
         yield from _copied(copies, read, written, container)
         moves = list(_moves(copies, read, written))
         # Pictures and sounds must begin as far from each other as in the film.
@@ -100,6 +104,19 @@ def _voice_marks(voice: Any, language: str, container: Container, starts: bool) 
     if container.muxer != "mpegts" and _marked(voice, "default") != starts:
         wrong = "does not start by itself" if starts else "starts by itself, and should not"
         yield _error(f"the AD track {wrong}.")
+
+
+def _voice_channels(voice: Any, head: bytes) -> Iterator[Finding]:
+    """Whether players can know the channels of the AD track; ``head`` is the begin of its first packet."""
+    if codec_of(voice) != "aac":
+        return
+    header = voice.codec_context.extradata
+    configuration = aac_configuration(None if header is None else bytes(header), head)
+    if configuration is None:
+        yield _error("the AD track has no header that says how many channels it has.")
+    elif configuration not in AAC_CONFIGURATIONS:
+        what = f"the AD track has channels (AAC configuration {configuration}) that many players do not play"
+        yield _error(f"{what}.")
 
 
 def _text_marks(words: Any, language: str, container: Container) -> Iterator[Finding]:
@@ -226,11 +243,17 @@ def _error(message: str) -> Finding:
     return Finding(RULE, Level.ERROR, message)
 
 
+HEAD = 16
+"""Bytes: more than the header of a frame of AAC."""
+
+
 @dataclass(slots=True, eq=False)
 class Read:
-    """What one pass over a track found; seconds are on the file's own film time."""
+    """What one pass over a track found; seconds are on the file's own film time. ``head`` are the first bytes
+    of its first packet."""
 
     payload: Payload
+    head: bytes = b""
     first: float | None = None
     end: float = 0.0
     longest: float = 0.0
@@ -261,6 +284,7 @@ def read_tracks(
             if index in meters:
                 meters[index].add(packet)
             if packet.size:
+                found.head = found.head or bytes(memoryview(packet)[:HEAD])
                 found.payload.add(memoryview(packet))
             if not packet.size or packet.pts is None:
                 continue

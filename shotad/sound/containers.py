@@ -215,8 +215,8 @@ def _short() -> dict[str, str]:
     return {code: each.code for each in known for code in (each.bibliographic, each.alpha3)}
 
 
-_REMADE = frozenset({"bin_data", "tmcd", "epg"})
-"""Data that is no track of its own: chapters and time codes in MP4, rewritten; programme guides."""
+_REMADE = frozenset({"bin_data", "epg"})
+"""Data that is no track of its own: chapters in MP4, rewritten; programme guides."""
 
 
 How = Literal["copied", "converted", "attached"]
@@ -242,7 +242,16 @@ def plan_tracks(
     """
     kept, warnings = [], []
     for stream in source.streams:
-        track = "" if stream.index in without else _planned(stream, container)
+        if stream.index in without:
+            continue
+        context = stream.codec_context
+        if stream.type == "audio" and context is not None and not context.sample_rate:
+            # As where sound begins minutes into a recording. No container can be told of it in its head.
+            warnings.append(
+                f"{track_name(stream)} is left out: the film's beginning does not say how it is coded."
+            )
+            continue
+        track = _planned(stream, container)
         if isinstance(track, Kept):
             kept.append(track)
             language = told_of(stream).get("language", "und")
@@ -292,12 +301,28 @@ def _planned(stream: Any, container: Container) -> Kept | str:
             if where
             else "Convert the film first: no container here holds all of it.",
         )
-    return "" if codec in _REMADE else f"{track_name(stream)} is left out: {container.name} cannot hold it."
+    if is_remade(stream, container):
+        return ""
+    return f"{track_name(stream)} is left out: {container.name} cannot hold it."
+
+
+def is_remade(stream: Any, container: Container) -> bool:
+    """Whether what a track of data says is written in another way, so that nothing of it is lost.
+
+    Chapters are, and programme guides say nothing of the film. A time code is a word of the picture's own
+    metadata, from which MP4 and MOV get such a track again; MPEG-TS has no place for it.
+    """
+    if stream.type != "data":
+        return False
+    is_timecode = "timecode" in told_of(stream)
+    return codec_of(stream) in _REMADE or (is_timecode and container.tags != frozenset())
 
 
 def codec_of(stream: Any) -> str:
     context = stream.codec_context
     name = context.codec.canonical_name if context is not None else getattr(stream, "name", None)
+    if not name and stream.type == "data" and "timecode" in told_of(stream):
+        return "time code"
     return str(name or "unknown")
 
 

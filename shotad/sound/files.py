@@ -11,7 +11,7 @@ import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ import numpy as np
 
 from shotad.core import SoundError, UsageError, language_of, replacing
 from shotad.film import SoundBlock
-from shotad.sound.ad_tracks import alike
-from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
-from shotad.sound.programme import RATE, channel_names, to_stereo
+from shotad.sound.layouts import alike, remixed, usual_layout
+from shotad.sound.loudness import DOWNMIXED_PEAK
+from shotad.sound.programme import RATE, channel_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +77,21 @@ def write_sound(
     samples a second, to a file.
 
     ``layout`` is ffmpeg's name, in whose order the channels stand. ``tags`` are title, language, comment and
-    the like; what a format has no place for is left out. A kind that holds fewer channels gets a stereo
-    downmix (MP3) that stays under ``true_peak`` dBTP before it is coded. The file appears when it is whole.
-    Raises SoundError for an unknown ending and where the coder refuses; WorkFolderError where it cannot be
-    written.
+    the like; what a format has no place for is left out. A kind that holds fewer channels (MP3), or other
+    ones (AAC), gets a downmix that stays under ``true_peak`` dBTP before it is coded. The file appears when
+    it is whole. Raises SoundError for an unknown ending and where the coder refuses; WorkFolderError where it
+    cannot be written.
     """
     import av
 
     kind = kind_of(path)
+    playable = layout
     if len(channel_names(layout)) > kind.most:
-        blocks, layout = downmixed(blocks, layout, true_peak), "stereo"
+        playable = "stereo"
+    elif kind.codec == "aac":
+        playable = usual_layout(layout)
+    if playable != layout:
+        blocks, layout = remixed(blocks, layout, playable, true_peak), playable
     hint, layout = f"{layout} at {RATE} Hz: try .wav or .flac.", alike(layout)
     with (
         being_written(path, hint) as part,
@@ -115,13 +120,6 @@ def write_sound(
                 container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     return path
-
-
-def downmixed(blocks: Iterable[SoundBlock], layout: str, true_peak: float) -> Iterator[SoundBlock]:
-    """The sound in two channels, under ``true_peak`` dBTP: it may be louder than each of its channels."""
-    matrix = to_stereo(channel_names(layout))
-    mixed = (replace(block, samples=block.samples @ matrix) for block in blocks)
-    return limited(mixed, Limiter(true_peak))
 
 
 @contextmanager

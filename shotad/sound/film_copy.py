@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -38,14 +38,22 @@ from shotad.sound.ad_tracks import (
     Coding,
     Converter,
     add_sound,
-    alike,
     coding,
     sound_packets,
 )
-from shotad.sound.containers import Container, codec_of, container_for, film_tags, track_tags
+from shotad.sound.containers import (
+    Container,
+    codec_of,
+    container_for,
+    film_tags,
+    is_remade,
+    track_name,
+    track_tags,
+)
 from shotad.sound.files import being_written
 from shotad.sound.kinds import Pause
-from shotad.sound.mux_film import write_woven
+from shotad.sound.layouts import alike
+from shotad.sound.mux_film import attach_cover, write_woven
 from shotad.sound.pauses import TimeMap
 
 if TYPE_CHECKING:
@@ -97,21 +105,25 @@ def write_copy(
         av.open(str(part), "w", format=container.muxer) as out,
         ExitStack() as reels,
     ):
-        picture, first_packets = make(out, film, probe(media), times, reels)
-        _dress(picture, source.streams.video[probe(media).stream], container)
+        probed = probe(media)
+        picture, first_packets = make(out, film, probed, times, reels)
+        shown = source.streams.video[probed.stream]
+        _dress(picture, shown, container)
         packets = [first_packets]
         for track in film.info.audio:
             # What can be decoded.
             if track.channels and choose_track(film.info, track.number):
                 how = coding_of(track, container)
-                native, plain = alike(track.layout) == how.layout, how.layout
-                layout: Layout = "native" if native else "stereo" if plain == "stereo" else "mono"
+                # Read as it is, or mixed down by ffmpeg where its channels are none that players know.
+                plain, layout = how.layout, cast(Layout, how.layout)
+                if plain not in ("mono", "stereo") or alike(track.layout) == plain:
+                    plain, layout = alike(track.layout), "native"
                 blocks = sound_with_pauses(film, times.pauses, track.number, how.rate, layout)
                 stream = add_sound(out, how)
                 _dress(stream, source.streams.audio[track.number], container)
                 sound = AdSound(blocks, plain, how.rate)
                 packets.append(sound_packets(stream, sound, how, length, container.hides))
-        packets += _others(source, out, media, times, start, container, progress)
+        packets += _others(source, out, media, times, start, container, progress, shown.index)
         # Fonts and the like, which Matroska alone carries.
         for kept in source.streams.attachments if container.attachments else ():
             kind_of_file = kept.mimetype or "application/octet-stream"
@@ -124,6 +136,8 @@ def write_copy(
             first, last = (round(times.late(moment) * 1000) for moment in moments)
             chapters.append({**chapter, "time_base": MILLISECOND, "start": first, "end": max(first, last)})
         out.set_chapters(chapters)
+        if not container.chapters and source.chapters():
+            progress.note(f"The film with pauses goes without its {len(source.chapters())} chapters.")
         write_woven(out, packets, length, task)
     return target
 
@@ -142,12 +156,14 @@ def _others(
     start: Fraction,
     container: Container,
     progress: Progress,
+    picture: int,
 ) -> list[Iterator[Packet[Any]]]:
-    """Subtitles and covers; what has to stay behind is named."""
+    """Subtitles and covers; what has to stay behind is named. ``picture`` is the number of the film's own."""
     found = []
     for stream in source.streams:
         codec = codec_of(stream)
-        cover = stream.type == "video" and is_cover(stream) and container.boxes
+        is_picture_cover = stream.type == "video" and is_cover(stream)
+        cover = is_picture_cover and container.boxes and container.covers
         if cover or (stream.type == "subtitle" and container.holds("subtitle", codec)):
             copy = out.add_stream_from_template(stream)
             _dress(copy, stream, container)
@@ -157,8 +173,19 @@ def _others(
             _dress(converter.add(out), stream, container)
             moved = _copied(media, stream.index, stream, times, start, cover=False)
             found.append(chain.from_iterable(map(converter.convert, moved)))
-        elif stream.type not in ("video", "audio", "attachment"):
-            progress.note(f"The film with pauses goes without the {stream.type} track {codec}.")
+        elif is_picture_cover and container.attachments:
+            attach_cover(out, media, stream)
+        elif stream.type == "attachment":
+            if not container.attachments:
+                progress.note(f"The film with pauses goes without the attachment {codec}.")
+        elif stream.type == "audio":
+            context: Any = stream.codec_context
+            if context is None or not context.layout.nb_channels:
+                what = f"{track_name(stream)}, which cannot be decoded"
+                progress.note(f"The film with pauses goes without {what}.")
+        elif stream.index != picture and not is_remade(stream, container):
+            kind = "cover picture" if is_picture_cover else f"{stream.type} track"
+            progress.note(f"The film with pauses goes without the {kind} {codec}.")
     return found
 
 

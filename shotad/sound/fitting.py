@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shotad.core import FitSettings, Interval
-from shotad.script import Answer, Shorten, Track, Wish, spoken_words
+from shotad.script import Answer, Shorten, Track, Wish, spoken_words, timecode
 from shotad.sound.kinds import PACE, Fitting, LineToSpeak, Spoken, Studio, Unspoken
 from shotad.sound.placing import (
     BETWEEN,
@@ -210,8 +210,37 @@ class _Fitter:
             if case.line.room.duration <= 2 * NO_ROOM:
                 reason = "people speak at its time or the film is over, and no free time is in reach"
             missing = (least.shortest - free) / 1000
-            left.append(Unspoken(case.line.id, reason, tuple(tried), missing))
+            takers = self._takers(case)
+            if takers:
+                moments = " or ".join(timecode(taker.line.start) for taker in takers)
+                reason += f"; without the line at {moments} it would fit"
+            taken_by = tuple(taker.line.id for taker in takers)
+            left.append(Unspoken(case.line.id, reason, tuple(tried), missing, taken_by))
         return Fitting(tuple(said), tuple(left))
+
+    def _takers(self, case: _Case) -> list[_Case]:
+        """The lines that have a place and leave a line without one no time: each of them alone, if it went,
+        would let the line be spoken.
+
+        Of those only the ones that run beyond the time that was planned for them, if any do: a line that
+        such a one has pushed aside is not to blame.
+        """
+        at = self._cases.index(case)
+        wholes = [one.whole for one in self._cases]
+        runs = companies(self._windows, wholes, self._between)
+        first, end = next((first, end) for first, end in runs if first <= at < end)
+        windows = self._windows[first:end]
+        lengths = [one.forms[one.chosen].shortest if one.chosen is not None else None for one in self._cases]
+        lengths[at] = case.forms[case.least].shortest
+        takers: list[_Case] = []
+        for number in range(first, end):
+            if self._cases[number].chosen is None:
+                continue
+            without = [*lengths[first:number], None, *lengths[number + 1 : end]]
+            if earliest_starts(windows, without, self._between) is not None:
+                takers.append(self._cases[number])
+        too_long = [one for one in takers if one.whole.shortest > round(one.line.slot.duration * 1000)]
+        return too_long or takers
 
     def _free(self, case: _Case) -> int:
         """Milliseconds that a line without a place could have, its neighbours being as they are."""

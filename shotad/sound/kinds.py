@@ -117,12 +117,16 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Unspoken:
-    """A line that found no place: why, what was tried, and how long its shortest form would have been."""
+    """A line that found no place: why, what was tried, and how long its shortest form would have been.
+
+    ``taken_by`` are the ids of lines each of which leaves it no time: without that one it would be spoken.
+    """
 
     id: str
     reason: str
     steps: tuple[str, ...] = ()
     missing: float = 0.0
+    taken_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

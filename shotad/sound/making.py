@@ -39,7 +39,7 @@ from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Json, Kind, Made, OutputFile, Rendered, Sound
 from shotad.sound.pauses import TimeMap
 from shotad.sound.programme import RATE
-from shotad.sound.voicing import Materials
+from shotad.sound.voicing import Materials, takers_findings
 
 MONO = "mono"
 
@@ -174,8 +174,8 @@ class FileMaker:
 
     def _sound(self, mix: Mix) -> AdSound:
         if self.materials.config.container.sound == "alone":
-            return AdSound(mix.alone(), MONO, RATE)
-        return AdSound(mix.mixed(), mix.layout, RATE)
+            return AdSound(mix.alone(), MONO, RATE, mix.true_peak)
+        return AdSound(mix.mixed(), mix.layout, RATE, mix.true_peak)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
@@ -212,7 +212,7 @@ def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
 
 
 RECORD = "render.json"
-FORMAT = 2
+FORMAT = 3
 """Raised when files are made in another way; those of before are then made again."""
 
 
@@ -311,7 +311,11 @@ class RenderRecord:
             kept=materials.kept,
             sound=sound,
             pauses=materials.fitting.pauses,
-            findings=(*(sound.findings if sound else ()), *(f for one in made for f in one.findings)),
+            findings=(
+                *(sound.findings if sound else ()),
+                *(finding for one in made for finding in one.findings),
+                *takers_findings(materials.track, materials.fitting.unspoken, "is not heard"),
+            ),
             warnings=tuple(dict.fromkeys((*notes, *(text for one in made for text in one.warnings)))),
             files=tuple(files),
             brought=dict(materials.brought),

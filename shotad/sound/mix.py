@@ -23,8 +23,8 @@ import numpy as np
 from shotad.core import GainPoint, Interval, MixSettings, NoProgress, Progress, Task, reported
 from shotad.film import Film, Samples, SoundBlock
 from shotad.script import Finding, Level, timecode
-from shotad.sound.files import downmixed
 from shotad.sound.kinds import Spoken, Take
+from shotad.sound.layouts import remixed
 from shotad.sound.levels import (
     FOLLOW,
     PEAK_SLACK,
@@ -38,7 +38,6 @@ from shotad.sound.levels import (
     target_of,
 )
 from shotad.sound.loudness import (
-    DOWNMIXED_PEAK,
     SILENT,
     Course,
     Limiter,
@@ -528,13 +527,13 @@ def excerpt(recipe: Recipe, first: int, end: int, true_peak: float, part: Part =
     if part == "voice":
         programme = replace(programme, film=None, track=None, seeker=None)
     programme = programme.part(begin, end + round(TAIL * RATE))
-    blocks = programme.blocks()
+    blocks: Iterable[SoundBlock] = programme.blocks()
     if part != "programme":
         gains = recipe.gains if part == "mix" else ()
         mixed = replace(recipe, programme=programme, gains=gains).mixed()
         blocks = limited(mixed, Limiter(true_peak))
     if programme.channels > 2:
-        blocks = downmixed(blocks, programme.layout, DOWNMIXED_PEAK)
+        blocks = remixed(blocks, programme.layout, "stereo")
     parts = [block.samples for block in blocks]
     sound = np.concatenate(parts)[first - begin : end - begin] if parts else np.zeros((0, 2), np.float32)
     return np.pad(sound, ((0, end - first - len(sound)), (0, 0)))

@@ -29,7 +29,7 @@ from shotad.core import (
     Task,
     reported,
 )
-from shotad.film import Film, exact, is_cover, packets_of
+from shotad.film import Film, Media, exact, is_cover, packets_of
 from shotad.sound.ad_tracks import (
     AdSound,
     AdText,
@@ -200,11 +200,14 @@ class Assembly:
         """Everything that stands before the first packet (tracks, metadata, chapters), then all packets, with
         the AD's own between them where their time comes."""
         self._output, info, container = output, self._info, self.container
-        described = self.sound is not None and (self.settings.default_track or not info.audio)
+        sounds = [kept.stream.index for kept in self._kept if kept.stream.type == "audio"]
+        described = self.sound is not None and (self.settings.default_track or not sounds)
         # Of the film's sounds players start with one at most, with none where they start with the AD.
-        listened, sounds = info.default_audio, self._source.streams.audio
-        chosen = None if described or listened is None else sounds[listened.number].index
-        defaults = {stream.index: stream.index == chosen for stream in sounds}
+        chosen = None
+        if not described and sounds and info.default_audio is not None:
+            listened = self._source.streams.audio[info.default_audio.number].index
+            chosen = listened if listened in sounds else sounds[0]
+        defaults = {index: index == chosen for index in sounds}
         for kept in self._kept:
             self._add_copied(kept, defaults)
         if self.sound is not None and self.coding is not None:
@@ -267,15 +270,7 @@ class Assembly:
 
         source = kept.stream
         if kept.how == "attached":
-            # A cover as Matroska has it: a file of that name (matroska.org, "Cover art").
-            with self._media.open() as container:
-                packets = packets_of(container, container.streams[source.index])
-                picture = next((bytes(packet) for packet in packets if packet.size), None)
-            if picture is not None:
-                mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
-                told = told_of(source)
-                name = told.get("filename", f"cover.{ending}")
-                self._output.add_attachment(name, told.get("mimetype", mime), picture)
+            attach_cover(self._output, self._media, source)
             return
         converter = Converter(source, kept.codec) if kept.how == "converted" else None
         if converter is None:
@@ -353,6 +348,18 @@ class Assembly:
         self._own.append(text_packets(stream, text, container.text))
         if not container.flagged_text:
             self.warnings.append(f"{container.name} has no mark for description text: the title says it.")
+
+
+def attach_cover(output: Any, media: Media, source: Any) -> None:
+    """Add a film's cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
+    with media.open() as container:
+        packets = packets_of(container, container.streams[source.index])
+        picture = next((bytes(packet) for packet in packets if packet.size), None)
+    if picture is not None:
+        mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
+        told = told_of(source)
+        name = told.get("filename", f"cover.{ending}")
+        output.add_attachment(name, told.get("mimetype", mime), picture)
 
 
 MICROSECOND = Fraction(1, 1_000_000)

@@ -103,7 +103,8 @@ class HibariVoice(Speaker):
             try:
                 samples = self._made(plain, speed=setting, seed=_SEED)
             except (RuntimeError, ValueError, KeyError, IndexError, TypeError) as error:
-                raise VoiceError(f"The voice {self.name} cannot say {text!r}: {error}.") from None
+                what = f"The voice {self.name} cannot say {text[:80]!r}: {error}."
+                raise VoiceError(what, "Write the line in other words.") from None
         return samples, int(self._made.sample_rate), setting / _PACE
 
 
@@ -141,6 +142,7 @@ class FakeVoice(Speaker):
     """See the module. ``fake:deep`` and any other name sound different from ``fake``."""
 
     reads = Reading.UNITS
+    speaks_words = False
 
     def __init__(self, which: str = "", rate: int = RATE) -> None:
         """``rate`` in samples a second."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from shotad.core import Member, VoiceError
+from shotad.core import Member, VoiceError, quoted
 from shotad.sound.quantities import (
     ENDS_SENTENCE,
     FIRST_MARK,
@@ -103,11 +103,11 @@ def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
             " ".join(unicodedata.normalize("NFC", part).split()) for part in content.partition("=")
         )
         if not equals:
-            trouble = f"there is no '=' in {word!r}"
+            trouble = f"there is no '=' in {quoted(word)}"
         elif not any(c.isalnum() for c in word) or len(word) > _LONGEST:
-            trouble = f"{word!r} is no word"
+            trouble = f"{quoted(word)} is no word"
         else:
-            trouble = saying_trouble(saying) or (f"{word!r} stands twice" if word in sayings else "")
+            trouble = saying_trouble(saying) or (f"{quoted(word)} stands twice" if word in sayings else "")
         if trouble:
             raise VoiceError(f"{source}, line {number}: {trouble}.", "Write: Sintel = Sin-TELL")
         sayings[word] = saying
@@ -122,11 +122,11 @@ def lexicon_of(people: Iterable[Member]) -> Lexicon:
 def saying_trouble(saying: str) -> str:
     """Why a saying cannot be said; empty for one that can."""
     if not any(c.isalpha() for c in saying):
-        return f"{saying!r} has no letter to say"
+        return f"{quoted(saying)} has no letter to say"
     if len(saying) > _LONGEST:
         return f"a saying has {_LONGEST} characters at most, got {len(saying)}"
     odd = next((c for c in saying if c in "[]{}<>|\\/=_*" or unicodedata.category(c)[0] == "C"), None)
-    return f"{odd!r} cannot be said" if odd is not None else ""
+    return f"{quoted(odd)} cannot be said" if odd is not None else ""
 
 
 def _straight(text: str) -> str:
@@ -256,7 +256,9 @@ def abbreviations_said(text: str, words: Words) -> str:
         found = rf"(?<![\w.])({any_of(words.before_number)})\s*(?=\d)"
         text = re.sub(found, lambda m: words.before_number[key_of(m[1], words.before_number)] + " ", text)
     if words.after_name:
-        found = rf"(?<!\w)({NAME}[\w'’]*,?\s+)({any_of(words.after_name)})(?P<end>{ENDS_SENTENCE})?(?!\w)"
+        found = (
+            rf"(?<!\w)({NAME}[\w'’]{{0,99}},?\s+)({any_of(words.after_name)})(?P<end>{ENDS_SENTENCE})?(?!\w)"
+        )
         text = re.sub(found, lambda m: m[1] + _ended(m, 2, words.after_name), text)
     if words.anywhere:
         found = rf"(?<![\w.])({any_of(words.anywhere)})(?P<end>{ENDS_SENTENCE})?(?!\w)"
@@ -271,8 +273,10 @@ def _title(match: re.Match[str], table: dict[str, str], words: Words) -> str:
     """A title of one letter is one only with its stop: ``M. Dupont``, not the M of initials. What may also be
     a street is one behind a name and before a new sentence: ``on Main St. She waves``."""
     key = key_of(match[1], table)
-    behind = match.string[match.end() :].split(maxsplit=1)
-    street = key + "." in words.after_name and _BEHIND_NAME.search(match.string[: match.start()])
+    # Looked at word by word: a line may be one title after the other.
+    behind = match.string[match.end() : match.end() + _LONGEST].split(maxsplit=1)
+    before = match.string[max(0, match.start() - _LONGEST) : match.start()]
+    street = key + "." in words.after_name and _BEHIND_NAME.search(before)
     if (street and behind and behind[0].strip(",") in words.starts) or (len(key) == 1 and not match["stop"]):
         return match.group()
     return table[key]
@@ -295,14 +299,14 @@ def romans_said(text: str, words: Words, language: str) -> str:
         found = rf"(?<!\w)({any_of(rule.counted)}\s+){_NUMERAL}(?![\w.]\w|\w)"
         text = re.sub(found, lambda m: m[1] + _counted(m[2], language), text, flags=0)
     if rule.titles:
-        found = rf"(?i:(?<!\w){any_of(rule.titles)})\s+{NAME}[\w'’-]*\s+(?=[IVXLC])"
+        found = rf"(?i:(?<!\w){any_of(rule.titles)})\s+{NAME}[\w'’-]{{0,99}}\s+(?=[IVXLC])"
         text = re.sub(
             rf"({found}){_NUMERAL}{stop}(?!\w)", lambda m: m[1] + _ranked(m[2], words, language), text
         )
     if rule.names:
         found = rf"(?<!\w)({any_of(rule.names)}\s+){_NUMERAL}{stop}(?!\w)"
         text = re.sub(found, lambda m: m[1] + _ranked(m[2], words, language), text)
-    found = rf"(?<!\w)({NAME}(?=\w*[^\W\dA-Z]|[^\w])[\w'’-]*\s+){_SMALL}(?!\w)"
+    found = rf"(?<!\w)({NAME}(?=\w*[^\W\dA-Z]|[^\w])[\w'’-]{{0,99}}\s+){_SMALL}(?!\w)"
     return re.sub(found, lambda m: m[1] + _counted(m[2], language), text)
 
 

@@ -23,6 +23,7 @@ _DECADE = re.compile(r"(?<![\w.])((?:1[1-9]|20)\d0)['’]?s\b")
 _SHORT_DECADE = re.compile(r"(?<!\w)['’]?([2-9]0)s\b")
 _ORDINAL = re.compile(r"(?<![\w.,])(\d{1,6})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.-])(?:\d{3}-)?\d{3}-\d{4}(?![\w-])")
+_ENDLESS = re.compile(r"(?<!\d)\d{31,}(?!\d)")
 _ZEROS = re.compile(r"(?<![\w.,:/-])0\d+(?![\w,:/-]|\.\d)")
 
 
@@ -47,6 +48,8 @@ def quantities_said(text: str, words: Words, language: str, reads: Reading) -> s
     # Numbers that are names: ``007``, telephone numbers.
     text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
     text = _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
+    # No voice has a word for such a number, and some fail.
+    text = _ENDLESS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
     number = _number(words)
     found = rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)"
     text = re.sub(found, lambda m: f"{m[1]} {words.range} {m[2]}", text)

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import threading
 import wave
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +30,11 @@ from shotad.core import (
     Task,
     VoiceError,
     VoiceSettings,
+    WorkFolderError,
     key_of,
+    own_files,
+    read_file,
+    read_text_file,
     reported,
     sweep,
     write_bytes,
@@ -36,6 +42,7 @@ from shotad.core import (
 from shotad.film import Samples
 from shotad.sound.kinds import Stored, Take
 from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
+from shotad.sound.speaking import Checker, speak_all_checked, speak_checked
 from shotad.sound.voice_engines import Speaker
 
 WINDOW = 0.04
@@ -183,11 +190,11 @@ def _decoded(path: Path) -> tuple[Integers, str, int, float] | None:
     import av
 
     try:
-        with av.open(io.BytesIO(path.read_bytes()), "r") as container:
+        with av.open(io.BytesIO(read_file(path)), "r") as container:
             told, speed = container.metadata.get(_HASH, ""), float(container.metadata.get("SPEED", "1"))
             rate = container.streams.audio[0].rate
             parts = [frame.to_ndarray()[0] for frame in container.decode(audio=0)]
-    except (OSError, av.FFmpegError, ValueError, IndexError):
+    except (OSError, WorkFolderError, av.FFmpegError, ValueError, IndexError):
         return None
     data = np.concatenate(parts) if parts else np.zeros(0, np.int16)
     if data.dtype != np.int16 or data.size == 0 or _hash(data) != told:
@@ -207,6 +214,19 @@ def _hash(data: Integers) -> str:
 FORMAT = 1
 """Raised when takes are made in another way; those kept before are then spoken again."""
 _ENDING = ".flac"
+_TAKE = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
+"""Names of the files of takes."""
+_TEMPORARY = re.compile(r"\.tmp-.+")
+"""Of those that a killed run was writing."""
+
+
+def forget_takes(folder: Path) -> None:
+    """Remove the takes in a folder, and the folder where nothing else is in it."""
+    for path in own_files(folder, _TAKE):
+        path.unlink(missing_ok=True)
+    if not folder.is_symlink():
+        with suppress(OSError):  # it is not there, or holds what is not ours
+            folder.rmdir()
 
 
 class Keeping:
@@ -233,6 +253,7 @@ class Keeping:
         """
         self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
+        self._checker = Checker(voice.name, language)
         self._force = force
         self._spoken: set[str] = set()
         self._used: dict[str, Take] = {}
@@ -252,14 +273,21 @@ class Keeping:
         """What is sent to the voice for a line."""
         return said(text, self._language, self._lexicon, self._voice.reads)
 
+    def kept(self, text: str) -> Take | None:
+        """The take of a line, if it is there already; nothing is spoken."""
+        sent, pace, path = self._asked(text)
+        return self._kept(path, sent, pace)
+
     def say(self, text: str) -> Take:
         """The take of a line at the pace of the settings. Raises VoiceError.
 
         The take's own ``speed`` is that which was reached: a voice that cannot go as fast says so there.
         """
         sent, pace, path = self._asked(text)
-        kept = self._kept(path)
-        return kept if kept is not None else self._keep(path, self._voice.speak(sent, pace))
+        kept = self._kept(path, sent, pace)
+        if kept is not None:
+            return kept
+        return self._keep(path, speak_checked(self._voice, sent, pace, self._checker))
 
     def say_all(self, texts: Iterable[str], progress: Progress | None = None) -> None:
         """Speak all lines that are not kept yet, several at once where the voice can; `say` then finds them.
@@ -268,8 +296,8 @@ class Keeping:
         """
         missing: dict[Path, str] = {}
         for text in texts:
-            path = self._asked(text)[2]
-            if path not in missing and self._kept(path) is None:
+            sent, pace, path = self._asked(text)
+            if path not in missing and self._kept(path, sent, pace) is None:
                 missing[path] = text
         lines = list(missing.values())
         with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
@@ -290,10 +318,10 @@ class Keeping:
 
     def keep_used(self) -> None:
         """Remove all takes that were not asked for here."""
-        for path in self._folder.glob(f"*{_ENDING}"):
+        for path in own_files(self._folder, _TAKE):
             if path.name not in self._used:
                 path.unlink(missing_ok=True)
-        for leftover in self._folder.glob(".tmp-*"):
+        for leftover in own_files(self._folder, _TEMPORARY):
             sweep(leftover)
 
     def _asked(self, text: str) -> tuple[str, float, Path]:
@@ -301,15 +329,18 @@ class Keeping:
         name = key_of(FORMAT, self._voice.identity, sent, pace) + _ENDING
         return sent, pace, self._folder / name
 
-    def _kept(self, path: Path) -> Take | None:
-        """The take in a file, which is checked at its first use."""
+    def _kept(self, path: Path, sent: str, pace: float) -> Take | None:
+        """The take in a file, which is checked at its first use; None for one that cannot be whole."""
         if self._force and path.name not in self._spoken:
             return None
         known = self._used.get(path.name)
         if known is not None and path.exists():
             return known
         found = read_take(path)
+        if found is not None and self._voice.speaks_words and self._checker.problem(sent, found, pace):
+            return None
         if found is not None:
+            self._checker.add(sent, found, pace)
             with self._lock:
                 self._used[path.name] = found
         return found
@@ -323,22 +354,47 @@ class Keeping:
 
     def _speak(self, lines: Sequence[str], task: Task) -> None:
         asked = [self._asked(text) for text in lines]
-        takes = self._voice.speak_all([sent for sent, _, _ in asked], asked[0][1])
+        sent = [text for text, _, _ in asked]
+        takes = speak_all_checked(self._voice, sent, asked[0][1], self._checker)
         for (_, _, path), take in zip(asked, takes, strict=True):
             self._keep(path, take)
             with self._lock:
                 task.advance()
 
 
+class Foreseeing:
+    """A `Studio` in which nothing is spoken: takes are those that are there, or as long as they are expected
+    to be and without sound.
+
+    ``guessed`` are the texts of which it was expected.
+    """
+
+    def __init__(self, studio: Keeping | None, seconds: Callable[[str], float]) -> None:
+        """``studio`` has the takes (None: the voice is not known yet); ``seconds`` expects how long a text
+        takes to say."""
+        self._studio, self._seconds = studio, seconds
+        self.guessed: set[str] = set()
+
+    def sent(self, text: str) -> str:
+        return text if self._studio is None else self._studio.sent(text)
+
+    def say(self, text: str) -> Take:
+        kept = None if self._studio is None else self._studio.kept(text)
+        if kept is not None:
+            return kept
+        self.guessed.add(text)
+        size = max(1, round(self._seconds(text) * _GUESSED_RATE))
+        return Take(Stored(size, f"expected: {text}", lambda: np.zeros(size, np.float32)), _GUESSED_RATE)
+
+
+_GUESSED_RATE = 1000
+"""Samples a second of a take that nobody has spoken: lines are fitted in milliseconds."""
+
+
 def read_lexicon(file: str | None) -> Lexicon:
     """The lexicon in a file; none for None. Raises VoiceError."""
     if file is None:
         return NOTHING
-    try:
-        text = Path(file).expanduser().read_text(encoding="utf-8")
-    except OSError as error:
-        what = f"The lexicon {file} cannot be read: {error.strerror}."
-        raise VoiceError(what, "Name a text file: voice.lexicon.") from None
-    except UnicodeDecodeError:
-        raise VoiceError(f"The lexicon {file} is no text in UTF-8.", "Save it as UTF-8.") from None
-    return parse_lexicon(text, file)
+    hint = "Name a text file in UTF-8: voice.lexicon."
+    path = Path(file).expanduser()
+    return parse_lexicon(read_text_file(path, "lexicon", VoiceError, hint=hint, encoding="utf-8").text, file)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,9 +16,9 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import VoiceError, VoiceSettings
-from shotad.film import Samples
+from shotad.core import VoiceError, VoiceSettings, destination
 from shotad.sound.kinds import Take
+from shotad.sound.voice_sound import cleaned
 
 KINDS = {
     "espeak-ng": "shotad.sound.voice_programs:Espeak",
@@ -102,7 +102,8 @@ def notice(voice: Speaker) -> list[str]:
     """Plain lines for before the first word is spoken: what leaves this machine; none where all stays."""
     if not voice.sends_to:
         return []
-    lines = [f"The lines of the track leave this machine: they are sent to {voice.sends_to} to be spoken."]
+    where = destination(f"{voice.sends_to} to be spoken", voice.key_name)
+    lines = [f"The lines of the track leave this machine: they are sent to {where}."]
     if voice.is_open:
         lines.append(f"The connection to {voice.sends_to} is not encrypted (http).")
     return lines
@@ -174,6 +175,13 @@ class Speaker(Protocol):
     """How many lines it is best given in one go."""
     sends_to: str = ""
     """The host that lines are sent to; empty where they stay on this machine."""
+    key_name: str = ""
+    """The environment variable that holds the key which goes there too; empty where none does."""
+    longest: int = 500
+    """Characters that it is given at once; a longer text is spoken in pieces. What a voice needs grows with
+    the longest sentence, or faster: the embedded one takes 0.3 MB for each character of it."""
+    speaks_words: bool = True
+    """Whether its sound lasts as long as speech in every language; the fake voice's does not."""
     is_open: bool = False
     """Whether they go there without encryption."""
 
@@ -196,7 +204,8 @@ class Speaker(Protocol):
         voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
         """
         need_words(text, self.name)
-        return self._take(*self._sound(text, speed))
+        takes = [self._take(*self._sound(piece, speed)) for piece in pieces_of(text, self.longest)]
+        return joined(takes, self.name)
 
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text. Raises VoiceError."""
@@ -209,92 +218,54 @@ class Speaker(Protocol):
         return Take(cleaned(samples, rate, self.name), rate, speed)
 
 
-_FRAME = 0.005
-"""Seconds over which loudness is measured to find where sound begins."""
-_QUIET = -55.0
-"""dB under the loudest 5 ms; nothing below it is heard. Measured on lines that begin and end in f, h, th or
-s: these come in at -52 dB with the embedded voice and at -53 with piper, whose noises in silence reach -56;
-espeak-ng's at -35, with no silence around."""
-_OVER_FLOOR = 6.0
-"""dB that sound stands over a voice's own noise."""
-_LOWEST = -45.0
-"""dB under the loudest; noise as loud as this is no longer told from weak consonants, and stays."""
-_BEFORE = 0.005
-_AFTER = 0.015
-"""Seconds kept around what is heard, faded."""
-_PEAK = 0.98
-_LONGEST = 600.0
-"""Seconds of one line; a voice that speaks longer has lost itself."""
+PIECE_PAUSE = 0.25
+"""Seconds of silence between two pieces of a long text."""
+
+_PIECE_ENDS = (
+    re.compile(r"[.!?…。！？؟][\"”’'»)\]]*\s+|[。！？]"),
+    re.compile(r"[,;:，、；：،]\s*|\s[–—-]\s"),
+    re.compile(r"\s+"),
+)
+"""Where a text is parted: behind a sentence, else behind a comma, else between two words."""
+
+
+def pieces_of(text: str, longest: int) -> list[str]:
+    """A text in pieces of at most so many characters, each with a word in it.
+
+    >>> pieces_of("He runs. She sleeps, he sits.", 16)
+    ['He runs.', 'She sleeps,', 'he sits.']
+    """
+    pieces: list[str] = []
+    rest = text
+    while len(rest) > longest:
+        cut = longest
+        for ends in _PIECE_ENDS:
+            last = max((match.end() for match in ends.finditer(rest[:longest])), default=0)
+            if last > longest // 3:
+                cut = last
+                break
+        pieces.append(rest[:cut].strip())
+        rest = rest[cut:]
+    pieces.append(rest.strip())
+    return [piece for piece in pieces if any(c.isalnum() for c in piece)]
+
+
+def joined(takes: Sequence[Take], voice: str) -> Take:
+    """Takes of pieces as one, with a pause between them. Raises VoiceError where their rates differ."""
+    if len(takes) == 1:
+        return takes[0]
+    rate = takes[0].rate
+    if any(take.rate != rate for take in takes):
+        raise VoiceError(f"The voice {voice} speaks at several sample rates.", "Try another voice.")
+    pause = np.zeros(round(PIECE_PAUSE * rate), np.float32)
+    parts = [part for take in takes for part in (take.samples, pause)]
+    return Take(np.concatenate(parts[:-1]), rate, takes[0].speed)
 
 
 def need_words(text: str, voice: str) -> None:
     """Raises VoiceError for a text without a letter or a digit: some voices breathe, others fail."""
     if not any(c.isalnum() for c in text):
-        raise VoiceError(f"The voice {voice} cannot say {text!r}: there is no word in it.")
-
-
-def cleaned(samples: npt.NDArray[np.floating[Any]], rate: int, voice: str) -> Samples:
-    """``float[n]`` → ``float32[m]``, m ≤ n: without offset and surrounding silence, peak below 1.
-
-    Raises VoiceError for sound that is empty, silent, broken or endless.
-    """
-    sound = np.asarray(samples, np.float64).reshape(-1)
-    if rate <= 0 or sound.size == 0:
-        raise VoiceError(f"The voice {voice} gave no sound.", "Try another voice: shotad voices.")
-    if not np.isfinite(sound).all():
-        raise VoiceError(f"The voice {voice} gave broken sound.", "Try another voice: shotad voices.")
-    if sound.size > _LONGEST * rate:
-        raise VoiceError(f"The voice {voice} spoke for {sound.size / rate:.0f} s without an end.")
-    sound = sound - sound.mean()
-    # First and last sample (half open) of what is heard, with a breath around it.
-    step = max(1, round(_FRAME * rate))
-    frames = -(-sound.size // step)
-    padded = np.zeros(frames * step)
-    padded[: sound.size] = sound
-    level = 10 * np.log10((padded.reshape(frames, step) ** 2).mean(1) + 1e-14)
-    border = level.max() + float(np.clip(level.min() + _OVER_FLOOR - level.max(), _QUIET, _LOWEST))
-    loud = np.flatnonzero(level > border)
-    start = max(0, int(loud[0]) * step - round(_BEFORE * rate))
-    end = min(sound.size, (int(loud[-1]) + 1) * step + round(_AFTER * rate))
-    if start >= end or np.abs(sound).max() < 1e-4:
-        raise VoiceError(f"The voice {voice} gave nothing but silence.", "Is there a word in the line?")
-    kept = sound[start:end]
-    gain = np.ones(kept.size)
-    before, after = min(round(_BEFORE * rate), kept.size // 2), min(round(_AFTER * rate), kept.size // 2)
-    gain[:before] *= np.linspace(0, 1, before, endpoint=False)
-    gain[kept.size - after :] *= np.linspace(1, 0, after)
-    faded = kept * gain
-    peak = float(np.abs(faded).max())
-    return np.asarray(faded * (_PEAK / peak) if peak > _PEAK else faded, np.float32)
-
-
-def decoded(data: bytes, voice: str) -> tuple[Samples, int]:
-    """``float32[n]`` and its rate from a file of any usual kind (WAV, FLAC, MP3, Opus); made mono.
-
-    Programs that write to a pipe, and servers that stream, put wrong lengths into a WAV's head; what is there
-    counts. Raises VoiceError.
-    """
-    import av
-
-    if not data:
-        raise VoiceError(f"The voice {voice} gave no sound.")
-    try:
-        with av.open(io.BytesIO(data), "r") as container:
-            stream = container.streams.audio[0]
-            rate = stream.rate
-            resampler = av.AudioResampler(format="fltp", layout="mono", rate=rate)
-            frames = [out for frame in container.decode(stream) for out in resampler.resample(frame)]
-            parts = [np.asarray(frame.to_ndarray()) for frame in (*frames, *resampler.resample(None))]
-    except (av.FFmpegError, IndexError, ValueError) as error:
-        raise VoiceError(f"The voice {voice} gave sound that cannot be read: {error}.") from None
-    if not parts:
-        raise VoiceError(f"The voice {voice} gave no sound.")
-    return np.concatenate(parts, axis=1)[0], int(rate)
-
-
-def decoded_pcm(data: bytes) -> Samples:
-    """``float32[n]`` from signed 16-bit little-endian samples without a head; an odd last byte goes."""
-    return np.asarray(np.frombuffer(data[: len(data) // 2 * 2], "<i2") / 32768, np.float32)
+        raise VoiceError(f"The voice {voice} cannot say {text[:80]!r}: there is no word in it.")
 
 
 def plain_language(language: str) -> str:

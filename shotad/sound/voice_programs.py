@@ -26,12 +26,14 @@ from shotad.sound.voice_engines import (
     RawSound,
     Speaker,
     VoiceInfo,
-    decoded,
+    joined,
     nearness,
     need_words,
+    pieces_of,
     speaks_one,
     unknown,
 )
+from shotad.sound.voice_sound import decoded
 
 TIMEOUT = 120.0
 """Seconds that a program may take, and a tenth more for each character."""
@@ -290,7 +292,9 @@ class Piper(Speaker):
         """One take for each text; the model is loaded but once. Raises VoiceError."""
         for text in texts:
             need_words(text, self.name)
-        return [self._take(*sound) for sound in self._sounds(texts, speed)]
+        pieces = [pieces_of(text, self.longest) for text in texts]
+        sounds = iter(self._sounds([piece for some in pieces for piece in some], speed))
+        return [joined([self._take(*next(sounds)) for _ in some], self.name) for some in pieces]
 
     def _sound(self, text: str, speed: float) -> RawSound:
         return self._sounds([text], speed)[0]

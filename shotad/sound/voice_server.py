@@ -26,11 +26,13 @@ from shotad.engines import (
     address_of,
     asked_pause,
     key_from,
+    key_name_of,
     need_client,
     pauses,
     trouble_in,
 )
-from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo, decoded, decoded_pcm
+from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo
+from shotad.sound.voice_sound import decoded, decoded_pcm, is_file
 
 KEY_NAME = "OPENAI_API_KEY"
 """The environment variable that holds the key."""
@@ -42,8 +44,6 @@ _TIMEOUT = 120.0
 _RETRIES = 4
 _LONGEST_PAUSE = 60.0
 """Seconds; a server that wants a longer one has no more to give today."""
-_LONGEST_TEXT = 4096
-"""Characters that the protocol takes at most."""
 _RATE = re.compile(r"rate=(\d+)")
 
 
@@ -62,6 +62,8 @@ class EndpointVoice(Speaker):
     """
 
     reads, at_once = Reading.UNITS, 2
+    longest = 4000
+    """The protocol takes 4096 characters at most."""
 
     def __init__(
         self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = time.sleep, clock: Clock = time.time
@@ -84,6 +86,7 @@ class EndpointVoice(Speaker):
         self.identity = " ".join(filter(None, (self.name, settings.model, self._address.shown, manner)))
         self.sends_to = "" if self._address.is_local else self._address.shown
         self.is_open = self._address.is_open
+        self.key_name = key_name_of(self._address, KEY_NAME)
         try:
             need_client()
             key = key_from(KEY_NAME)
@@ -114,12 +117,10 @@ class EndpointVoice(Speaker):
         The speed reached is 1 where the server knows no speed. A server that says nothing and ignores it is
         not found out.
         """
-        if len(text) > _LONGEST_TEXT:
-            raise VoiceError(f"The line has {len(text)} characters; a server takes {_LONGEST_TEXT} at most.")
         pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])
         raw, asked = self._answer(text, pace)
         kind = raw.headers.get("content-type", "").lower()
-        if "audio/pcm" in kind or "audio/l16" in kind:
+        if ("audio/pcm" in kind or "audio/l16" in kind) and not is_file(raw.body):
             told = _RATE.search(kind)
             samples, rate = decoded_pcm(raw.body), int(told.group(1)) if told else _PCM_RATE
         else:

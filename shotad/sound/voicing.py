@@ -7,7 +7,7 @@ What became of the lines stands on the track then; what people own in it stays a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from shotad.core import (
     Interval,
     Progress,
     WorkFolder,
+    inner_folder,
+    read_file,
     read_settings,
     span,
     write_text,
@@ -25,6 +27,8 @@ from shotad.film import Film, Prepared, kept_free, recorded
 from shotad.script import (
     TRACK,
     Cue,
+    Finding,
+    Level,
     Shorten,
     Track,
     Voiced,
@@ -33,6 +37,7 @@ from shotad.script import (
     save_track,
     save_translation,
     scripts_of,
+    timecode,
     to_json,
     track_lock,
     track_of,
@@ -44,7 +49,8 @@ from shotad.sound.kinds import Fitting, Unspoken
 from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
-from shotad.sound.takes import Keeping
+from shotad.sound.speaking import LONGEST, is_speakable
+from shotad.sound.takes import Foreseeing, Keeping
 from shotad.sound.voice_engines import Speaker
 
 
@@ -133,11 +139,16 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Track, dict[str, 
 
 def _contents(files: Iterable[Path]) -> dict[Path, str]:
     """Names of what files hold; empty for those that are not there."""
-    return {file: hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files}
+    return {
+        file: hashlib.sha256(read_file(file, follow=True)).hexdigest() if file.is_file() else ""
+        for file in files
+    }
 
 
 WORDLESS = "there is no word in it"
 """Why a line of marks alone is not spoken."""
+
+ENDLESS = f"it would take more than {LONGEST / 60:.0f} minutes to say"
 
 VOICES = "voice"
 """The folder of takes in the work folder."""
@@ -155,26 +166,19 @@ def speak(
     """Every line of the track, spoken and in its place, or without one and why, as the track then says of
     each. Raises VoiceError."""
     config, track = materials.config, materials.track
+    takes = f"{VOICES}.{track.language}" if materials.is_translation else VOICES
     studio = Keeping(
         voice,
-        materials.folder.path / (f"{VOICES}.{track.language}" if materials.is_translation else VOICES),
+        inner_folder(materials.folder.path, takes),
         config.voice,
         track.language,
         pronunciations(materials.folder.path),
         force=force,
     )
-    speech, slots = materials.speech, {slot.id: slot.interval for slot in materials.prepared.slots}
-    given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
-    lines = [line for line in given if has_words(studio.sent(line.text))]
-    studio.say_all([line.text for line in lines], progress=progress)
-    fitting = fit(lines, studio, config.fit, shorten=shorten)
-    mute = [Unspoken(line.id, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
-    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
-    if config.extended.on:
-        shots, end = materials.prepared.shots, materials.prepared.end
-        fitting = PausePlanner(
-            lines, fitting, studio, shots, config.extended, config.fit, end, speech
-        ).fitting()
+    texts = [" ".join(cue.text.split()) for cue in track.heard]
+    speakable = [text for text in texts if not why_unspeakable(studio.sent(text), track.language)]
+    studio.say_all(speakable, progress=progress)
+    fitting = fit_track(track, materials.speech, materials.prepared, studio, config, shorten=shorten)
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.keep_used()
@@ -188,8 +192,66 @@ def speak(
     )
 
 
-def has_words(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+def fit_track(
+    track: Track,
+    speech: Sequence[Interval],
+    prepared: Prepared,
+    studio: Keeping | Foreseeing,
+    config: Config,
+    *,
+    shorten: Shorten | None = None,
+) -> Fitting:
+    """Every line of a track that is heard, in its place, or without one and why; with pauses where the
+    settings want them.
+
+    For a render, and with a `Foreseeing` studio for whoever wants to know before what it would come to.
+    ``speech`` are the seconds in which somebody speaks. Raises VoiceError.
+    """
+    slots = {slot.id: slot.interval for slot in prepared.slots}
+    given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
+    lines, mute = [], []
+    for line in given:
+        why_not = why_unspeakable(studio.sent(line.text), track.language)
+        if why_not:
+            mute.append(Unspoken(line.id, why_not))
+        else:
+            lines.append(line)
+    fitting = fit(lines, studio, config.fit, shorten=shorten)
+    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
+    if not config.extended.on:
+        return fitting
+    planner = PausePlanner(
+        lines, fitting, studio, prepared.shots, config.extended, config.fit, prepared.end, speech
+    )
+    return planner.fitting()
+
+
+def takers_findings(track: Track, unspoken: Iterable[Unspoken], what_becomes: str) -> tuple[Finding, ...]:
+    """T4 beside each line that leaves a neighbour no time; ``what_becomes`` of the neighbour: ``is not
+    heard``."""
+    cues = {cue.id: cue for cue in track.cues}
+    findings: list[Finding] = []
+    for lost in unspoken:
+        neighbour = cues[lost.id]
+        words = " ".join(neighbour.text.split())
+        short = words if len(words) <= _WORDS_TOLD else f"{words[: _WORDS_TOLD - 1]}…"
+        message = (
+            f"leaves no time for the line at {timecode(neighbour.interval.start)} (“{short}”), "
+            f"which {what_becomes}"
+        )
+        findings += [Finding("T4", Level.WARNING, message, taker) for taker in lost.taken_by]
+    return tuple(findings)
+
+
+_WORDS_TOLD = 60
+"""Letters of a neighbour that a finding repeats."""
+
+
+def why_unspeakable(text: str, language: str) -> str:
+    """Why no voice is given a text, as it would be sent; empty where one may be."""
+    if not any(character.isalnum() for character in text):
+        return WORDLESS
+    return "" if is_speakable(text, language) else ENDLESS
 
 
 def cast_is_gone(folder: Path) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image
 
-from shotad.core import Cast, CastError, Member, Reveal
+from shotad.core import Cast, CastError, Member, Reveal, trust
 from shotad.sight import CastFile
 from shotad.sight.cast_entries import tidy
 from shotad.sight.castfile import read_cast
@@ -81,7 +81,7 @@ def test_names_are_texts_whatever_they_look_like(folder: Path) -> None:
     )
     assert [member.name for member in cast] == ["007", "Yes", "2001-01-01", "0x10", "1e3", "~"]
     # Photos that cannot be looked for are told with their line.
-    with pytest.raises(CastError, match="line 2: the photo 'x+' cannot be read: File name too long"):
+    with pytest.raises(CastError, match="line 2: the photo 'x+…' cannot be read: File name too long"):
         read(folder, f"- name: A\n  photos: {'x' * 300}\n")
 
 
@@ -147,7 +147,7 @@ def test_a_fault_is_told_with_its_line(folder: Path, text: str, line: int, needl
 def test_a_file_that_is_no_utf8_is_told_with_its_line(folder: Path) -> None:
     path = folder / "cast.yaml"
     path.write_bytes("- name: A\n- name: Zoë\n".encode("latin-1"))
-    with pytest.raises(CastError, match="line 2: this is no UTF-8"):
+    with pytest.raises(CastError, match="line 2: the text is not UTF-8"):
         read_cast(path)
     path.write_bytes(b"\xef\xbb\xbf- name: A\r\n  speak: B\r\n")
     assert read_cast(path).members == (Member("a", "A", "B"),)
@@ -314,3 +314,21 @@ def test_a_last_line_without_an_end_can_be_followed(folder: Path, text: str) -> 
 
     changed(folder, text, change)
     assert [(m.name, m.spoken) for m in read_cast(folder / "cast.yaml")] == [("A", "Al"), ("B", "")]
+
+
+def test_photos_of_other_folders_are_taken_only_of_a_cast_that_the_user_trusts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cast may have come with a film."""
+    monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
+    cast, private = tmp_path / "movie.cast", tmp_path / "private"
+    for folder in (cast, private):
+        folder.mkdir()
+        (folder / "ann.jpg").touch()
+    (cast / "link.jpg").symlink_to(private / "ann.jpg")
+    for photos in (str(private), "../private/ann.jpg", "../*/ann.jpg", "link.jpg", f"[ann.jpg, '{private}']"):
+        (cast / "cast.yaml").write_text(f"people:\n- name: Ann\n  photos: {photos}\n")
+        with pytest.raises(CastError, match=r"line 3.*outside of the cast's folder.*--trust"):
+            read_cast(cast / "cast.yaml")
+    trust(str(cast))
+    assert [photo.parent for photo in read_cast(cast / "cast.yaml").members[0].photos] == [cast, private]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from shotad.core import CastError, Member
-from shotad.sight import load_cast
+from shotad.sight import load_cast, photos as photo_files
 from shotad.sight.castfile import photos_of
 
 
@@ -41,11 +43,53 @@ def test_a_folder_of_photos_is_a_cast(tmp_path: Path, files: list[str], found: d
 
 
 def test_pictures_that_are_not_read_are_told_of(tmp_path: Path) -> None:
-    cast = load_cast(put(tmp_path, "Thom/1.jpg", "Thom/2.HEIC", "Celia.gif"))
+    cast = load_cast(put(tmp_path, "Thom/1.jpg", "Thom/2.NEF", "Celia.psd"))
     assert len(cast) == 1
     assert cast.warnings == (
-        "Pictures of formats that are not read were left out: Celia.gif, Thom/2.HEIC. Save them as JPEG or PNG.",
+        "Pictures of formats that are not read were left out: Celia.psd, Thom/2.NEF. Save pictures as JPEG or PNG.",
     )
+
+
+@pytest.fixture
+def without_heif(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As where pillow-heif is not installed."""
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    for known in (photo_files.reads_heif, photo_files.photo_endings):
+        known.cache_clear()
+    yield
+    monkeypatch.undo()
+    for known in (photo_files.reads_heif, photo_files.photo_endings):
+        known.cache_clear()
+
+
+@pytest.mark.usefixtures("without_heif")
+def test_a_folder_of_nothing_but_heic_says_what_to_do(tmp_path: Path) -> None:
+    way_out = r'Save pictures as JPEG or PNG, or have HEIC read: pip install "shotad\[heic\]"'
+    with pytest.raises(CastError, match=rf"none that can be read: Ann/1\.HEIC, Bo\.heif\. {way_out}"):
+        load_cast(put(tmp_path / "a", "Ann/1.HEIC", "Bo.heif", "notes.txt"))
+    # In a cast file: a folder, and a file.
+    put(tmp_path / "b", "Ann/1.heic")
+    (tmp_path / "b" / "cast.yaml").write_text(
+        "people:\n  - {id: a, name: Ann, photos: Ann}\n", encoding="utf-8"
+    )
+    assert any("left out: 1.heic" in warning for warning in load_cast(tmp_path / "b").warnings)
+    (tmp_path / "b" / "cast.yaml").write_text("people:\n  - {id: a, name: Ann, photos: Ann/1.heic}\n")
+    with pytest.raises(CastError, match=f"line 2.*no picture that can be read.*{way_out}"):
+        load_cast(tmp_path / "b")
+    # In the pictures of a bank.
+    with pytest.raises(CastError, match=rf"none that can be read: nm1\.heic\. {way_out}"):
+        load_cast(bank(tmp_path), key="tt1", photos=put(tmp_path / "faces", "nm1.heic"))
+    # Called otherwise.
+    path = tmp_path / "Ann.jpg"
+    path.write_bytes(b"\0\0\0\x1cftypheic\0\0\0\0mif1heic" + bytes(40))
+    with pytest.raises(CastError, match=rf"Ann\.jpg cannot be read: it is a HEIC picture\. {way_out}"):
+        photo_files.load_photo(path)
+
+
+def test_many_unread_pictures_are_not_all_listed(tmp_path: Path) -> None:
+    with pytest.raises(CastError, match=r"0\.nef, 1\.nef, 2\.nef, 3\.nef, 4\.nef and 95 others") as caught:
+        load_cast(put(tmp_path, *(f"{number}.nef" for number in range(100))))
+    assert len(str(caught.value)) < 400
 
 
 def test_files_folders_and_patterns(tmp_path: Path) -> None:

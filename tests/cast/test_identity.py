@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import cv2
 import numpy as np
 import pytest
-from PIL import Image as Pictures
+from PIL import Image as Pictures, features
 
-from shotad.core import Box, Cast, CastError, CastSettings, Image, Member
+from shotad.core import Box, Cast, CastError, CastSettings, Image, Member, NoProgress
 from shotad.sight import (
     Embedding,
     Face,
+    FaceModels,
     FaceTrack,
     Gallery,
     Verdict,
@@ -23,6 +26,7 @@ from shotad.sight import (
     read_gallery,
 )
 from shotad.sight.gallery import read_photo
+from shotad.sight.photos import is_photo
 from tests.rules import ruled
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
@@ -80,6 +84,112 @@ def test_photos_stand_upright_and_what_is_see_through_is_grey(tmp_path: Path) ->
     assert image[30, 39].tolist() == [255, 0, 0]
     assert image[30, 0].tolist() == [0, 0, 0]
     assert load_photo(photo(tmp_path / "a.png", mode="RGBA"))[0, 0].tolist() == [128, 128, 128]
+
+
+RAMP = np.tile(np.linspace(0, 255, 96).astype(np.uint8), (64, 1))
+COLOURS = np.dstack([RAMP, 255 - RAMP, np.full_like(RAMP, 90)])
+
+
+def ramp(mode: str) -> Pictures.Image:
+    return Pictures.fromarray(COLOURS).convert(mode)
+
+
+def encoded(ending: str) -> bytes:
+    return bytes(cv2.imencode(ending, COLOURS[:, :, ::-1].astype(np.uint16) * 257)[1])
+
+
+def animated(path: Path, **more: Any) -> None:
+    first = ramp("RGB")
+    first.save(path, save_all=True, append_images=[first.rotate(180)] * 2, **more)
+
+
+KINDS: dict[str, Callable[[Path], None]] = {
+    "grey 16.png": lambda path: Pictures.fromarray(RAMP.astype(np.uint16) * 257).save(path),
+    "grey 16.tif": lambda path: Pictures.fromarray(RAMP.astype(np.uint16) * 257).save(path),
+    "grey 32.tif": lambda path: Pictures.fromarray(RAMP.astype(np.int32) * 257).save(path),
+    "grey 8 in 32.tif": lambda path: Pictures.fromarray(RAMP.astype(np.int32)).save(path),
+    "float.tif": lambda path: Pictures.fromarray(RAMP.astype(np.float32) / 255).save(path),
+    "float 255.tif": lambda path: Pictures.fromarray(RAMP.astype(np.float32)).save(path),
+    "grey.png": lambda path: Pictures.fromarray(RAMP).save(path),
+    "colour 16.png": lambda path: path.write_bytes(encoded(".png")),
+    "colour 16.tif": lambda path: path.write_bytes(encoded(".tif")),
+    "cmyk.jpg": lambda path: ramp("CMYK").save(path, quality=95),
+    "cmyk.tif": lambda path: ramp("CMYK").save(path),
+    "palette.png": lambda path: ramp("RGB").quantize(256).save(path),
+    "palette with transparency.png": lambda path: ramp("RGB").quantize(256).save(path, transparency=255),
+    "grey with alpha.png": lambda path: Pictures.fromarray(RAMP).convert("LA").save(path),
+    "animated.gif": animated,
+    "animated.webp": lambda path: animated(path, lossless=True),
+    "animated.png": animated,
+    "a.bmp": lambda path: ramp("RGB").save(path),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_photos_of_all_kinds_are_read_as_they_look(name: str, tmp_path: Path) -> None:
+    KINDS[name](tmp_path / name)
+    check_photo(tmp_path / name)
+    image = load_photo(tmp_path / name).astype(int)
+    assert image.shape == (64, 96, 3)
+    assert is_photo(tmp_path / name)
+    expected = (np.dstack([RAMP] * 3) if "grey" in name or "float" in name else COLOURS).astype(int)
+    assert np.abs(image - expected).mean() < (
+        6 if name.endswith((".jpg", ".gif")) or "palette" in name else 2
+    )
+
+
+@pytest.mark.parametrize(("name", "library"), [("a.avif", "avif"), ("a.jp2", "jpg_2000")])
+def test_formats_that_only_some_builds_read(name: str, library: str, tmp_path: Path) -> None:
+    if not features.check(library):
+        pytest.skip(f"this Pillow was built without {library}")
+    ramp("RGB").save(tmp_path / name)
+    assert is_photo(tmp_path / name)
+    assert np.abs(load_photo(tmp_path / name).astype(int) - COLOURS).mean() < 12
+
+
+def test_heic_is_read_where_its_library_is_installed(tmp_path: Path) -> None:
+    heif = pytest.importorskip("pillow_heif", reason="needs the extra heic")
+    heif.register_heif_opener()
+    ramp("RGB").save(tmp_path / "a.heic")
+    assert is_photo(tmp_path / "a.heic")
+    assert np.abs(load_photo(tmp_path / "a.heic").astype(int) - COLOURS).mean() < 12
+
+
+def test_broken_exif_data_does_not_matter(tmp_path: Path) -> None:
+    exif = Pictures.Exif()
+    exif[0x0112] = 6
+    ramp("RGB").save(tmp_path / "a.jpg", exif=exif)
+    data = (tmp_path / "a.jpg").read_bytes()
+    at = data.index(b"Exif") + 6
+    (tmp_path / "a.jpg").write_bytes(data[:at] + b"\xff" * 20 + data[at + 20 :])
+    assert load_photo(tmp_path / "a.jpg").shape == (64, 96, 3)
+
+
+def test_strips_specks_and_bombs(tmp_path: Path) -> None:
+    models = FaceModels(CastSettings(), NoProgress())
+    for size in ((1, 1), (30_000, 1), (1, 30_000), (3, 200)):
+        image = load_photo(photo(tmp_path / "a.png", size, "L"))
+        assert max(image.shape) <= 1600
+        assert models.find(image, 0.0) == []
+    for size, told in (
+        ((30_000, 30_000), "too large"),
+        ((10_000, 10_000), "too large .10000 x 10000 pixels."),
+    ):
+        Pictures.new("1", size).save(tmp_path / "bomb.png")
+        for read in (load_photo, check_photo):
+            with pytest.raises(CastError, match=rf"bomb\.png cannot be read: it is {told}.* Make it smaller"):
+                read(tmp_path / "bomb.png")
+
+
+@pytest.mark.parametrize("ending", ["jpg", "png", "webp", "gif", "tif", "bmp"])
+def test_a_photo_that_was_cut_off_is_named_before_the_film_is_read(ending: str, tmp_path: Path) -> None:
+    whole, cut = tmp_path / f"whole.{ending}", tmp_path / f"cut.{ending}"
+    rng = np.random.default_rng(1)
+    Pictures.fromarray(rng.integers(0, 255, (200, 300, 3), np.uint8)).save(whole)
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size * 2 // 3])
+    check_photo(whole)
+    with pytest.raises(CastError, match=rf"cut\.{ending} cannot be read"):
+        check_photo(cut)
 
 
 def test_what_is_no_whole_picture_is_named(tmp_path: Path) -> None:

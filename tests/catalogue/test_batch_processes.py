@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from shotad.batch.batch import SAME
-from shotad.core import WorkFolder
+from shotad.core import WorkFolder, trust
 from shotad.script import load_track
 from tests.catalogue.batch_workers import HOG, MARK, batch, planned, quiet_board, results
 from tests.cli.program import FAKE, Said, Shotad
@@ -76,7 +76,12 @@ def test_films_two_broken_one_killing_its_worker_give_tracks_and_two_errors(
     whole = make_film(SHORT).path.read_bytes()
     (place / "cut.mp4").write_bytes(whole[: len(whole) // 3])
     mark = tmp_path / "asked.txt"
-    words = (place, "--out", tmp_path / "out", "--jobs", 2, *OPTIONS)
+    # An engine that is named as an option is that of all films: here a file names it.
+    base = tmp_path / "base.yaml"
+    base.write_text("engine: fake\n")
+    trust(str(place))
+    without_engine = OPTIONS[OPTIONS.index("fake") + 1 :]
+    words = (place, "--out", tmp_path / "out", "--jobs", 2, "--config", base, *without_engine)
     monkeypatch.setenv(MARK, str(mark))
     code, out, err = said(*words)
     assert code == 1
@@ -106,7 +111,7 @@ def test_films_two_broken_one_killing_its_worker_give_tracks_and_two_errors(
     # One is put right; the same command does nothing twice.
     films(place, "cut.mp4")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*/*")}
-    code, out, _ = said(place, "--out", tmp_path / "out", "--jobs", 1, *OPTIONS)
+    code, out, _ = said(*words)
     assert code == 1
     assert "6 films: 1 done, 4 done before, 1 failed." in out
     assert {path: path.stat().st_mtime_ns for path in before} == before

@@ -414,7 +414,7 @@ def test_example_settings_can_be_used_and_wrong_ones_are_refused(monkeypatch: py
 
 
 TOLD = {"stage1.jsonl", "stage1.aside.jsonl", "stage2.jsonl", "done.json"}
-SPOKEN = {"render.json", "shorter.jsonl", "voice/a.flac"}
+SPOKEN = {"render.json", "shorter.jsonl", "voice/0123456789abcdef.flac"}
 KEPT = {"track.json", "shots.json", "cast.yaml"}
 
 

@@ -15,7 +15,7 @@ import pytest
 from shotad.batch import Leaving, Planned, sent_to
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.ray.cluster import RaySettings, ServeSettings
-from shotad.core import load_config
+from shotad.core import load_config, trust
 from tests.cli.program import FAKE, Shotad
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
@@ -150,11 +150,20 @@ def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, t
 
 def test_what_leaves_the_machine_is_said_also_where_only_one_film_sends_it(shotad, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "config"))
     write_films(tmp_path, "a.mp4", "b.mp4")
     said = shotad("batch", tmp_path, "--dry-run", "--plain", *FAKE)
     assert "leave" not in said.err
     (tmp_path / "b.yaml").write_text(
         "stage1: {engine: openai}\nopenai: {base_url: 'https://models.example/v1', model: any}\n"
     )
-    said = shotad("batch", tmp_path, "--dry-run", "--plain", *FAKE)
+    trust(str(tmp_path))
+    rest = FAKE[FAKE.index("fake") + 1 :]
+    (tmp_path / "base.yaml").write_text("engine: fake\n")
+    said = shotad("batch", tmp_path, "--dry-run", "--plain", "--config", tmp_path / "base.yaml", *rest)
     assert said.err.count("models.example") == 1, said
+    assert "b.mp4: Frames of the film leave this machine" in said.err
+    assert "a.mp4: Engine: fake." in said.err
+    # An engine that the command names is that of all films.
+    said = shotad("batch", tmp_path, "--dry-run", "--plain", *FAKE)
+    assert "models.example" not in said.err

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from shotad.evaluation import read_inputs
 from tests.cli.program import Said, Shotad
 from tests.evaluation.judges.judging import WORDS
 
@@ -91,7 +92,7 @@ def test_json_is_all_that_standard_output_has(evaluate: Place, here: Path) -> No
 
 def test_what_was_found_in_the_files_is_told_and_stands_in_the_report(evaluate: Place, here: Path) -> None:
     write(here / "preds.jsonl", {**SAID, "zz": "Nobody knows."})
-    said = evaluate("--metrics", "bleu-1", "--casts", "casts.json", "--judge", "fake", "--plain")
+    said = evaluate("--metrics", "bleu-1,names-kept", "--casts", "casts.json", "--judge", "fake", "--plain")
     assert said.code == 0
     assert "--judge was not used" in said.err
     assert "rows that belong to no AD of the dataset, and are left out: 1 (zz)" in said.err
@@ -179,8 +180,9 @@ def test_actions_that_were_made_are_told_apart_from_published_ones(evaluate, sho
     words = ("--predictions", "preds.jsonl", "--metrics", "bleu-1", "--cache", "kept.sqlite", "--out", "r")
     said = shotad("evaluate", "ad", "acts.jsonl", *words)
     assert said.code == 0, said.err
-    assert "not the published ones: made by rules by a parser, no engine." in said.out
-    assert any("made by rules by a parser" in note for note in head("r")["notes"])
+    assert "made by" not in said.out, "no metric of these uses actions"
+    notes = read_inputs("acts.jsonl", [Path("preds.jsonl")], metrics=["action"]).notes
+    assert any("not the published ones: made by rules by a parser, no engine." in note for note in notes)
 
 
 def test_comparing_at_once_with_an_earlier_report(evaluate: Place, here: Path) -> None:
@@ -201,3 +203,32 @@ def test_comparing_at_once_with_an_earlier_report(evaluate: Place, here: Path) -
     said = evaluate(*words, "--plain")
     assert (said.code, "ROUGE-L" in said.err) == (1, False)
     assert "AD 'b' has another human text in preds.eval" in said.err
+
+
+def test_a_report_holds_no_password_of_an_address(evaluate: Place, here: Path) -> None:
+    address = "openai.base_url=https://me:hunter2@models.example/v1?api_key=abc123"
+    assert evaluate("--metrics", "rouge-l", "--set", address, "--out", "r", "--quiet").code == 0
+    texts = [path.read_text(encoding="utf-8") for path in (here / "r").iterdir() if path.is_file()]
+    assert any("models.example" in text for text in texts)
+    assert not any(secret in text for text in texts for secret in ("hunter2", "abc123"))
+
+
+def test_only_what_the_metrics_need_is_missed(evaluate: Place, here: Path) -> None:
+    with (here / "human.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "film", "start", "end", "text"])
+        table.writerows(
+            (name, film, 10 * at, 10 * at + 2, text) for at, (name, film, text, _) in enumerate(HUMAN)
+        )
+    for number, (metrics, told) in enumerate(
+        [("cider", set()), ("cider,action-description,BLEU-1", {"actions"})]
+    ):
+        said = evaluate("--metrics", metrics, "--out", f"report{number}")
+        everything = said.out + said.err
+        assert {name for name in ("actions", "CRITIC", "--casts") if name in everything} == told, metrics
+    said = evaluate("--metrics", "critic", "--out", "report2")
+    assert "CRITIC" in said.err
+    assert "action score" not in said.err
+    every = read_inputs("human.csv", [Path("preds.jsonl")]).findings
+    assert any("action score" in finding for finding in every)
+    assert any("--casts" in finding for finding in every)

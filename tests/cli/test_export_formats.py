@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -73,12 +75,68 @@ def test_lines_that_another_describer_places_otherwise_are_matched_by_the_time_t
         "1\n00:00:10,400 --> 00:00:12,000\nA cat.\n\n2\n00:00:19,500 --> 00:00:21,000\nShe says.\n\n"
         "3\n00:00:21,100 --> 00:00:22,500\nMore.\n\n4\n00:00:50,000 --> 00:00:52,000\nNew.\n"
     )
-    said = json.loads(shotad("import", folder, other, "--json").out)
+    assert shotad("import", folder, other).code == 1
+    said = json.loads(shotad("import", folder, other, "--remove-missing", "--json").out)
     assert said["changed"] == ["s00010000"]
     assert said["added"] == ["h00019500", "h00021100", "h00050000"]
     assert said["removed"] == ["s00020000", "h00030000"]
     first = load_track(folder / "track.json").cues[0]
     assert (first.text, first.interval) == ("A cat.", Interval(10.4, 12.0))
+
+
+class Terminal(io.StringIO):
+    """Somebody at a terminal who types this."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_lines_that_a_script_lacks_are_named_and_asked_for_on_a_terminal(
+    shotad, folder, tmp_path, monkeypatch
+):
+    part = tmp_path / "part.srt"
+    part.write_text("1\n00:00:10,003 --> 00:00:12,500\nA hound runs.\n")
+    said = shotad("import", folder, part)
+    assert said.code == 1
+    assert "part.srt lacks 2 lines of 3 that the track has: s00020000 at 00:00:20.000 " in said.err
+    assert "--remove-missing" in said.err
+    for typed, code, heard in (("n\n", 1, 3), ("y\n", 0, 1)):
+        monkeypatch.setattr(sys, "stdin", Terminal(typed))
+        said = shotad("import", folder, part)
+        assert (said.code, "Remove them?" in said.err) == (code, True)
+        assert len(load_track(folder / "track.json").heard) == heard
+
+
+def test_an_export_over_a_script_that_was_changed_is_refused(shotad: Shotad, folder: Path) -> None:
+    assert shotad("export", folder).code == 0
+    file = folder / "movie.ad.vtt"
+    file.write_text(file.read_text().replace("A dog", "A hound"))
+    said = shotad("export", folder)
+    assert (said.code, "movie.ad.vtt: 1 line was changed" in said.err) == (1, True)
+    assert "A hound" in file.read_text()
+    assert shotad("export", folder, "--overwrite").code == 0
+    assert "A dog" in file.read_text()
+
+
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("film.ass", "[Script Info]\nTitle: x\n\n[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,A,,0,0,0,,Hi\n", "is an ASS or SSA"),
+    ("film.srt", "", "is empty"),
+    ("film.vtt", " \n\n", "holds nothing but blanks"),
+    ("film.sub", "{0}{25}Hello\n", "is a MicroDVD"),
+    ("film.rtf", "{\\rtf1 Hello}", "is an RTF document"),
+    ("film.lrc", "[00:12.00]Hello\n", "is an LRC"),
+    ("film.pdf", "%PDF-1.7\n", "is a PDF"),
+])  # fmt: skip
+def test_what_is_no_script_is_named(
+    shotad: Shotad, tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    for words in (("lint", path), ("export", "--check", path)):
+        said = shotad(*words)
+        assert said.code == 1
+        assert message in said.out + said.err
+        assert "JSON" not in said.out + said.err
 
 
 def test_check_names_what_is_wrong(shotad: Shotad, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from shotad.core import (
     GivenCast,
     Interval,
     ShotadError,
+    SubtitleError,
     UsageError,
     WorkFolder,
     load_config,
@@ -113,6 +114,13 @@ def test_speech_cast_and_words_may_be_named(folder: Path, tmp_path: Path) -> Non
     words = tmp_path / "house.txt"
     words.write_text("rain\n", encoding="utf-8")
     assert ("T1", "s00005000") in found(folder, "--speech", speech)
+    # Subtitles that do not fit what was heard in the film are told, those of another film refused.
+    heard = {"key": "", "heard": [[20, 24], [26, 29]], "notes": []}
+    (folder / "heard.json").write_text(json.dumps(heard), encoding="utf-8")
+    assert "Of 7.0 s of speech heard, 7.0 s lie outside the subtitles" in run(folder, "--speech", speech)[1]
+    speech.write_text("1\n00:00:50,000 --> 00:00:52,000\nHello.\n", encoding="utf-8")
+    with pytest.raises(SubtitleError, match="ends at 0:00:40, and the first subtitle begins at 0:00:50"):
+        run(folder, "--speech", speech)
     assert ("own", "s00017000") in found(folder, "--words", words)
     assert ("own", "s00017000") not in found(folder, "--words", words, "--skip", "own")
 

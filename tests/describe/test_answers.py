@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from contextlib import suppress
 
@@ -11,6 +12,13 @@ from hypothesis import example, given, strategies as st
 from shotad.core import RefusalError, ScriptError
 from shotad.description import parse_stage1
 from shotad.description.answers import WHOLE, parse_stage2
+from shotad.description.choice import choice_in
+from shotad.description.story import parse_renewal
+from shotad.description.translation_prompt import read_answer
+from shotad.description.verify import parse_verdicts
+from tests.describe.prompting import SHARED
+
+OTHER_ANSWERS = SHARED / "faults" / "answers" / "other.jsonl"
 
 STEPS = ("Main characters", "Actions", "Interactions", "Key objects")
 ANSWER = {
@@ -267,3 +275,124 @@ def test_any_reply_gives_good_lines_and_steps_or_a_clear_error_in_good_time(
         steps = parse_stage1(reply, STEPS, "s1", "vlm").steps
         assert steps
         assert all(text and text == " ".join(text.split()) for text in steps.values())
+
+
+NO_LINES = (
+    "NaN", "nan", "true", "False", "undefined", "null", "None", "nil", "Infinity", "-inf", "N/A", "n.a.", "#N/A",
+    "NoneType", "[object Object]", "<object object at 0x7f>", "function () { }", "string", "<string>", "(none)",
+    "None. None.", "null, null", "Your sentence here.", "<your line>", "[Insert audio description here]", "TBD",
+    "Lorem ipsum dolor sit amet", "summarized_AD", "summarized_AD_1", "...", "…", "-", "—", "***", "---", "> ",
+    "&nbsp;", "&amp;nbsp;", "&#8203;", "\u200b", "\u3164", "\ufe0f", "\u2800", "\x00", "\\n", "<br>", "<p></p>",
+    "[UNK]", "<unk>",
+)  # fmt: skip
+"""Values of programs, placeholders of forms, and nothing that is seen."""
+
+
+@pytest.mark.parametrize("value", NO_LINES)
+def test_a_value_or_a_placeholder_is_no_line(value: str) -> None:
+    bare = f'{{"summarized_AD": {value}}}'
+    for answer in (json.dumps({"summarized_AD": value}), bare, value):
+        with pytest.raises(ScriptError, match="wrote no whole line"):
+            parse_stage2(answer)
+    several = json.dumps({"summarized_AD_1": value, "summarized_AD_2": GATE})
+    assert parse_stage2(several, 2) == (GATE,)
+    with pytest.raises(ScriptError, match="described nothing"):
+        parse_stage1(f"1. Main characters: {value}\n2. Actions: {value}", STEPS[:2], "s1", "vlm")
+
+
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "true", "null", "undefined", "0.5", "None"])
+def test_a_value_without_quotes_beside_another_key_is_no_line(value: str) -> None:
+    for answer in ("{summarized_AD: %s, confidence: 0.9}", '{"summarized_AD": %s, "confidence": 0.9}'):
+        with pytest.raises(ScriptError, match="wrote no whole line"):
+            parse_stage2(answer % value)
+
+
+WRITTEN_OTHERWISE = {
+    "A woman &amp; a man in &quot;orange&quot; smile.": 'A woman & a man in "orange" smile.',
+    "Ann&#39;s &AMP; Bo&#x27;s dogs run.": "Ann's & Bo's dogs run.",
+    "Twice: Ann&amp;#39;s &amp;amp; Bo&amp;rsquo;s.": "Twice: Ann's & Bo's.",
+    "Caf&eacute;&nbsp;lights go out.": "Café lights go out.",
+    "At AT&T, R&D &c waits.": "At AT&T, R&D &c waits.",
+    "A <i>woman</i><br>smiles &lt;b&gt;now&lt;/b&gt;.": "A woman smiles now.",
+    "A **woman** in [orange](https://a.b/c) ~~sits~~ __smiles__.": "A woman in orange sits smiles.",
+    "## A woman smiles. ##": "A woman smiles.",
+    "A wo\u00adman\u200b smiles\u2060\ufeff.": "A woman smiles.",
+    "A woman\r\nsmiles\u2028now\x85.": "A woman smiles now .",
+    "A woman\x07 smiles\ud83d.": "A woman smiles.",
+    r"A woman\nsmiles, na\u00efve.": "A woman smiles, naïve.",
+    "Nan waves. True love waits.": "Nan waves. True love waits.",
+    "A string snaps.": "A string snaps.",
+}
+
+
+@pytest.mark.parametrize(("written", "line"), WRITTEN_OTHERWISE.items())
+def test_entities_markup_and_hidden_characters_are_never_spoken(written: str, line: str) -> None:
+    assert parse_stage2(json.dumps({"summarized_AD": written})) == (line,)
+    assert parse_stage1(f"Actions: {written}", ("Actions",), "s1", "vlm").steps == {"Actions": line}
+
+
+def test_a_number_or_a_garbled_word_is_no_line() -> None:
+    for value in ("1e5", "-1E+3", "0x1F", "12", "0.5", "m\ufffdn runs."):
+        for answer in (json.dumps({"summarized_AD": value}), f'{{"summarized_AD": {value}}}', value):
+            with pytest.raises(ScriptError, match="wrote no whole line"):
+                parse_stage2(answer)
+    assert parse_stage2('{"summarized_AD": "| A woman smiles. |"}') == ("A woman smiles.",)
+
+
+def test_json_that_was_escaped_as_a_whole_is_read() -> None:
+    answer = json.dumps({"summarized_AD": GATE})
+    for escaped in (json.dumps(answer), html.escape(answer), html.escape(html.escape(answer))):
+        assert parse_stage2(escaped) == (GATE,)
+
+
+def test_joiners_stay_where_words_are_written_with_them() -> None:
+    for line in ("می\u200cخواهد برود.", "क्\u200dष."):
+        assert parse_stage2(json.dumps({"summarized_AD": line})) == (line,)
+
+
+def test_a_verdict_that_is_none_is_no_clear_no() -> None:
+    values = "N/A,n.a.,NaN,null,undefined,yes/no,no | yes,no data,No answer,...,[object Object],string"
+    for value in values.split(","):
+        assert parse_verdicts(json.dumps({"1": value}), 1) == (None,), value
+    assert parse_verdicts('{"1": NaN, "2": "&quot;no&quot;", "3": "y\u200bes"}', 3) == (None, False, True)
+
+
+def test_a_choice_that_names_nothing_chooses_nothing() -> None:
+    lines = ["He nods.", "Ann & Bo run."]
+    for value in ("NaN", "true", "null", '"undefined"', '"..."', '"1/2"', "-1", "1e1"):
+        assert choice_in(f'{{"choice": {value}}}', lines) is None, value
+    assert choice_in('{"choice": "&#50;"}', lines) == choice_in("Ann &amp; Bo run.", lines) == 1
+
+
+def test_a_translation_that_is_a_value_is_missing() -> None:
+    for value in ("NaN", "undefined", "[object Object]", "...", "string", "&nbsp;"):
+        with pytest.raises(ScriptError, match="No translation"):
+            read_answer(json.dumps({"s1": value}), ["s1"])
+        with pytest.raises(ScriptError, match="No translation"):
+            read_answer(f'{{"s1": {value}}}', ["s1"])
+    said = json.dumps({"s1": "Ann &amp;amp; Bo&#39;s <b>Hund</b>.", "s2": None})
+    assert read_answer(said, ["s1", "s2"]) == {"s1": "Ann & Bo's Hund."}
+    assert read_answer('{"s1": "1984"}', ["s1"]) == {"s1": "1984"}, "a title on the screen may be a number"
+
+
+def test_the_story_learns_no_value() -> None:
+    learned = parse_renewal(
+        '{"people": ["NaN", "Ann &amp; Bo are twins.", null, "string"], "settled": [true, NaN, 2]}'
+    )
+    assert learned is not None
+    assert learned["people"] == ["Ann & Bo are twins."]
+    assert learned["settled"] == [2]
+
+
+@pytest.mark.skipif(
+    not OTHER_ANSWERS.is_file(), reason="needs ../shared/data/faults, which is no part of the project"
+)
+@pytest.mark.parametrize("form", ["entities", "nan", "true", "undefined"])
+def test_answers_that_went_wrong(form: str) -> None:
+    rows = [json.loads(row) for row in OTHER_ANSWERS.read_text(encoding="utf-8").splitlines()]
+    row = next(row for row in rows if row["form"] == form)
+    if row["line"] is not None:
+        assert parse_stage2(row["answer"]) == (row["line"],)
+        return
+    with pytest.raises(ScriptError, match="wrote no whole line"):
+        parse_stage2(row["answer"])

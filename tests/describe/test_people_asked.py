@@ -284,6 +284,6 @@ def test_without_a_cast_labels_and_who_is_called() -> None:
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")
 def test_supplied_captions() -> None:
-    speech = read_subtitles(SHARED / "ad-text" / "elephants-dream" / "captions.en.vtt")
+    speech = read_subtitles(SHARED / "ad-text" / "elephants-dream" / "captions.en.vtt").utterances
     names = {h.name for at in range(0, 600, 10) for h in heard_names(speech, Interval(at, at + 10), ())}
     assert names == {"Emo", "Proog"}

@@ -164,7 +164,7 @@ def test_csv_file_has_a_column_of_lines(tmp_path: Path, column: str, separator: 
     ("ads.txt", b"\n# nothing\n", "holds no line"),
     ("ads.csv", b"text\n", "holds no line"),
     ("ads.csv", b"id,line\n1,She runs.\n", "no column of ADs, only: id, line"),
-    ("ads.txt", "Der Mann läuft.".encode("latin-1"), "cannot be read"),
+    ("ads.txt", "Der Mann läuft.".encode("latin-1"), "line 1: the text is not UTF-8"),
     ("ads.txt", None, r"ads\.txt cannot be read"),
 ])  # fmt: skip
 def test_file_without_lines_is_refused(tmp_path, name, content, complaint):

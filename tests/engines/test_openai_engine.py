@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import logging
 import subprocess
 import sys
 import threading
+from contextlib import suppress
+from urllib.parse import quote
 
 import pytest
 
 from shotad.core import Abilities, EngineError, Identity, NoProgress, Reply, ShotadError, Usage
 from shotad.engines import address_of, in_order, key_from, notice
 from shotad.engines.fake import FakeEngine
-from tests.bad_server import Act, BadServer, Script, Seen, answer, echo, plain, status
+from tests.bad_server import Act, BadServer, Script, Seen, answer, completion, echo, plain, status
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
 
 pytest.importorskip("httpx", reason="the extra openai is not installed")
@@ -62,6 +67,95 @@ def test_a_key_that_a_server_repeats_is_never_shown(
     assert server.url[7:-3] in shown
     # Not even the beginning of it, where a long message is cut.
     assert KEY[:14] not in shown + caplog.text
+
+
+def _unicode(text: str) -> str:
+    return "".join(f"\\u{ord(one):04x}" for one in text)
+
+
+def _percent(text: str) -> str:
+    return "".join(f"%{ord(one):02X}" for one in text)
+
+
+def _entities(text: str) -> str:
+    return "".join(f"&#{ord(one)};" for one in text)
+
+
+WAYS = {
+    "JSON escapes": _unicode(KEY),
+    "JSON escapes in capitals": _unicode(KEY).upper().replace("U", "u"),
+    "some escapes": KEY.replace("s", "\\u0073").replace("/", "\\/"),
+    "JSON in JSON": json.dumps(_unicode(KEY))[1:-1],
+    "JSON in JSON in JSON": json.dumps(json.dumps(_unicode(KEY))[1:-1])[1:-1],
+    "percent": _percent(KEY),
+    "percent of a query": quote(KEY, safe=""),
+    "percent twice": quote(_percent(KEY)),
+    "HTML": _entities(KEY),
+    "HTML, hexadecimal": "".join(f"&#x{ord(one):X};" for one in KEY),
+    "HTML twice": html.escape(_entities(KEY)),
+    "HTML within JSON": _entities(KEY).replace("&", "\\u0026"),
+    "a name of HTML": KEY.replace("/", "&sol;"),
+    "base 64": base64.b64encode(KEY.encode()).decode(),
+    "marks that are not seen": "\u200b".join(KEY),
+    "escaped marks that are not seen": "\\u200b".join(KEY),
+    "capitals": KEY.upper(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("where", ["answer", "line in an answer", "error", "page"])
+def test_a_key_is_struck_out_however_a_server_writes_it(
+    way: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    text = f"It is {WAYS[way]} here."
+    body = json.dumps(completion("TEXT"))
+    act = {
+        "answer": Act(200, body.replace("TEXT", text)),
+        "line in an answer": Act(
+            200, body.replace('"TEXT"', json.dumps('{"summarized_AD": "' + text + '"}'))
+        ),
+        "error": Act(400, '{"error": {"message": "' + text + '"}}'),
+        "page": Act(500, f"<p>{text}</p>", kind="text/html"),
+    }[where]
+    reply = ask([act], retries=0)[0]
+    shown = f"{reply.text} {reply.error}"
+    assert "[secret]" in shown
+    assert "here." in shown
+    assert not any(part in shown.lower() for part in (KEY, KEY[3:12], WAYS[way][:20].lower()))
+    with suppress(ValueError):
+        assert KEY not in str(json.loads(reply.text)), "once its text is decoded too"
+
+
+def test_a_key_in_a_header_and_in_an_answer_of_another_encoding_is_struck_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    key = KEY.replace("/", "-")
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(EngineError) as moved:
+        ask([Act(307, "", {"Location": f"http://{key}.example/v1"})])
+    assert key not in str(moved.value)
+    body = json.dumps(completion(f"It is {key}."), ensure_ascii=False)
+    reply = ask([Act(200, body.encode("utf-16"))])[0]
+    assert reply.text == "It is [secret]."
+    # Text that only looks like escapes stays to the letter.
+    text = r"50% of %41 & more &amp; \u0073 \n C:\sk-planted &#115;"
+    assert ask([answer(text)])[0].text == text
+
+
+def test_secrets_of_other_servers_of_a_run_are_struck_out_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONE_KEY", "sk-one-1234567890abcdef")
+    monkeypatch.setenv("TWO_KEY", "sk-two-1234567890abcdef")
+    says = [answer("I saw sk-one-1234567890abcdef, pa55-of-the-first and sk-two-1234567890abcdef.")]
+    with BadServer(says) as one, BadServer(says) as two:
+        first = one.url.replace("http://", "http://me:pa55-of-the-first@")
+        engines = [
+            engine_for(first, key_name="ONE_KEY"),
+            engine_for(one.url, key_name="ONE_KEY"),
+            engine_for(two.url, key_name="TWO_KEY"),
+        ]
+        texts = [engine.generate([request()])[0].text for engine in engines]
+    assert texts[-1] == "I saw [secret], [secret] and [secret]."
 
 
 def test_parts_of_a_key_and_keys_in_answers_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,6 +231,11 @@ def test_a_file_whose_damage_shows_only_at_work_is_set_aside(tmp_path: Path) -> 
         with Store(path) as store:
             assert store.get("a", ["00007", "00008"]) == {"00007": b"new"}
         assert (tmp_path / "kept.sqlite.damaged").read_bytes()[: len(whole)] == bytes(broken)
+    # A file of somebody's own, named by mistake, stays.
+    (tmp_path / "mine.csv").write_text("id,text\n")
+    with pytest.raises(EvaluationError, match="mine.csv holds something else.*--cache"):
+        Store(tmp_path / "mine.csv")
+    assert (tmp_path / "mine.csv").read_text() == "id,text\n"
     # A place where nothing can be written.
     (tmp_path / "file").write_text("")
     with pytest.raises(EvaluationError, match="cannot keep what is computed.*--cache"):

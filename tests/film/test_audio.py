@@ -13,12 +13,24 @@ import av
 import numpy as np
 import numpy.typing as npt
 import pytest
+from av.stream import Disposition
 from hypothesis import given, strategies as st
 
 from shotad.core import FilmError, Interval, SpeechKind, SpeechSettings, SubtitleError, Utterance
-from shotad.film import Film, SoundBlock, SoundSeeker, find_speech, open_film, sound_blocks, speech, union
-from shotad.film.audio import Runs, _blocks
-from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_intervals
+from shotad.film import (
+    Film,
+    HeardSpeech,
+    SoundBlock,
+    SoundSeeker,
+    find_speech,
+    hear_speech,
+    open_film,
+    sound_blocks,
+    speech,
+    union,
+)
+from shotad.film.audio import DownmixCheck, Runs, _blocks
+from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_in, speech_intervals
 from tests.media import FilmSpec, Made, SoundSpec, make_film
 
 
@@ -241,11 +253,12 @@ def said(start: float, end: float, text: str = "Hello.") -> Utterance:
 
 def test_subtitles_are_cut_and_must_be_there_where_demanded() -> None:
     given_ = [said(-1, 1), said(18, 25), said(30, 32), Utterance(Interval(3, 4), "La", SpeechKind.LYRICS)]
-    utterances, _, detail = find_speech(None, SpeechSettings(), subtitles=given_, duration=20)
+    found = find_speech(None, SpeechSettings(), subtitles=given_, duration=20)
+    utterances = found.utterances
     assert [u.interval for u in utterances] == [Interval(0, 1), Interval(3, 4), Interval(18, 20)]
     assert utterances[1].kind is SpeechKind.LYRICS
     assert utterances[2].text == "Hello."
-    assert "1 beyond" in detail
+    assert "1 beyond" in found.detail
     # Subtitles that are demanded must be there.
     with pytest.raises(SubtitleError, match="there are none") as caught:
         find_speech(None, SpeechSettings(source="subtitles"), subtitles=None, duration=9)
@@ -255,19 +268,23 @@ def test_subtitles_are_cut_and_must_be_there_where_demanded() -> None:
 @pytest.mark.usefixtures("simple_detector")
 def test_the_sound_is_heard_where_it_is_if_so_set() -> None:
     for silent in (None, blocks(np.zeros(0, np.float32))):
-        utterances, source, detail = find_speech(silent, SpeechSettings(), subtitles=None, duration=20)
-        assert (utterances, source) == ((), "none")
-        assert "no sound" in detail
+        heard = None if silent is None else speech_in(silent, 20)
+        assert heard is None
+        found = find_speech(heard, SpeechSettings(), subtitles=None, duration=20)
+        assert (found.utterances, found.source) == ((), "none")
+        assert "no sound" in found.detail
     sound = noise(20, 0.001)
     sound[5 * RATE : 6 * RATE] = noise(1, 0.2)
-    utterances, source, detail = find_speech(
-        blocks(sound), SpeechSettings(source="sound"), subtitles=[said(1, 2)], duration=20
+    heard = speech_in(blocks(sound), 20)
+    assert heard is not None
+    found = find_speech(
+        HeardSpeech(heard), SpeechSettings(source="sound"), subtitles=[said(1, 2)], duration=20
     )
-    assert source == "sound"
-    (heard_in,) = (utterance.interval for utterance in utterances)
+    assert found.source == "sound"
+    (heard_in,) = (utterance.interval for utterance in found.utterances)
     assert heard_in.start == pytest.approx(5 - LEAD, abs=2 * STEP)
     assert heard_in.end == pytest.approx(6, abs=2 * STEP)
-    assert "1 stretches" in detail
+    assert "1 stretches" in found.detail
 
 
 def heard_in(*chances: float, **changes: float) -> list[tuple[int, int]]:
@@ -313,7 +330,7 @@ def test_noise_hum_and_silence_are_no_speech() -> None:
     time = np.arange(5 * RATE) / RATE
     hum = (0.1 * np.sin(2 * np.pi * 220 * time)).astype(np.float32)
     for sound in (noise(5), hum, np.zeros(5 * RATE, np.float32)):
-        assert find_speech(blocks(sound), SpeechSettings(), subtitles=None, duration=5)[0] == ()
+        assert speech_in(blocks(sound), 5) == ()
 
 
 CLIPS = json.loads(LABELS.read_text(encoding="utf-8"))["clips"]
@@ -328,10 +345,9 @@ def test_supplied_clips(name: str) -> None:
         pytest.skip("the supplied clips are not beside the repository")
     label = CLIPS[name]
     with open_film(path) as film:
-        utterances, _, _ = find_speech(
-            sound_blocks(film), SpeechSettings(), subtitles=None, duration=film.info.duration
-        )
-    margin, heard_in = SpeechSettings().margin, [utterance.interval for utterance in utterances]
+        found = hear_speech(film)
+    assert found is not None
+    margin, heard_in = SpeechSettings().margin, found.intervals
     kept = union(Interval(one.start - margin, one.end + margin) for one in heard_in)
     spoken = [Interval(*pair) for pair in label["speech"]]
     for line in spoken:
@@ -339,3 +355,125 @@ def test_supplied_clips(name: str) -> None:
         assert line.duration - covered < 0.2
     known = [Interval(a - 0.75, b + 0.75) for a, b in label["speech"] + label["voiced"]]
     assert sum(one.duration for one in heard_in if not any(one.overlaps(k) for k in known)) < 0.75
+
+
+def sounding_film(path: Path, *tracks: Samples) -> Path:
+    """A film with a small grey picture and tracks of lossless sound at 16 kHz, ``float32[n, channels]``."""
+    layouts = {1: "mono", 2: "stereo", 6: "5.1"}
+    with av.open(str(path), "w") as container:
+        picture = container.add_stream("mpeg4", rate=10)
+        picture.width, picture.height, picture.pix_fmt = 96, 56, "yuv420p"
+        streams = []
+        for number, samples in enumerate(tracks):
+            stream = container.add_stream("flac", rate=RATE, layout=layouts[samples.shape[1]])
+            stream.disposition = Disposition.default if number == 0 else Disposition(0)
+            streams.append(stream)
+        for number in range(round(10 * len(tracks[0]) / RATE)):
+            frame = av.VideoFrame.from_ndarray(np.full((56, 96, 3), 99, np.uint8), format="rgb24")
+            frame.pts, frame.time_base = number, Fraction(1, 10)
+            container.mux(picture.encode(frame))
+        container.mux(picture.encode(None))
+        for stream, samples in zip(streams, tracks, strict=True):
+            woven = np.ascontiguousarray(np.clip(samples * 32767, -32768, 32767).astype(np.int16))
+            for at in range(0, len(woven), 4096):
+                part = woven[at : at + 4096]
+                frame = av.AudioFrame.from_ndarray(part.reshape(1, -1), "s16", stream.layout.name)
+                frame.sample_rate, frame.pts, frame.time_base = RATE, at, Fraction(1, RATE)
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode(None))
+    return path
+
+
+def syllables(seconds: float, seed: int = 3) -> Samples:
+    """``float32[n]``: noise without high notes that comes and goes three times a second, as speech does."""
+    time = np.arange(round(seconds * RATE)) / RATE
+    noise_ = np.convolve(np.random.default_rng(seed).standard_normal(len(time)), np.ones(8) / 3, "same")
+    return (0.2 * np.sin(np.pi * 3 * time) ** 2 * noise_).astype(np.float32)
+
+
+def mono_of(path: Path, check: DownmixCheck | None = None) -> Samples:
+    with open_film(path) as film:
+        return np.concatenate([block.samples for block in sound_blocks(film, check=check)])
+
+
+def cancelled_sounds(voice: Samples) -> dict[str, Samples]:
+    """Sounds in which the channels cancel each other where ``voice`` is, all the time or for a part."""
+    ambience = 0.05 * np.random.default_rng(5).standard_normal((len(voice), 2)).astype(np.float32)
+    later = np.roll(voice, 1)
+    part = np.where(np.arange(len(voice)) < len(voice) // 2, 1, -1).astype(np.float32) * voice
+    silence = np.zeros_like(voice)
+    return {
+        "inverted": np.stack([voice, -voice], 1) + ambience,
+        "inverted and later": np.stack([voice, -later], 1) + ambience,
+        "nearly inverted": np.stack([voice, -0.9 * voice], 1) + ambience,
+        "half inverted": np.stack([voice, part], 1) + ambience,
+        "5.1": np.stack([0.7 * voice, 0.7 * voice, -0.42 * voice, silence, silence, silence], 1),
+    }
+
+
+@pytest.mark.parametrize("name", cancelled_sounds(np.zeros(1, np.float32)))
+def test_channels_do_not_cancel_each_other_in_mono(name: str, tmp_path: Path) -> None:
+    voice = syllables(12)
+    check = DownmixCheck()
+    path = sounding_film(tmp_path / "a.mkv", cancelled_sounds(voice)[name])
+    mono = mono_of(path, check)
+    for first in range(RATE, 11 * RATE, RATE):
+        piece, wanted = mono[first : first + RATE], voice[first : first + RATE]
+        alike = abs(float(np.corrcoef(piece, wanted)[0, 1]))
+        # Where the sign changes, one of two halves may be turned round.
+        assert alike > 0.6 or (name == "half inverted" and first == 5 * RATE), first
+        assert piece.std() > 0.5 * wanted.std(), first
+    assert check.is_inverted
+    # What is sought has the same samples.
+    with open_film(path) as film:
+        seeker = SoundSeeker(film, 0, RATE, "mono")
+        for first in (round(5.7 * RATE), round(7.03 * RATE)):
+            found = seeker.between(first, first + 2 * RATE)
+            np.testing.assert_array_equal(found, mono[first : first + 2 * RATE])
+
+
+def test_channels_that_go_together_are_mixed_as_ever(tmp_path: Path) -> None:
+    voice, rng = syllables(8), np.random.default_rng(6)
+    ambience = (0.05 * rng.standard_normal((len(voice), 2))).astype(np.float32)
+    sounds = {
+        "centre": np.stack([voice, voice], 1) + ambience,
+        "left": np.stack([voice, np.zeros_like(voice)], 1),
+        "wide": np.stack([voice, syllables(8, seed=4)], 1),
+        "surround": np.stack([voice * gain for gain in (0.3, 0.3, 1, 0.2, 0.1, 0.1)], 1),
+    }
+    for name, samples in sounds.items():
+        check = DownmixCheck()
+        path = sounding_film(tmp_path / f"{name}.mkv", samples)
+        weights = np.array([0.3, 0.3, 1, 0, 0.1, 0.1]) if name == "surround" else np.array([0.5, 0.5])
+        np.testing.assert_allclose(mono_of(path, check), samples @ weights, atol=1e-4)
+        assert not check.is_inverted
+        assert check.is_two_programmes == (name == "wide")
+
+
+SPOKEN = Path(__file__).parents[1] / "sample" / "sample.mp4"
+
+
+@pytest.mark.slow
+def test_speech_is_heard_whatever_the_channels_do(tmp_path: Path) -> None:
+    with open_film(SPOKEN) as film:
+        voice = np.concatenate([block.samples for block in sound_blocks(film)])[: 16 * RATE]
+    rng = np.random.default_rng(8)
+    loud = (0.2 * rng.standard_normal(len(voice))).astype(np.float32)
+    sounds: dict[str, tuple[Samples, ...]] = {name: (one,) for name, one in cancelled_sounds(voice).items()}
+    sounds["inverted, a millisecond later"] = (np.stack([voice, -np.roll(voice, RATE // 1000)], 1),)
+    sounds["noise on one side"] = (np.stack([loud, voice], 1),)
+    sounds["a silent first track"] = (np.zeros((len(voice), 2), np.float32), voice[:, None])
+    notes = {
+        "inverted, a millisecond later": "nothing in common",
+        "noise on one side": "nothing in common",
+        "a silent first track": "track 0 is silent",
+    }
+    for name, tracks in sounds.items():
+        with open_film(sounding_film(tmp_path / f"{name}.mkv", *tracks)) as film:
+            found = hear_speech(film)
+        assert found is not None
+        kept = union(Interval(piece.start - 0.25, piece.end + 0.25) for piece in found.intervals)
+        for line in (Interval(4.75, 7.9), Interval(9.8, 12.1)):
+            covered = sum(shared.duration for piece in kept if (shared := piece.clip(line)))
+            assert line.duration - covered < 0.4, name
+        assert notes.get(name, "cancel each other") in " ".join(found.notes), name

@@ -253,6 +253,22 @@ def test_after_a_kill_whole_records_count_and_more_is_added(tmp_path: Path, torn
     assert again.get(20) == (20.0, frame(20))
 
 
+def test_zeros_that_a_power_cut_left_in_the_index_are_no_frames(tmp_path: Path) -> None:
+    filled(tmp_path, range(10))
+    index = tmp_path / "shelf.index"
+    whole = index.read_bytes()
+    lost = 4 * pack._RECORD.size
+    index.write_bytes(whole[:-lost] + bytes(lost))
+    one = opened(tmp_path)
+    left = len(one.places)
+    assert 5 <= left < 10
+    assert all(one.get(moment) == (moment + 0.5, frame(moment)) for moment in range(left))
+    one.put(20, 20, frame(20))
+    one.finish()
+    again = opened(tmp_path)
+    assert (again.complete, sorted(again.places)) == (True, [*range(left), 20])
+
+
 def test_a_damaged_frame_is_not_given(tmp_path: Path) -> None:
     filled(tmp_path, range(3))
     data = bytearray((tmp_path / "shelf.pack").read_bytes())

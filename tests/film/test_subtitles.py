@@ -13,7 +13,7 @@ import pytest
 from av.stream import Disposition
 
 from shotad.core import Interval, SpeechKind, SubtitleError, Utterance
-from shotad.film import embedded_track, read_subtitles
+from shotad.film import check_inside, embedded_track, end_of_sound_and_picture, read_subtitles
 from shotad.film.subtitles import parse_subtitles, read_caption, read_turns
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -95,7 +95,9 @@ def test_encodings_and_line_ends(tmp_path: Path, newline: str) -> None:
     text = SRT.replace("Who's</i> there?", "Où est</i> Zoë?").replace("♪", "#").replace("\n", newline)
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"):
         path.write_bytes(text.encode(encoding))
-        assert [u.text for u in read_subtitles(path)] == ["Où est Zoë?", "Hello darkness"], encoding
+        assert [u.text for u in read_subtitles(path).utterances] == ["Où est Zoë?", "Hello darkness"], (
+            encoding
+        )
 
 
 ASS = """[Script Info]
@@ -120,13 +122,13 @@ Comment: 0,0:00:08.00,0:00:09.00,Default,,0,0,0,,Ask about this line
 
 
 def test_no_speech_is_signs_and_cues_that_end_too_early() -> None:
-    assert parse_subtitles(ASS) == (
+    assert parse_subtitles(ASS).utterances == (
         Utterance(Interval(1, 2.5), "Who's there, you?", speaker="John"),
         Utterance(Interval(5, 7), "hello darkness", SpeechKind.LYRICS), Utterance(Interval(9, 10), "Later."),
     )  # fmt: skip
     text = "1\n00:00:05,000 --> 00:00:05,000\nOne two three four five\n"
-    assert bounds(parse_subtitles(text)) == [(5, 7)]
-    assert bounds(parse_subtitles(text.replace("05,000\nOne", "03,000\nOne"))) == [(5, 7)]
+    assert bounds(parse_subtitles(text).utterances) == [(5, 7)]
+    assert bounds(parse_subtitles(text.replace("05,000\nOne", "03,000\nOne")).utterances) == [(5, 7)]
 
 
 def test_what_is_no_subtitle_file_is_refused(tmp_path: Path) -> None:
@@ -134,8 +136,8 @@ def test_what_is_no_subtitle_file_is_refused(tmp_path: Path) -> None:
         (b"", "empty"),
         (b" \r\n\n", "empty"),
         (b"Dear reader, this is a letter.\n", "no known subtitle format"),
-        (bytes(range(256)) * 40, "no text"),
-        (b'<?xml version="1.0"?><tt xmlns="http://www.w3.org/ns/ttml"/>', "no known subtitle format"),
+        (bytes(range(256)) * 40, "not text"),
+        (b'<?xml version="1.0"?><tt xmlns="http://www.w3.org/ns/ttml"/>', "holds no subtitle"),
         (b"[Script Info]\nScriptType: v4.00+\n", "holds no subtitle"),
     ):
         path = tmp_path / "film.srt"
@@ -155,20 +157,198 @@ def test_files_that_cannot_be_opened_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "film.mkv"
     with path.open("wb") as file:
         file.truncate(17 << 20)
-    with pytest.raises(SubtitleError, match="too many"):
+    with pytest.raises(SubtitleError, match="17.8 MB, at most 16.0 MB"):
         read_subtitles(path)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")
 def test_supplied_captions() -> None:
-    sintel = read_subtitles(SHARED / "films" / "sintel-trailer.en.vtt")
+    sintel = read_subtitles(SHARED / "films" / "sintel-trailer.en.vtt").utterances
     assert bounds(sintel) == [(12, 15), (18.5, 20.5), (36.5, 39), (41.5, 44)]
     assert sintel[0].text == "What brings you to the land of the gatekeepers?"
-    dream = read_subtitles(SHARED / "ad-text" / "elephants-dream" / "captions.en.vtt")
+    dream = read_subtitles(SHARED / "ad-text" / "elephants-dream" / "captions.en.vtt").utterances
     assert len(dream) == 78
-    blocks = read_subtitles(SHARED / "ad-text" / "able-player" / "blocks4all_captions_en.vtt")
+    blocks = read_subtitles(SHARED / "ad-text" / "able-player" / "blocks4all_captions_en.vtt").utterances
     assert blocks[0].text == "Boon, he's very excited about the world."
     assert not any("[" in u.text for u in blocks)
+
+
+@pytest.mark.parametrize(
+    "timing",
+    [
+        "00:00:04,400 --> 00:00:06,000",
+        "00:00:04.400 --> 00:00:06.000 align:start position:0%",
+        "00:00:04,400 --> 00:00:06,000  X1:100 X2:200 Y1:100 Y2:200",
+        "0:0:4,4 --> 0:0:6",
+        "4.4 --> 6.0",
+        "00:04.400 --> 00:06.000",
+        "00:00:04,400-->00:00:06,000",
+        "00:00:04,400 -> 00:00:06,000",
+        "00:00:04,400 -- > 00:00:06,000",
+        "00:00:04,400 \u2192 00:00:06,000",
+        "00:00:04,400 \u2014> 00:00:06,000",
+        "00:00:04,400 --&gt; 00:00:06,000",
+        "00 : 00 : 04 , 400 --> 00 : 00 : 06 , 000",
+        "\uff10\uff10\uff1a\uff10\uff10\uff1a\uff10\uff14\uff0c\uff14\uff10\uff10 \uff0d\uff0d\uff1e 00:00:06",
+        "00:00:04:10 --> 00:00:06:00",
+        "00:00:04;10 --> 00:00:06;00",
+        "00:00:04:400 --> 00:00:06:000",
+        "00:00:04.40,00:00:06.00",
+        "0:00:04.400,0:00:06.000",
+        "0:00:04,400,0:00:06,000",
+    ],
+)
+@pytest.mark.parametrize("head", ["", "WEBVTT\n\n"])
+def test_every_form_of_times_is_read(timing: str, head: str) -> None:
+    subtitles = parse_subtitles(f"{head}{timing}\nHello.\n\n1:00:10,000 --> 1:00:12\nAfter an hour.\n")
+    assert bounds(subtitles.utterances) == [(4.4, 6), (3610, 3612)]
+    assert subtitles.notes == ()
+
+
+def test_more_than_99_hours_and_times_before_the_film() -> None:
+    far = parse_subtitles("1\n100:00:05,000 --> 100:00:07,000\nFar away.\n").utterances
+    assert bounds(far) == [(360005, 360007)]
+    early = parse_subtitles("1\n-00:00:01,000 --> 00:00:02,000\nEarly.\n").utterances
+    assert bounds(early) == [(-1, 2)]
+
+
+@pytest.mark.parametrize("head", ["", "WEBVTT\n\n"])
+def test_lines_that_look_like_times_and_are_not_read_are_told(head: str) -> None:
+    good = "00:00:04,400 --> 00:00:06,000\nHello.\n\n"
+    unread = "00:00:0x,400 --> 00:00:06,000", "00:00:09,400 -->", "00:00:09,400", "4 400 --> 6 000"
+    text = head + good + "".join(f"{line}\nLost.\n\n" for line in unread)
+    subtitles = parse_subtitles(text, "film.srt")
+    assert [u.text for u in subtitles.utterances] == ["Hello."]
+    numbers = [number for number, line in enumerate(text.split("\n"), 1) if line in unread]
+    (note,) = subtitles.notes
+    assert note.startswith("film.srt: 4 lines look like times and are not read")
+    assert f"{numbers[0]}, {numbers[1]}, {numbers[2]} and {numbers[3]}" in note
+    with pytest.raises(SubtitleError, match="line 1 looks like a time"):
+        parse_subtitles(f"{unread[0]}\nLost.\n")
+    with pytest.raises(SubtitleError, match="line 3 looks like a time"):
+        parse_subtitles(f"WEBVTT\n\n{unread[0]}\nLost.\n")
+
+
+def test_words_with_arrows_and_times_are_words() -> None:
+    words = "Look --> there", "It is 1 -> 2", "From 5:30 - 6:30, or at 12:30."
+    text = "1\n00:00:04,400 --> 00:00:06,000\n" + "\n".join(words) + "\n"
+    subtitles = parse_subtitles(text)
+    assert [u.text for u in subtitles.utterances] == [" ".join(words)]
+    assert subtitles.notes == ()
+
+
+VTT_WITH_ALL = """WEBVTT
+Kind: captions
+X-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:900000
+
+STYLE
+::cue { color: red }
+
+NOTE 00:00:01.000 --> 00:00:02.000
+left out
+
+00:00:04.400 --> 00:00:09.500 align:start position:0%
+ \nready<00:00:05.400><c> for</c> launch
+
+name of a cue
+00:00:10.000 --> 00:00:11.000
+one
+00:00:12.000 --> 00:00:13.000
+two
+\ufeff
+WEBVTT
+
+00:00:14.000 --> 00:00:15.000
+
+three
+
+00:00:16.000 --> 00:00:17.000 four
+"""
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", "\r\r\n"])
+def test_webvtt_as_it_is_found(newline: str) -> None:
+    utterances = parse_subtitles(VTT_WITH_ALL.replace("\n", newline)).utterances
+    assert [u.text for u in utterances] == ["ready for launch", "one", "two", "three", "four"]
+    assert bounds(utterances) == [(4.4, 9.5), (10, 11), (12, 13), (14, 15), (16, 17)]
+
+
+SAMI = """<SAMI><HEAD><STYLE><!-- P { color: red } --></STYLE></HEAD><BODY>
+<SYNC Start=4400><P Class=ENCC>Hello<br>you.
+<SYNC Start=6000><P Class=ENCC>&nbsp;
+<SYNC Start=oops><P Class=ENCC>Lost.
+</BODY></SAMI>"""
+TTML = """<?xml version="1.0" encoding="utf-16"?>
+<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter" ttp:frameRate="25">
+<body begin="1s"><div>
+<p begin="00:00:03.400" end="00:00:05">Hello<br/><span>you</span>.</p>
+<p begin="225f" dur="2s">Frames.</p>
+<p begin="15s"><span begin="1s" end="2s">Inside.</span></p>
+<p begin="oops" end="3s">Lost.</p>
+</div></body></tt>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "notes"),
+    [
+        ("{1}{1}25\n{110}{150}Hello|you.\n{x\n", [(4.4, 6, "Hello you.")], 0),
+        ("[44][60]Hello|/you.\n", [(4.4, 6, "Hello you.")], 0),
+        ("[ti:x]\n[00:04.40]Hello you.\n[00:05,90]Bye.\n", [(4.4, 5.9, "Hello you."), (5.9, 7.4, "Bye.")], 0),
+        ("00:00:04:Hello|you.\n00:00:05:Bye.\n", [(4, 5, "Hello you."), (5, 6.5, "Bye.")], 0),
+        (SAMI, [(4.4, 6, "Hello you.")], 1),
+        (TTML, [(4.4, 6, "Hello you ."), (10, 12, "Frames."), (17, 18, "Inside.")], 1),
+        (
+            "[INFORMATION]\n[TITLE]x\n[END INFORMATION]\n[SUBTITLE]\n00:00:04.40,00:00:06.00\nHello[br]you.\n",
+            [(4.4, 6, "Hello you.")],
+            0,
+        ),
+        (
+            ASS.partition("Dialogue:")[0]
+            + "Dialogue: 0,0:00:04,40,100:00:06,00,Default,,0,0,0,,Hello, you.\n"
+            "Dialogue: 0,oops,0:00:06.00,Default,,0,0,0,,Lost.\n",
+            [(4.4, 360006, "Hello, you.")],
+            1,
+        ),
+    ],
+    ids=["microdvd", "mpl2", "lrc", "tmplayer", "sami", "ttml", "subviewer", "ass"],
+)
+def test_other_formats(text: str, lines: list[tuple[float, float, str]], notes: int) -> None:
+    subtitles = parse_subtitles(text)
+    assert [(u.interval.start, u.interval.end, u.text) for u in subtitles.utterances] == lines
+    assert len(subtitles.notes) == notes
+
+
+def test_frames_need_a_rate() -> None:
+    text = "{110}{150}Hello.\n"
+    assert bounds(parse_subtitles(text, frame_rate=Fraction(25)).utterances) == [(4.4, 6)]
+    with pytest.raises(SubtitleError, match="counted in frames"):
+        parse_subtitles(text)
+
+
+def test_an_encoding_that_was_detected_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "film.srt"
+    words = "Я не знаю, где он."
+    path.write_bytes(f"1\n00:00:04,400 --> 00:00:06,000\n{words}\n".encode("cp1251"))
+    subtitles = read_subtitles(path)
+    assert [u.text for u in subtitles.utterances] == [words]
+    assert "cp1251" in subtitles.notes[0]
+    assert "--encoding" in subtitles.notes[0]
+    assert read_subtitles(path, encoding="cp1251").notes == ()
+
+
+FAULTS = SHARED / "faults" / "subtitles"
+
+
+@pytest.mark.skipif(not FAULTS.exists(), reason="the faulty subtitles are not beside the repository")
+def test_supplied_faults() -> None:
+    wanted = {
+        "comma.vtt": [(4.4, 6), (6.4, 8), (9.5, 12.2)],
+        "seconds.vtt": [(4, 6), (9, 12)],
+        "hundred.srt": [(360005, 360007)],
+        "rolling-captions.vtt": [(4.4, 9.5), (9.5, 9.51), (9.51, 12.2)],
+    }
+    for name, times in wanted.items():
+        assert bounds(read_subtitles(FAULTS / name).utterances) == times, name
 
 
 Cue = tuple[float, float, str]
@@ -224,10 +404,22 @@ def test_embedded_tracks_count_from_film_start(tmp_path: Path, name: str, codec:
     film = film_with(tmp_path / name, (codec, LINES, {}), start=start)
     found = embedded_track(film)
     assert found is not None
-    assert [(u.text, u.speaker) for u in found[0]] == [("Who's there?", ""), ("It's me.", "Ann")]
-    times = [moment for pair in bounds(found[0]) for moment in pair]
+    assert [(u.text, u.speaker) for u in found[0].utterances] == [("Who's there?", ""), ("It's me.", "Ann")]
+    times = [moment for pair in bounds(found[0].utterances) for moment in pair]
     assert times == pytest.approx([1, 2.5, 5, 6.5], abs=0.03)
     assert found[1] == "the only text track"
+
+
+@pytest.mark.parametrize("name", ["a.mkv", "a.mp4"])
+def test_an_embedded_track_of_another_film_lies_behind_sound_and_picture(tmp_path: Path, name: str) -> None:
+    codec = "mov_text" if name.endswith("mp4") else "srt"
+    film = film_with(tmp_path / name, (codec, [(65.0, 67.0, "Hello there.")], {}))
+    end = end_of_sound_and_picture(film)
+    assert end == pytest.approx(8, abs=0.1)
+    found = embedded_track(film)
+    assert found is not None
+    with pytest.raises(SubtitleError, match="ends at 0:00:08"):
+        check_inside(found[0].utterances, end)
 
 
 MANY: list[Cue] = [(0.5 * k, 0.5 * k + 0.4, f"Line {k}.") for k in range(14)]
@@ -238,7 +430,7 @@ def chosen(tmp_path: Path, *tracks: tuple[Sequence[Cue], dict[str, str]]) -> tup
     found = embedded_track(film_with(tmp_path / "a.mkv", *(("srt", cues, tags) for cues, tags in tracks)))
     if found is None:
         return None, ""
-    lines = [utterance.text for utterance in found[0]]
+    lines = [utterance.text for utterance in found[0].utterances]
     return next(n for n, (cues, _) in enumerate(tracks) if [text for _, _, text in cues] == lines), found[1]
 
 
@@ -326,4 +518,4 @@ Dialogue: 0,0:00:01.00,0:00:02.00,Default,Thom,0,0,0,,Hi.
 Dialogue: 0,0:00:03.00,0:00:04.00,Default,Thom,0,0,0,,ANN: Ho.
 Dialogue: 0,0:00:05.00,0:00:07.00,Default,Thom,0,0,0,,- Hi.\\N- BO: Ho.
 """
-    assert [u.speaker for u in parse_subtitles(text)] == ["Thom", "Ann", "", "Bo"]
+    assert [u.speaker for u in parse_subtitles(text).utterances] == ["Thom", "Ann", "", "Bo"]

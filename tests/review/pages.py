@@ -41,7 +41,9 @@ def served(folder: Path) -> Iterator[str]:
 
     Starting a program takes seconds, and nearly every test needs a server of its own.
     """
-    uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra review)")
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra review)")
+    from shotad.review.serving import ReviewServer
+
     run = read_settings(folder)
     voice = run.config.voice.model_copy(update={"name": "fake"})
     run = replace(run, config=run.config.model_copy(update={"voice": voice}))
@@ -50,8 +52,7 @@ def served(folder: Path) -> Iterator[str]:
     with listener, reviewed(folder, film=film, run=run) as (review, page):
         port = listener.getsockname()[1]
         page.keys.cookie_name = f"shotad-{port}"
-        config = uvicorn.Config(page.app, http="h11", ws="none", log_config=None, access_log=False)
-        server = uvicorn.Server(config)
+        server = ReviewServer(review, page.app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="page")
         thread.start()
         try:

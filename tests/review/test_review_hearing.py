@@ -16,13 +16,24 @@ import numpy as np
 import pytest
 
 from shotad.core import Interval, VoiceError, WorkFolder, load_config
+from shotad.description import lint_track
 from shotad.film import open_film, recorded
 from shotad.review import hearing as speaking
 from shotad.review.hearing import Hearing, keep_sound
-from shotad.script import CueStatus, Track
-from shotad.sound import Take
+from shotad.review.routes import Review
+from shotad.script import CueStatus, Level, Track
+from shotad.sound import Take, summary
 from shotad.sound.own_voices import FakeVoice
-from tests.rendering.described import STEREO, film_with, rendered, track_of, write_folder
+from tests.rendering.described import (
+    STEREO,
+    fake_voice,
+    film_with,
+    rendered,
+    retrack,
+    track_of,
+    write_folder,
+)
+from tests.review.reviewed import Page, reviewed
 from tests.sound.tones import decoded
 
 LSB = 1 / 32768
@@ -266,3 +277,91 @@ def test_other_settings_are_other_sounds(place: Path, heard: Hearing) -> None:
         sounds.add(other.hear(of(track, cue), cue.id, "mix").path.read_bytes())
         other.close()
     assert len(sounds) == 6
+
+
+NEIGHBOURS = {1.0: "A cat sleeps.", 9.0: "She opens the door.", 12.0: "Rain falls on the empty street."}
+MINE, NEXT = "s00009000", "s00012000"
+TOO_LONG = "She opens the heavy old brown wooden door of the cold empty dark house of her grandmother"
+
+
+def told_of(page: Page, review: Review, name: str) -> list[str]:
+    """What the page says of a line by rule T4, once all is known."""
+    assert review.findings.settle()
+    findings = [one for one in page.line(name)["findings"] if one["rule"] == "T4"]
+    return [f"{one['level']}: {one['text']}" for one in findings]
+
+
+@pytest.fixture
+def crowded(tmp_path: Path) -> Path:
+    """A folder with two lines in one gap, from 8 to 14.5 seconds."""
+    speech = (Interval(6.0, 8.0), Interval(14.5, 16.0))
+    return fake_voice(write_folder(tmp_path / "film.shotad", lossless(), NEIGHBOURS, speech))
+
+
+def test_beside_a_line_the_page_says_that_it_leaves_the_next_no_time_before_a_render_does(
+    crowded: Path,
+) -> None:
+    leaves = (
+        "warning: leaves no time for the line at 00:00:12.000 (“Rain falls on the empty street.”), which "
+    )
+    with reviewed(crowded, film=lossless()) as (review, page):
+        assert told_of(page, review, MINE) == told_of(page, review, NEXT) == []
+        page.act("write", MINE, {"text": TOO_LONG})
+        # Neither was spoken yet: it is told by their words.
+        (told,) = told_of(page, review, MINE)
+        assert told.startswith(f"{leaves}would not be spoken (by the number of words")
+        (told,) = told_of(page, review, NEXT)
+        assert told.startswith("error: would not be spoken: it takes ")
+        assert "without the line at 00:00:09.000 it would fit" in told
+        # Heard, it says so too, and from then on it is known.
+        said = page.get(f"/api/hear/{MINE}").json["warnings"]
+        assert any("leaves no time for the line at 00:00:12.000" in text for text in said)
+        assert told_of(page, review, MINE) == [f"{leaves}would not be spoken"]
+        page.act("write", MINE, {"text": "She opens the door."})
+        assert told_of(page, review, MINE) == told_of(page, review, NEXT) == []
+        page.act("write", MINE, {"text": TOO_LONG})
+        foreseen = review.watched().hearing.foresee(review.session.track)
+    done, _ = rendered(crowded, "mix:wav", film=lossless(), settings=FAKE)
+    lost = {one.cue_id for one in foreseen if one.level is Level.ERROR}
+    assert lost == {cue.id for cue in done.unspoken} == {NEXT}
+    assert not done.failed
+    report = summary(done)
+    assert "Not heard: 1." in report
+    assert "without the line at 00:00:09.000 it would fit" in report
+    assert f"warning T4: {MINE}: leaves no time for the line at 00:00:12.000" in report
+    assert [row["cue_id"] for row in done.as_json()["findings"]] == [MINE]
+    # Lint knows it from then on, until the line is another.
+    linted = lint_track(track_of(crowded), crowded, load_config(None, ())).findings
+    assert any(one.rule == "T4" and one.cue_id == MINE and "leaves no time" in one.message for one in linted)
+    retrack(crowded, lambda cue: replace(cue, text="She opens it.") if cue.id == MINE else cue)
+    linted = lint_track(track_of(crowded), crowded, load_config(None, ())).findings
+    assert not any("leaves no time" in one.message for one in linted)
+
+
+@pytest.mark.parametrize("extended", [False, True])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {MINE: TOO_LONG},
+        {NEXT: TOO_LONG},
+        {MINE: TOO_LONG, NEXT: TOO_LONG},
+        {MINE: "She opens the door. A lamp goes out. He sees it, nods and leaves the room."},
+        {MINE: "…", NEXT: " ".join(["word"] * 40)},
+        {"s00001000": " ".join(["word"] * 60)},
+    ],
+)
+def test_what_is_foreseen_is_what_a_render_comes_to(
+    crowded: Path, texts: dict[str, str], extended: bool
+) -> None:
+    settings = (*FAKE, f"extended.on={str(extended).lower()}")
+    retrack(crowded, lambda cue: replace(cue, text=texts.get(cue.id, cue.text)))
+    done, _ = rendered(crowded, "ad:wav", film=lossless(), settings=settings)
+    heard = hearing(crowded, None, *settings)
+    heard._speaking.voice()
+    foreseen = heard.foresee(track_of(crowded))
+    heard.close()
+    without_words = {cue.id for cue in done.unspoken if cue.text == "…"}
+    lost = {one.cue_id for one in foreseen if one.level is Level.ERROR}
+    assert lost == {cue.id for cue in done.unspoken} - without_words
+    takers = {one.cue_id for one in foreseen if one.level is Level.WARNING}
+    assert takers == {one.cue_id for one in done.findings if one.rule == "T4"}

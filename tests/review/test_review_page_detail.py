@@ -14,7 +14,7 @@ import pytest
 
 from shotad.script import TRACK, load_track
 from tests.rendering.described import retrack, write_folder
-from tests.review.pages import drawn, press, said, settled, until
+from tests.review.pages import drawn, press, said, settled, until, violations
 from tests.speech_server import tone, wav
 
 pytestmark = pytest.mark.slow
@@ -164,6 +164,23 @@ def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, place: Pa
     page.get_by_role("button", name="Give back to the machine").click()
     shows(page, CANDIDATES[0])
     assert cue_text(place) == CANDIDATES[0]
+
+
+def test_beside_a_line_it_is_said_that_it_leaves_the_next_no_time(page: Any) -> None:
+    choose(page, 1)
+    page.fill(
+        "#line-text", "She opens the heavy old brown wooden door of the cold dark house of her mother " * 2
+    )
+    until(
+        page,
+        "document.getElementById('line-findings').textContent.includes('leaves no time for the line at')",
+    )
+    # It describes the field, so that a screen reader reads it there, and the row counts it.
+    assert "line-findings" in page.get_attribute("#line-text", "aria-describedby")
+    until(page, "document.querySelectorAll('#list [role=option]')[2].textContent.includes('finding')")
+    assert violations(page) == []
+    choose(page, 2)
+    until(page, "document.getElementById('line-findings').textContent.includes('would not be spoken')")
 
 
 def test_times_move_by_keys_and_are_typed(page: Any, place: Path) -> None:

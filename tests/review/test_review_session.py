@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Interval, OutOfDate, ReviewError, WorkFolderError
-from shotad.review.history import History, LineStep, Step, stamp_of
+from shotad.core import EditConflict, Interval, OutOfDate, ReviewError, WorkFolderError
+from shotad.review.history import History, LineStep, Step
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import (
@@ -23,6 +23,7 @@ from shotad.script import (
     Cue,
     FilmId,
     Track,
+    content_stamp,
     import_into,
     load_track,
     to_json,
@@ -72,7 +73,7 @@ def test_undo_and_redo_over_a_restart(place: Path, session: Session) -> None:
 def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
     place: Path, session: Session
 ) -> None:
-    seen = stamp_of(session.cue(RAIN))
+    seen = content_stamp(session.cue(RAIN))
     change(place / TRACK, LINES[14.0], "Rain stops.")
     with pytest.raises(OutOfDate):
         session.act("write", RAIN, {"text": "Hail."}, seen=seen)
@@ -215,7 +216,7 @@ def again(place: Path, session: Session) -> Session:
 @pytest.mark.parametrize("restarted", [False, True])
 def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted: bool) -> None:
     session = session_of(place)
-    seen = stamp_of(session.cue(CAT))
+    seen = content_stamp(session.cue(CAT))
 
     def ask_all() -> set[str]:
         done = [
@@ -243,9 +244,9 @@ def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted
 def test_what_a_tab_did_itself_is_no_news_to_it(place: Path, restarted: bool) -> None:
     """Its later acts were asked for before it knew how the line came out of the earlier ones."""
     session = session_of(place)
-    seen = stamp_of(session.cue(CAT))
+    seen = content_stamp(session.cue(CAT))
     session.act("write", CAT, {"text": "A dog"}, seen=seen, asked=(TAB, 1), group="typing")
-    middle = stamp_of(session.cue(CAT))
+    middle = content_stamp(session.cue(CAT))
     session.act("write", CAT, {"text": "A dog sleeps."}, seen=seen, asked=(TAB, 2), group="typing")
     session.act("drop", CAT, {}, seen=seen, asked=(TAB, 3))
     session.undo(asked=(TAB, 4))
@@ -444,3 +445,27 @@ def test_a_spoilt_note_and_rows_are_passed_over_and_a_history_that_was_taken_awa
     assert history.next_steps["undo"] is None
     history.add(step_of(SLEEPS, BARKS, "Two."))
     assert History(tmp_path).next_steps["undo"] == "Two."
+
+
+def test_a_track_older_than_what_the_page_wrote_is_not_opened(place: Path) -> None:
+    older = (place / TRACK).read_bytes()
+    session = session_of(place)
+    session.act("write", CAT, {"text": "A cat wakes."})
+    session.close()
+    (place / TRACK).write_bytes(older)
+    with pytest.raises(EditConflict, match=r"newer than .*track\.json, .*'A cat wakes\.'"):
+        session_of(place)
+    (script,) = place.glob("*.ad.vtt")
+    assert "A cat wakes." in script.read_text()
+    import_into(place, script, None)
+    assert text_of(session_of(place).track, CAT) == "A cat wakes."
+
+
+def test_slots_that_the_page_added_and_that_are_lost_are_missed(place: Path) -> None:
+    session = session_of(place)
+    session.act("add_slot", "", {"start": 19.0, "end": 20.0})
+    session.close()
+    session_of(place).close()
+    (place / "slots.hand.json").unlink()
+    with pytest.raises(EditConflict, match=r"slots\.hand\.json is not there.*0:19\.00"):
+        session_of(place)

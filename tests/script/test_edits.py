@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import EditConflict, Interval, ReviewError, ScriptError
 from shotad.review.session import Session
 from shotad.script import (
+    ALL_FORMATS,
     FORMATS,
     REDO,
     TRACK as TRACK_FILE,
@@ -38,6 +40,7 @@ from shotad.script import (
     script_format,
     to_json,
 )
+from shotad.script.cue import Script, ScriptCue
 from shotad.script.edits import Import, import_script, without_edits
 from shotad.script.formats import read_script
 from tests.rendering.described import write_folder
@@ -255,6 +258,44 @@ def test_a_changed_line_becomes_an_edit_which_the_same_file_may_change_again_or_
     assert told(bring(result.track, own, fmt)) == told(Import(TRACK))
     if fmt != "json":
         assert told(bring(result.track, own.replace("It rains.", "Hail falls."), fmt))[1] == "Hail falls."
+
+
+@pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt", "frazier", "reaper"])
+@pytest.mark.parametrize(("written", "moved"), [
+    ("A dog runs\nacross the road.", "A dog runs across\nthe road."), ("It is dark.", "It is\ndark."),
+    ("一只狗在跑。", "一只狗\n在跑。"), ("หมาวิ่ง", "หมา\nวิ่ง"),
+])  # fmt: skip
+def test_moved_line_breaks_are_no_edit(fmt: str, written: str, moved: str) -> None:
+    track = TRACK.with_cues(replace(c, text=written) for c in TRACK.cues)
+    script = ALL_FORMATS[fmt].read(ALL_FORMATS[fmt].encode(track), "x")
+    rewrapped = replace(script, cues=tuple(replace(line, text=moved) for line in script.cues))
+    assert import_script(track, rewrapped, "x") == Import(track)
+    # Also where the track was changed since: what the script has is still as it was written.
+    mine = by_hand(track, 1, "Hail falls.")
+    assert import_script(mine, rewrapped, "x").kept == ("s00020000",)
+    edited = replace(rewrapped, cues=(replace(rewrapped.cues[0], text="Apart."), *rewrapped.cues[1:]))
+    assert import_script(track, edited, "x").changed == ("s00010000",)
+
+
+def test_moved_line_breaks_in_the_track_file_are_no_edit() -> None:
+    text = to_json(TRACK.with_cues([replace(TRACK.cues[0], text="A dog runs\nhome.")]))
+    (line,) = from_json(text.replace("A dog runs\\nhome.", "A dog\\nruns home.")).cues
+    assert (line.text, line.edited) == ("A dog\nruns home.", None)
+
+
+@pytest.mark.parametrize("times", ["same", "ascending", "whole"])
+def test_a_script_of_thousands_of_lines_is_brought_in_quickly(times: str) -> None:
+    number = 10_000
+    spans = {
+        "same": [(5.0, 7.0)] * number,
+        "ascending": [(i * 0.01, i * 0.01 + 2) for i in range(number)],
+        "whole": [(0.2, 99.0)] * number,
+    }[times]
+    lines = [ScriptCue(None, Interval(*span), f"Line {i}.") for i, span in enumerate(spans)]
+    start = time.process_time()
+    done = import_script(TRACK, Script(tuple(lines)), "x")
+    assert len(done.added) > number - 4
+    assert time.process_time() - start < 8
 
 
 @pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt"])

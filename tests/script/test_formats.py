@@ -180,6 +180,22 @@ def test_other_peoples_files_are_read(name: str) -> None:
     assert read_back(text, name) == expected
 
 
+def test_an_event_in_two_languages_is_read_in_one() -> None:
+    root = OTHERS["dapt"][0].partition("<body")[0].replace('xml:lang="en"', 'xml:lang="en-GB"')
+    event = (
+        '<body><div xml:id="a" begin="1s" end="3s"><p xml:lang="fr" begin="0s" end="1s">Un chien.</p>'
+        '<p>A dog.</p><p xml:lang="de">Ein Hund.</p><p xml:lang="de">Er rennt.</p></div></body></tt>'
+    )
+    read = {
+        language: script_format("dapt").read((root + event).encode(), "x", language).cues[0]
+        for language in (None, "en", "de-AT", "fr", "it")
+    }
+    assert {language: cue.text for language, cue in read.items()} == {
+        None: "A dog.", "en": "A dog.", "de-AT": "Ein Hund.\nEr rennt.", "fr": "Un chien.", "it": "A dog.",
+    }  # fmt: skip
+    assert read["fr"].interval == Interval(1.0, 2.0)
+
+
 def test_csv_without_heads_is_start_end_text_and_a_dropped_line_is_empty() -> None:
     assert read_back("1.5,3,Hi\n4,5\n", "csv") == [(None, 1500, 3000, "Hi"), (None, 4000, 5000, "")]
     table = write_script(make_track(line(1000, 2000, "A.")), "csv").replace(",placed,", ",Dropped,")
@@ -310,7 +326,7 @@ def test_the_layouts() -> None:
         "Position;Start;End;Text\r\n"
         '100001003;00:00:01.00;00:00:03.00;"A dog, ""Rex"", runs."\r\n'
         "100020017;00:00:20.00;00:00:23.00;Words: \u2028- stop\r\n"
-        "136000123;10:00:00.03;10:00:03.00;Night.\r\n"
+        "336000123;10:00:00.03;10:00:03.00;Night.\r\n"
     )
     head, statement, *lines = REAPER.write(TRACK).split("\n")
     assert head == "#,Name,Start,End,Length"
@@ -321,6 +337,7 @@ def test_the_layouts() -> None:
         'R1,"A dog, ""Rex"", runs. [s00001003]",0:01.003,0:03.011,0:02.008',
         "R2,Words: \u2028- stop [s00020017],0:20.017,0:23.000,0:02.983",
         "R3,Night. [s36000123],10:00:00.123,10:00:03.000,0:02.877",
+        f"M2,End of the audio description [track {TRACK.stamp} end],10:00:03.000,,",
         "",
     ]
 
@@ -334,13 +351,13 @@ def test_a_change_of_one_frame_is_an_edit_of_that_end_only() -> None:
 
 def test_a_file_counted_anew_is_known_by_its_times_or_ids() -> None:
     text = FRAZIER.write(TRACK).replace("Night.", "Nacht.")
-    for number, key in enumerate(("100001003", "100020017", "136000123"), 1):
+    for number, key in enumerate(("100001003", "100020017", "336000123"), 1):
         text = text.replace(key, str(number))
     done = imported(text)
     assert (done.changed, done.added, done.removed) == (("s36000123",), (), ())
     assert done.track.cues[2].interval.start == 36_000.123
     rows = REAPER.write(TRACK).replace("R3,", "R7,").replace("Night", "Nightfall").split("\n")
-    done = imported("\n".join([*rows[:3], rows[4]]), "reaper")
+    done = imported("\n".join([*rows[:3], *rows[4:]]), "reaper")
     assert (done.changed, done.removed) == (("s36000123",), ("s00020017",))
 
 

@@ -175,7 +175,7 @@ def test_a_sheet_is_made_to_be_worked_in_and_no_text_is_a_formula() -> None:
     assert sheet["C2"].alignment.wrap_text
     assert sheet.column_dimensions["J"].hidden
     (choice,) = sheet.data_validations.dataValidation
-    assert (choice.formula1, str(choice.sqref)) == ('"placed,shortened,dropped"', "F2:F4")
+    assert (choice.formula1, str(choice.sqref)) == ('"placed,shortened,dropped,empty"', "F2:F4")
     assert made["About"]["B1"].value == TRACK.statement
     assert (made.properties.title, made.properties.language) == ("Audio description: a & <b>.mp4", "en")
     for start in "=+-@":
@@ -209,6 +209,37 @@ def test_what_a_describer_changes_comes_back(name: str) -> None:
     assert done.removed == ("s36000000",)
     assert [c.text for c in done.track.heard] == ["A hound runs.", TRACK.cues[1].text, "It rains."]
     assert [c.interval for c in done.track.cues[1:3]] == [Interval(20.4, 22.5), Interval(30, 32.5)]
+
+
+@both
+def test_a_line_that_is_written_into_an_empty_slot_comes_back(name: str) -> None:
+    silent, dropped = (
+        Cue(f"s{at:05d}000", f"s{at:05d}000", Interval(at, at + 6), text, status=status, reason="x")
+        for at, text, status in ((40, "", CueStatus.SILENT), (50, "Too long.", CueStatus.DROPPED))
+    )
+    # A line that a person took out of a slot in which another is heard, and one that has no slot.
+    covered = Cue("s00020001", "s00020001", Interval(20.001, 21), "No.", status=CueStatus.DROPPED)
+    without_slot = Cue("h00060000", None, Interval(60, 61), "No.", status=CueStatus.DROPPED)
+    track = TRACK.with_cues([*TRACK.cues, silent, dropped, covered, without_slot])
+    data = ALL_FORMATS[name].encode(track)
+    script = read(name, data)
+    empty = [(line.id, line.interval) for line in script.cues if not line.text]
+    assert empty == [(cue.id, cue.interval) for cue in (silent, dropped)]
+    assert import_script(track, script, "x") == Import(track)
+    if name == "docx":
+        made = document(data)
+        row = next(row for row in made.tables[0].rows if row.cells[8].text == "s00040000")
+        assert [row.cells[5].text, row.cells[7].text] == ["empty", "Empty slot, 6.0 s: x"]
+        row.cells[2].text = "The wind blows."
+    else:
+        made = book(data)
+        row = next(row for row in made["Script"].iter_rows() if row[8].value == "s00040000")
+        assert [row[5].value, row[7].value] == ["empty", "Empty slot, 6.0 s: x"]
+        row[2].value = "The wind blows."
+    done = import_script(track, read(name, saved(made)), "x", slots={"s00040000": Interval(40, 46)})
+    assert (done.changed, done.added, done.removed) == (("s00040000",), (), ())
+    (line,) = [cue for cue in done.track.heard if cue.id == "s00040000"]
+    assert (line.text, line.interval, line.slot_id) == ("The wind blows.", Interval(40, 41.125), "s00040000")
 
 
 def test_tracked_changes_count_as_accepted() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -214,3 +215,16 @@ def test_doubt_is_of_the_words_it_was_told_of() -> None:
     assert "doubt 0.42: text read at 0.71" in rows[0]["note"]
     with pytest.raises(ScriptError, match="from 0 to 1"):
         from_json(to_json(track(doubted)).replace('"value": 0.42', '"value": 4.2'))
+
+
+@pytest.mark.parametrize(("key", "value"), [
+    ("language", "../../x"), ("language", "de/../../x"), ("name", "/home/user/private.mp4"),
+    ("name", "../private.mp4"), ("name", ".."),
+])  # fmt: skip
+def test_a_track_names_no_folder(tmp_path: Path, key: str, value: str) -> None:
+    """It may have come from elsewhere, and files are found and called by its film and language."""
+    head = json.loads(to_json(track()))
+    (head if key == "language" else head["film"])[key] = value
+    (tmp_path / "track.json").write_text(json.dumps(head))
+    with pytest.raises(ScriptError, match=re.escape(repr(value))):
+        load_track(tmp_path / "track.json")

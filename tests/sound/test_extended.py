@@ -227,7 +227,8 @@ def test_subtitles_chapters_and_names_come_along_and_what_cannot_is_named(tmp_pa
         write_copy(film, pauses, tmp_path / "copy.mkv", ON)
         write_copy(film, pauses, tmp_path / "copy.mp4", ON, none)
         write_copy(film, pauses, tmp_path / "copy.ts", ON, notes)
-    assert notes.notes == ["The film with pauses goes without the subtitle track subrip."] * 2
+    without = "The film with pauses goes without"
+    assert notes.notes == [*[f"{without} the subtitle track subrip."] * 2, f"{without} its 2 chapters."]
     assert none.notes == []
     with av.open(str(tmp_path / "copy.mkv")) as copy:
         assert copy.streams.subtitles[0].metadata["language"] == "fre"
@@ -258,7 +259,9 @@ def test_what_cannot_pause_is_refused_and_leaves_no_file(tmp_path: Path) -> None
     ("dts", "5.1(side)", "matroska", "eac3", "5.1"),
     ("pcm_s24le", "stereo", "matroska", "flac", "stereo"),
     ("truehd", "7.1", "matroska", "flac", "7.1"),
-    ("eac3", "7.1", "mp4", "eac3", "stereo"),
+    ("eac3", "7.1", "mp4", "eac3", "5.1"),
+    ("aac", "7.1", "mp4", "aac", "5.1"),
+    ("aac", "quad", "mp4", "aac", "5.0"),
     ("mp2", "mono", "mpegts", "mp2", "mono"),
     ("aac", "22.2", "mp4", "aac", "stereo"),
 ])  # fmt: skip

@@ -371,3 +371,26 @@ def test_the_cheapest_choice_is_the_cheapest_of_all(rows, data):
     got = cheapest(windows, options, dropping, 1)
     assert fits(got)
     assert cost(got) == min(cost(choice) for choice in every if fits(choice))
+
+
+def test_a_line_without_time_says_which_line_takes_it() -> None:
+    """Each line that alone leaves it none; a line that was only pushed aside by a longer one is not named."""
+    long, short, last = "x" * 60, "y" * 20, "z" * 20
+    first, second = line(long, 10, (10, 16.5), "h00010000"), line(short, 14, (10, 16.5))
+    (lost,) = fit([first, second], Slow(), STILL).unspoken
+    assert (lost.id, lost.taken_by) == (second.id, (first.id,))
+    assert lost.reason.endswith("; without the line at 00:00:10.000 it would fit")
+    # Whoever goes before it or comes after it.
+    (lost,) = fit([line(short, 10, (9, 16)), line(long, 10.1, (9, 16), "h00010100")], Slow(), STILL).unspoken
+    assert lost.taken_by == ("h00010100",)
+    # Nobody takes what was never there.
+    (alone,) = fit([line(long, 10, (10, 12))], Slow(), STILL).unspoken
+    assert alone.taken_by == ()
+    assert "without" not in alone.reason
+    # Ten seconds for twelve: the first runs beyond its slot and pushes the second, so the third has no time.
+    pushing = replace(line("a" * 70, 10, (10, 19), "h00010000"), slot=Interval(10, 14))
+    pushed = replace(line(short, 14, (10, 19)), slot=Interval(14, 17))
+    third = replace(line(last, 17, (10, 19)), slot=Interval(17, 19))
+    (lost,) = fit([pushing, pushed, third], Slow(), FitSettings(earlier=0, later=4)).unspoken
+    assert lost.id in (pushed.id, third.id)
+    assert lost.taken_by == (pushing.id,)

@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import SoundError
+from shotad.core import ExtendedSettings, SoundError
 from shotad.film import open_film
 from shotad.sound.containers import CONTAINERS, MKV, MP4, TS, film_tags
+from shotad.sound.film_copy import write_copy
 from shotad.sound.mux_film import Clock
 from shotad.sound.player_marks import TrackBoxes, crc, mark_tracks, supplementary, with_descriptor
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder, ordinary_priority
+from tests.runs import Heard
 from tests.sound.muxmedia import add_cues, checked, copied, describe_tracks, film_for, heard, written
 
 ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
@@ -164,6 +166,28 @@ def test_subtitles_in_pictures_are_copied_or_left_out_with_a_word(codec, ending,
         assert any(t.codec == codec for t in describe_tracks(tmp_path / "again.mkv")) == (
             ending in HOLD[codec]
         )
+
+
+@pytest.mark.parametrize(("ending", "kept"), [(".mp4", True), (".mov", True), (".mkv", True), (".ts", False)])
+def test_a_time_code_is_said_to_be_left_out_only_where_it_is(ending: str, kept: bool, tmp_path: Path) -> None:
+    import av
+
+    def add(_: Any, tracks: dict[int, Any]) -> None:
+        tracks[0].metadata["timecode"] = "01:00:00:00"
+
+    source = copied(film_for("plain", ".mp4"), tmp_path / "coded.mov", add=add)
+    assert any(track.kind == "data" for track in describe_tracks(source))
+    target = tmp_path / f"described{ending}"
+    made = written(source, target)
+    with av.open(str(target)) as film:
+        told = {key.lower(): value for key, value in film.streams.video[0].metadata.items()}
+    assert (told.get("timecode") == "01:00:00:00") == kept
+    assert any("time code" in warning for warning in made.warnings) != kept
+
+    notes = Heard()
+    with open_film(source) as film:
+        write_copy(film, [], tmp_path / f"copy{ending}", ExtendedSettings(on=True), notes)
+    assert any("time code" in note for note in notes.notes) != kept
 
 
 @pytest.mark.parametrize("ending", [".mp4", ".mkv", ".ts"])

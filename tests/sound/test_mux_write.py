@@ -21,7 +21,9 @@ from shotad.film import SoundBlock, open_film, sound_blocks
 from shotad.script import Level
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.containers import MADE_HERE
+from shotad.sound.layouts import aac_configuration, remix_matrix, remixed, usual_layout
 from shotad.sound.mux_film import Assembly, write_film
+from shotad.sound.programme import channel_names
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 from tests.sound.muxmedia import (
     CUES,
@@ -351,7 +353,7 @@ def test_a_codec_that_cannot_be_is_refused_with_those_that_can(tmp_path: Path) -
         written(source, tmp_path / "described.ts", "5.1", codec="mp2")
 
 
-@pytest.mark.parametrize("layout", ["mono", "5.1(side)", "7.1"])
+@pytest.mark.parametrize("layout", ["mono", "5.1(side)", "5.0(side)", "4.0"])
 def test_channels_stay_where_they_are(layout: str, tmp_path: Path) -> None:
     count = av.AudioLayout(layout).nb_channels
     target, source = tmp_path / "described.mp4", film_for("plain", ".mp4")
@@ -370,6 +372,58 @@ def test_channels_stay_where_they_are(layout: str, tmp_path: Path) -> None:
         loud = np.sqrt((back[at] ** 2).mean(0))
         assert int(loud.argmax()) == channel
         assert loud[channel] == pytest.approx(0.4 / 2**0.5, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("layout", "usual"),
+    [
+        ("2.1", 6), ("quad", 5), ("quad(side)", 5), ("3.1", 6), ("5.1(side)", 6), ("6.1", 6), ("7.0", 5),
+        ("7.1", 6), ("7.1(wide)", 6), ("hexagonal", 5),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("ending", [".mp4", ".ts"])
+def test_aac_has_channels_that_players_know(layout: str, usual: int, ending: str, tmp_path: Path) -> None:
+    source, target = film_for("plain", ending), tmp_path / f"described{ending}"
+    made = written(source, target, layout)
+    with open_film(source) as film:
+        assert checked(target, film, made) == ()
+    with av.open(str(target)) as container:
+        stream = container.streams.audio[1]
+        packet = next(packet for packet in container.demux(stream) if packet.size)
+        extra = stream.codec_context.extradata
+        assert aac_configuration(None if extra is None else bytes(extra), bytes(packet)) == usual
+    # The bursts, on all channels alike, are where they were.
+    assert max(map(abs, heard(target, 1))) < 0.001
+
+
+@pytest.mark.parametrize(("layout", "goes_to"), [
+    ("quad", {"FL": ["FL"], "FR": ["FR"], "BL": ["BL"], "BR": ["BR"]}),
+    ("7.1", {"FL": ["FL"], "FC": ["FC"], "LFE": ["LFE"], "SL": ["BL"], "BL": ["BL"], "SR": ["BR"]}),
+    ("6.1", {"BC": ["BL", "BR"], "SL": ["BL"], "FR": ["FR"]}),
+])  # fmt: skip
+def test_channels_that_players_do_not_know_go_where_they_are_heard_alike(layout, goes_to):
+    names, wanted = channel_names(layout), usual_layout(layout)
+    matrix, targets = remix_matrix(layout, wanted), channel_names(wanted)
+    for name, places in goes_to.items():
+        row = matrix[names.index(name)]
+        assert [targets[i] for i in np.flatnonzero(row)] == places
+        assert (row**2).sum() == pytest.approx(1.0, abs=0.51)
+    # Sound that is at full level in all channels is not cut.
+    full = np.random.default_rng(0).uniform(-1, 1, (RATE, len(names))).astype(np.float32)
+    loud = np.concatenate([block.samples for block in remixed(blocks(full), layout, wanted)])
+    assert loud.shape == (RATE, len(targets))
+    assert np.abs(loud).max() <= 1.0
+
+
+def test_a_track_of_aac_that_describes_its_channels_itself_is_found(tmp_path: Path) -> None:
+    source, target = film_for("silent", ".mp4"), tmp_path / "described.mp4"
+    made = written(source, target)
+    data = target.read_bytes()
+    # AAC-LC, 48 kHz, two channels; then none.
+    assert data.count(b"\x05\x80\x80\x80\x05\x11\x90") == 1
+    target.write_bytes(data.replace(b"\x05\x80\x80\x80\x05\x11\x90", b"\x05\x80\x80\x80\x05\x11\x80"))
+    with open_film(source) as film:
+        assert "AAC configuration 0" in " ".join(finding.message for finding in checked(target, film, made))
 
 
 # Films that have audio description already

@@ -13,6 +13,7 @@ from shotad.core import SoundError, WorkFolderError
 from shotad.film import SoundBlock
 from shotad.sound import RATE
 from shotad.sound.files import KINDS, write_sound
+from shotad.sound.layouts import aac_configuration
 from tests.sound.tones import Samples, blocks, decoded, noise, onset
 
 BURSTS = (0.0, 0.513, 1.7)
@@ -33,7 +34,18 @@ def burst(number: int) -> Samples:
 
 FORMS = (("mono", 1), ("stereo", 2), ("5.1", 6))
 LOSSLESS = (("5.1(side)", 6), ("7.1", 8))
+OTHERS = {"quad": 5, "6.1": 6, "7.1": 6}
+"""Channels that a layout has in AAC, which knows no number for it."""
 CASES = [(end, *form) for end in KINDS for form in (*FORMS, *(LOSSLESS if end in (".wav", ".flac") else ()))]
+
+
+@pytest.mark.parametrize("layout", OTHERS)
+def test_aac_has_channels_that_players_know(layout, tmp_path):
+    count = av.AudioLayout(layout).nb_channels
+    path = write_sound(tmp_path / "a.m4a", blocks(bursts(count)), layout=layout)
+    with av.open(str(path)) as container:
+        context = container.streams.audio[0].codec_context
+        assert aac_configuration(bytes(context.extradata), b"") == OTHERS[layout]
 
 
 @pytest.mark.parametrize(("ending", "layout", "channels"), CASES)

@@ -132,7 +132,7 @@ def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:
     (b"Sintel = [x](/y/)\n", "cannot be said"),
     (b"Sintel = 5\n", "no letter"),
     (b"= x\n", "is no word"),
-    (b"\xff\xfe\x00", "no text in UTF-8"),
+    (b"\xff\xfe\x00", "is not UTF-16, as which it is marked"),
 ])  # fmt: skip
 def test_a_lexicon_that_cannot_be_meant_is_told_with_its_line(tmp_path, content, words):
     file = tmp_path / "words.txt"

@@ -6,6 +6,7 @@ import csv
 import socket
 import subprocess
 import sys
+import time
 import types
 from importlib import metadata
 from importlib.util import find_spec
@@ -17,12 +18,24 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Member, VoiceError, VoiceSettings, data_root
 from shotad.film import Samples
-from shotad.sound import NOTHING, Lexicon, Take, VoiceInfo, kind_class, make_voice, own_voices, said, voices
-from shotad.sound.own_voices import HibariVoice, installed_version
+from shotad.sound import (
+    NOTHING,
+    Keeping,
+    Lexicon,
+    Take,
+    VoiceInfo,
+    kind_class,
+    make_voice,
+    own_voices,
+    said,
+    voices,
+)
+from shotad.sound.own_voices import FakeVoice, HibariVoice, installed_version
 from shotad.sound.pronunciation import lexicon_of, parse_lexicon
 from shotad.sound.quantities import roman, words_of
 from shotad.sound.takes import stretched, to_length
-from shotad.sound.voice_engines import Reading, cleaned, decoded
+from shotad.sound.voice_engines import Reading, pieces_of
+from shotad.sound.voice_sound import cleaned, decoded
 from tests.speech_server import tone, wav
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
@@ -185,6 +198,48 @@ def test_a_cast_says_its_names_as_its_entries_tell() -> None:
 def test_comments_and_order_of_a_file() -> None:
     text = "\ufeff# names\n\nSintel = Sin-TELL # ours\nC# = see sharp\nAnna  Lee=AH-na Lee\n"
     assert parse_lexicon(text).sayings == {"Sintel": "Sin-TELL", "C#": "see sharp", "Anna Lee": "AH-na Lee"}
+
+
+@pytest.mark.parametrize("text", [
+    "Dr. " * 1200, "1," * 2400, "7" * 4900, "A'" * 2400, "St. " * 1200, "10:" * 1600, "AB-" * 1600, "1,000" * 900, " - " * 1600,
+    "www." * 1200, "King A " * 700, "$1 " * 1600, "IV " * 1600,
+])  # fmt: skip
+@pytest.mark.parametrize("reads", Reading)
+def test_a_line_of_one_thing_is_written_out_at_once(text: str, reads: Reading) -> None:
+    said("Dr. 1", "en", reads=reads)
+    before = time.process_time()
+    said(text[:5000], "en", reads=reads)
+    assert time.process_time() - before < 0.5
+
+
+@pytest.mark.parametrize(("text", "longest", "pieces"), [
+    ("He runs.", 20, ["He runs."]),
+    ("He runs. She sleeps, he sits.", 16, ["He runs.", "She sleeps,", "he sits."]),
+    ("He runs and runs and runs", 12, ["He runs and", "runs and", "runs"]),
+    ("他跑。她睡，他坐。", 5, ["他跑。", "她睡，", "他坐。"]),
+    ("x" * 25, 10, ["x" * 10, "x" * 10, "x" * 5]),
+    ("One. ... ... ... ... two", 8, ["One.", "two"]),
+])  # fmt: skip
+def test_long_text_is_parted_where_it_pauses(text: str, longest: int, pieces: list[str]) -> None:
+    found = pieces_of(text, longest)
+    assert all(len(piece) <= longest for piece in found)
+    assert [piece.strip(". ") for piece in found] == [piece.strip(". ") for piece in pieces]
+
+
+def test_a_long_line_is_spoken_in_pieces_and_an_endless_one_is_refused(tmp_path: Path) -> None:
+    class Short(FakeVoice):
+        longest = 40
+
+    voice = Short()
+    take = voice.speak("A man walks down the road. " * 5)
+    assert all(len(text) <= 40 for text, _ in voice.calls)
+    assert take.seconds == pytest.approx(
+        5 * FakeVoice().speak("A man walks down the road.").seconds + 1, abs=0.2
+    )
+    studio = Keeping(Short(), tmp_path, VoiceSettings(), "en")
+    with pytest.raises(VoiceError, match="would take 1. minutes to say") as error:
+        studio.say("Dr. " * 1200)
+    assert len(str(error.value)) < 300
 
 
 @given(

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound import make_voice, notice, voice_programs as espeak, voices
+from shotad.sound import Keeping, Take, make_voice, notice, voice_programs as espeak, voices
+from shotad.sound.takes import write_take
 from shotad.sound.voice_programs import FOLDERS, Espeak, Piper, run
 from shotad.sound.voice_server import EndpointVoice
 from tests.bad_server import Act, BadServer, endless
 from tests.conftest import ROOT
 from tests.endpoint import StoppedTime
-from tests.speech_server import refusal, sound, tone
+from tests.speech_server import coded, refusal, sound, tone, wav
 
 pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
 
@@ -52,6 +53,117 @@ def test_what_is_asked_is_what_the_protocol_says_and_bare_samples_are_read_at_th
     assert (other.rate, round(other.seconds, 1)) == (16000, 0.5)
 
 
+LINE = "A woman climbs the snowy ridge, leaning on a spear."
+"""Three seconds of speech."""
+
+
+def with_size(data: bytes, size: int) -> bytes:
+    """A WAV whose head says that so many bytes of samples follow."""
+    return data[:40] + size.to_bytes(4, "little") + data[44:]
+
+
+ONE = wav(tone(3.0))
+ANSWERS = {
+    "several files": (wav(tone(1.0)) + wav(tone(0.5)) + wav(tone(1.5)), "audio/wav"),
+    "several files of unknown length": (with_size(wav(tone(1.5)), 0xFFFFFFFF) * 2, "audio/wav"),
+    "several rates": (wav(tone(1.5)) + wav(tone(1.5, 16000), 16000), "audio/wav"),
+    "a size of 0": (with_size(ONE, 0), "audio/wav"),
+    "a size of -1": (with_size(ONE, 0xFFFFFFFF), "audio/wav"),
+    "a size far too large": (with_size(ONE, 0x7FFFF000), "audio/wav"),
+    "a size too small": (with_size(ONE, 24000), "audio/wav"),
+    "another chunk behind": (ONE + b"LIST\x04\0\0\0INFO", "audio/wav"),
+    "a file that is said to be bare": (ONE, "audio/pcm"),
+    "bare samples, the high byte first": (
+        np.round(tone(3.0) * 9000).astype(">i2").tobytes(), "audio/L16;rate=24000",
+    ),
+    "several mp3s": (coded("mp3", "libmp3lame", tone(1.5)) * 2, "audio/mpeg"),
+    "several flacs": (coded("flac", "flac", tone(1.5)) * 2, "audio/flac"),
+    "several opus files": (coded("ogg", "libopus", tone(1.5)) * 2, "audio/ogg"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_is_read_to_its_end(name: str) -> None:
+    body, kind = ANSWERS[name]
+    with BadServer([Act(200, body, kind=kind)]) as server:
+        take = voice_at(server).speak(LINE)
+    assert take.seconds == pytest.approx(3.0, abs=0.12)
+
+
+def test_a_program_that_writes_several_files_is_read_to_its_end(bin_folder: Path) -> None:
+    many = "import sys\nfor part in (1.0, 2.0): sys.stdout.buffer.write(spoken(part))"
+    path = program(bin_folder, _SPEAK + many)
+    assert Espeak(path, espeak.Entry("English", ("en",))).speak(LINE).seconds == pytest.approx(3.0, abs=0.1)
+
+
+BROKEN = {
+    "half a line": (wav(tone(0.7)), "cut off"),
+    "a file that is cut off": (ONE[: len(ONE) // 2], "cut off: 1.50 of 3.00 s"),
+    "an mp3 that is cut off": (coded("mp3", "libmp3lame", tone(3.0))[:4000], "cut off"),
+    "a flac that is cut off": (coded("flac", "flac", tone(3.0))[:30000], "cannot be read"),
+    "silence": (wav(np.zeros(72000)), "silence"),
+    "noise": (wav(np.random.default_rng(0).uniform(-1, 1, 72000)), "noise"),
+    "full scale": (wav(np.sign(tone(3.0))), "noise"),
+    "no end": (wav(tone(90.0)), "so slowly"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_take_that_cannot_be_whole_is_asked_for_again_and_then_refused(name: str, tmp_path: Path) -> None:
+    body, words = BROKEN[name]
+    bad, good = Act(200, body), sound(tone(3.0))
+    with BadServer([bad, good]) as server:
+        studio = Keeping(voice_at(server), tmp_path / "good", VoiceSettings(), "en")
+        assert studio.say(LINE).seconds == pytest.approx(3.0, abs=0.1)
+        assert len(server.requests) == 2
+    with BadServer([bad]) as server:
+        studio = Keeping(voice_at(server), tmp_path / "bad", VoiceSettings(), "en")
+        with pytest.raises(VoiceError, match=words):
+            studio.say(LINE)
+        assert len(server.requests) == 3
+    assert not list((tmp_path / "bad").glob("*.flac"))
+
+
+def test_a_take_that_is_much_faster_than_the_others_is_asked_for_again(tmp_path: Path) -> None:
+    lines = [
+        f"{LINE[:-1]} of {word}."
+        for word in ["oak", "ash", "elm", "yew", "fir", "birch", "larch", "alder", "beech"]
+    ]
+    answers = [*[sound(tone(4.0))] * 9, sound(tone(1.9)), sound(tone(4.0))]
+    with BadServer(answers) as server:
+        studio = Keeping(voice_at(server), tmp_path, VoiceSettings(), "en")
+        for line in lines:
+            studio.say(line)
+        assert studio.say(LINE).seconds == pytest.approx(4.0, abs=0.1)
+        assert len(server.requests) == 11
+    # A voice that speaks so each time speaks so.
+    with BadServer([*[sound(tone(4.0))] * 9, sound(tone(1.9))]) as server:
+        studio = Keeping(voice_at(server), tmp_path / "again", VoiceSettings(), "en")
+        for line in (*lines, LINE):
+            studio.say(line)
+        assert studio.say(LINE).seconds == pytest.approx(1.9, abs=0.1)
+        assert len(server.requests) == 11
+
+
+def test_numbers_that_are_long_to_write_and_short_to_say_are_not_too_fast(tmp_path: Path) -> None:
+    with BadServer([sound(tone(1.0))]) as server:
+        studio = Keeping(voice_at(server), tmp_path, VoiceSettings(), "en")
+        assert studio.say("20,000,000").seconds == pytest.approx(1.0, abs=0.1)
+        assert len(server.requests) == 1
+
+
+def test_half_a_line_that_was_kept_is_spoken_again(tmp_path: Path) -> None:
+    half = Take(np.asarray(tone(0.7), np.float32), 24000)
+    with BadServer([sound(tone(3.0))]) as server:
+        studio = Keeping(voice_at(server), tmp_path, VoiceSettings(), "en")
+        studio.say(LINE)
+        (kept,) = tmp_path.glob("*.flac")
+        write_take(kept, half)
+        again = Keeping(voice_at(server), tmp_path, VoiceSettings(), "en")
+        assert again.say(LINE).seconds == pytest.approx(3.0, abs=0.1)
+        assert again.spoken == 1
+
+
 def test_a_server_without_speed_or_instructions_is_asked_without_from_then_on() -> None:
     acts = [
         refusal(400, "Unrecognized request argument supplied: speed"),
@@ -78,6 +190,7 @@ def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
 
 @pytest.mark.parametrize(("act", "words"), [
     (refusal(401, f"Incorrect API key provided: {KEY}."), "right for this server"),
+    (Act(401, '{"error": "No: ' + "".join(f"\\u{ord(one):04x}" for one in KEY) + '"}'), "right for this server"),
     (refusal(404, "The model does not exist."), "may not have the model"),
     (refusal(402, "Billing."), "nothing left"),
     (refusal(400, "Unknown voice nova."), "may not know the voice"),
@@ -120,7 +233,8 @@ def test_openai_itself_wants_a_key_and_a_wrong_address_is_told_by_its_setting(mo
 def test_what_leaves_the_machine_is_told_before() -> None:
     away = make_voice(VoiceSettings(name="openai", base_url="http://speech.example/v1"), "de")
     assert notice(away) == [
-        "The lines of the track leave this machine: they are sent to speech.example to be spoken.",
+        "The lines of the track leave this machine: they are sent to speech.example to be spoken, with the key in "
+        "OPENAI_API_KEY.",
         "The connection to speech.example is not encrypted (http).",
     ]
     assert notice(make_voice(VoiceSettings(name="openai", base_url="http://localhost:9/v1"), "de")) == []

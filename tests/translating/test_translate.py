@@ -12,6 +12,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from shotad.core import (
     Config,
+    EditConflict,
     EngineError,
     Interval,
     RecordLog,
@@ -44,6 +45,7 @@ from shotad.script import (
     Track,
     import_into,
     load_track,
+    lost_translation,
     outdated_note,
     read_cues,
     save_track,
@@ -346,6 +348,7 @@ def test_what_a_person_changed_stays_when_the_line_is_translated_anew(tmp_path: 
     assert machine.text == GERMAN[LINES[4]]
     assert IDS[0] in outcome.warnings[0]
     assert into(tmp_path, discard_edits=True).track.cues[0].text == GERMAN[LINES[0]]
+    assert "Ann reißt die Tür auf." in (tmp_path / "discarded-track.de.json").read_text(encoding="utf-8")
 
 
 WORDS = st.sampled_from(
@@ -411,6 +414,27 @@ def test_a_script_is_imported_into_the_translation_that_it_is_of(place: Path) ->
     assert saved.cues[0].interval.duration == spoken_words("Ann reißt die Tür auf.", "de") * 0.375
     assert (place / TRACK).read_bytes() == before
     assert "Er rennt und stürzt." in script.read_text(encoding="utf-8")
+
+
+def test_a_translation_that_is_lost_is_not_written_over(place: Path) -> None:
+    script = place / "movie.de.ad.vtt"
+    change(script, "Ann öffnet die Tür.", "Ann reißt die Tür auf.")
+    into(place)
+    before = (place / "track.de.json").read_bytes()
+    (place / "track.de.json").unlink()
+    with pytest.raises(EditConflict, match=r"track\.de\.json is not there, but movie\.de\.ad\.vtt"):
+        into(place)
+    assert "Ann reißt die Tür auf." in script.read_text(encoding="utf-8")
+    own = (place / TRACK).read_bytes()
+    lost = lost_translation(load_track(place / TRACK), place, script)
+    assert lost is not None
+    import_into(place / "track.de.json", script, None, lost=lost)
+    assert into(place).track.cues[0].text == "Ann reißt die Tür auf."
+    assert (place / TRACK).read_bytes() == own
+    (place / "track.de.json").write_bytes(before)
+    with pytest.raises(EditConflict, match=r"newer than .*track\.de\.json"):
+        into(place)
+    assert into(place, discard_edits=True).track.cues[0].text == GERMAN[LINES[0]]
 
 
 def test_without_its_source_nothing_is_out_of_date(place: Path) -> None:

@@ -27,6 +27,7 @@ from shotad.core import (
     ShotadError,
     UsageError,
     load_settings,
+    memory_error_of,
     native_quiet,
     need,
     processors,
@@ -43,7 +44,7 @@ class ServeSettings(Settings):
     """
 
     command: str | None = None
-    ready: float = Field(1800.0, gt=0)
+    ready: float = Field(1800.0, ge=0.01, le=7 * 86_400)
     """Seconds that it may take until it answers: weights are fetched and loaded."""
 
 
@@ -53,10 +54,10 @@ class WorkerSettings(Settings):
     ``cpus`` and ``gpus`` are what each takes of its node by Ray's book-keeping; a part of a GPU may be named.
     """
 
-    least: int = Field(1, ge=1)
-    most: int = Field(1, ge=1)
-    cpus: float = Field(1.0, ge=0)
-    gpus: float = Field(0.0, ge=0)
+    least: int = Field(1, ge=1, le=10_000)
+    most: int = Field(1, ge=1, le=10_000)
+    cpus: float = Field(1.0, ge=0, le=4096)
+    gpus: float = Field(0.0, ge=0, le=1024)
     serve: ServeSettings = ServeSettings()
 
     @model_validator(mode="after")
@@ -78,13 +79,13 @@ class RaySettings(Settings):
     servers: tuple[str, ...] = ()
     """Base URLs of servers that speak OpenAI's protocol; calls go to the one with the least to do. They take
     the place of ``openai.base_url``."""
-    batch: int | None = Field(None, ge=1)
+    batch: int | None = Field(None, ge=1, le=4096)
     """Slots that a worker of Stage I is handed together; None: as many as its engine likes in one call."""
-    attempts: int = Field(3, ge=1)
+    attempts: int = Field(3, ge=1, le=100)
     """How often a film, or a slot, is begun whose worker is lost on the way."""
-    cpus: int | None = Field(None, ge=1)
+    cpus: int | None = Field(None, ge=1, le=4096)
     """Of a cluster that is started on this machine; None: as many as it has."""
-    object_store: int | None = Field(None, ge=80 << 20)
+    object_store: int | None = Field(None, ge=80 << 20, le=1 << 50)
     """Bytes of memory for rows under way, of a cluster started on this machine; None: what Ray takes."""
 
 
@@ -388,11 +389,12 @@ KEPT = "What is done is kept: the same command continues from there."
 
 def failed_by(job: FilmJob, trouble: Exception) -> FilmResult:
     """The failure of a film by ``trouble``."""
+    full = memory_error_of(trouble)
+    if full is not None:
+        less = "Give preparing fewer workers on a node (preparing.cpus), or read smaller frames."
+        return failure(job, full.what, less, kind="memory")
     if isinstance(trouble, ShotadError):
         return failure(job, trouble.what, trouble.hint, kind=type(trouble).__name__)
-    if isinstance(trouble, MemoryError):
-        less = "Give preparing fewer workers on a node (preparing.cpus), or read smaller frames."
-        return failure(job, "There was not enough memory.", less, kind="memory")
     return failure(job, fault_of(trouble), "Please report it.", kind="unexpected")
 
 

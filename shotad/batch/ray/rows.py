@@ -12,7 +12,7 @@ them into ``stage1.jsonl``. Of a folder on object storage each file is an object
 from __future__ import annotations
 
 import pickle
-import shutil
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -25,7 +25,7 @@ import numpy as np
 from shotad.batch.jobs import FilmJob, FilmResult
 from shotad.batch.places import is_local, join, local_path
 from shotad.batch.store import Store
-from shotad.core import Clip, RecordLog, WorkFolder
+from shotad.core import Clip, RecordLog, WorkFolder, inner_folder, own_files
 from shotad.description import SlotPlan, is_done
 
 Columns = dict[str, Any]
@@ -116,6 +116,8 @@ def unpacked(data: bytes) -> Clip:
 Record = dict[str, Any]
 
 FOLDER = ".stage1.parts"
+_PART = re.compile(r"[\w-]+(?:\.aside)?\.jsonl")
+"""Names of its files."""
 
 
 class Parts:
@@ -125,6 +127,8 @@ class Parts:
     def __init__(self, folder: str) -> None:
         self._place = join(folder, FOLDER)
         self._store = None if is_local(folder) else Store(folder)
+        if self._store is None:
+            inner_folder(local_path(folder), FOLDER)
 
     def get(self, slot: str, key: str) -> Record | None:
         """The record of a slot with this key, or None."""
@@ -144,7 +148,7 @@ class Parts:
     def records(self) -> Iterator[Record]:
         """All records, by slot; of each slot those written last at the end."""
         if self._store is None:
-            places = [str(file) for file in sorted(local_path(self._place).glob("*.jsonl"))]
+            places = [str(file) for file in own_files(local_path(self._place), _PART)]
         else:
             places = [entry.place for entry in self._store.entries(self._place)]
         for place in places:
@@ -154,7 +158,11 @@ class Parts:
     def remove(self) -> None:
         """Remove them all."""
         if self._store is None:
-            shutil.rmtree(local_path(self._place), ignore_errors=True)
+            folder = local_path(self._place)
+            for file in own_files(folder, _PART):
+                file.unlink(missing_ok=True)
+            with suppress(OSError):  # it is not there, or holds what is not ours
+                folder.rmdir()
             return
         for entry in self._store.entries(self._place):
             self._store.remove(entry.place)

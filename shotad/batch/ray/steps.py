@@ -14,7 +14,6 @@ them.
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,6 +65,7 @@ from shotad.description import (
     RunContext,
     SlotPlan,
     Stage1Question,
+    check_edits,
     converse,
     get_ready,
     is_done,
@@ -78,8 +78,7 @@ from shotad.description import (
     understand,
 )
 from shotad.film import clips, open_film
-from shotad.script import present_track
-from shotad.sound import RECORD, VOICES
+from shotad.sound import RECORD, VOICES, forget_takes
 
 PATIENCE = 150.0
 """Seconds for which a work folder on object storage is waited for that a killed worker has held."""
@@ -136,7 +135,7 @@ class PreparedSlots:
             open_film(place.film, reader=config.film.reader, frame_rate=job.frame_rate) as opened,
             WorkFolder(place.folder, force=job.force) as folder,
         ):
-            present_track(folder, opened.info, with_scripts=False)
+            check_edits(folder, opened.info, discard_edits=job.discard_edits)
             unit = f"anew {film}"
             if job.force and not self._register.told(unit):
                 # Once: an attempt that follows a lost one keeps what this run was told.
@@ -219,7 +218,7 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
     for name in names:
         (folder / name).unlink(missing_ok=True)
     if job.makes:
-        shutil.rmtree(folder / VOICES, ignore_errors=True)
+        forget_takes(folder / VOICES)
     if is_local(job.folder):
         return
     store = Store(job.folder)

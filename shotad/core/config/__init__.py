@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -50,16 +50,17 @@ from shotad.core.config.words import (
 )
 from shotad.core.errors import ConfigError, UsageError
 from shotad.core.settings import Settings, assignments_of, load_settings
+from shotad.core.trust import ANY_FILE, LOCAL_PRESETS, UserOnly
 
 
 class Config(Settings):
     """Everything that can be set, in one record."""
 
-    engine: str = "auto"
+    engine: Annotated[str, UserOnly(harmless=LOCAL_PRESETS)] = "auto"
     """A preset: the models of Stage I and Stage II."""
-    language: str = "en"
+    language: Annotated[str, ANY_FILE] = "en"
     """Language of the description, as a tag of BCP 47 (``de``, ``pt-BR``)."""
-    seed: int = Field(42, ge=0)
+    seed: int = Field(42, ge=0, le=2**63 - 1)
     """Seed of everything random: samples of an engine, examples. Each slot gets its own from it."""
     film: FilmSettings = FilmSettings()
     shots: ShotSettings = ShotSettings()
@@ -158,4 +159,8 @@ def config_names(given: ConfigNames) -> tuple[str | Config, ...]:
     if given is None:
         return ()
     several = [given] if isinstance(given, str | os.PathLike | Config) else given
-    return tuple(one if isinstance(one, Config) else os.fspath(one) for one in several)
+    try:
+        return tuple(one if isinstance(one, Config) else os.fspath(one) for one in several)
+    except TypeError:
+        what = f"config = {repr(given)[:80]} cannot be used."
+        raise ConfigError(what, "Give a name, a file, a Config, or several of these.") from None

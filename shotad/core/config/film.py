@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from shotad.core.errors import ConfigError, UsageError
 from shotad.core.settings import Settings
+from shotad.core.text_files import check_encoding
+from shotad.core.trust import ANY_FILE
 
 
 class FilmSettings(Settings):
@@ -18,9 +21,9 @@ class FilmSettings(Settings):
     decoder: Literal["cpu", "auto", "cuda", "vaapi", "qsv", "videotoolbox", "d3d11va"] = "cpu"
     """What decodes the picture in the pass that finds shots: the processors, or a device by ffmpeg's name;
     ``auto`` takes the first device that can. If none can, the processors do, and a note says so."""
-    audio_track: int | None = Field(None, ge=0)
+    audio_track: int | None = Field(None, ge=0, le=1000)
     """Number of the audio track, from 0; None takes the container's default."""
-    grid_height: int = Field(480, ge=16)
+    grid_height: int = Field(480, ge=16, le=4320)
     """Lines of the kept frames, at most."""
 
     former: ClassVar[dict[str, Any]] = {"grid": 8, "grid_quality": 3}
@@ -32,11 +35,11 @@ class ShotSettings(Settings):
     detector: Literal["learned", "adaptive"] = "learned"
     """``learned``: motion decides, and TransNet V2 where that is in doubt and of dissolves and fades; shots
     may be shorter than ``min_scene_len`` then. ``adaptive``: the cuts of PySceneDetect's AdaptiveDetector."""
-    adaptive_threshold: float = Field(3.0, gt=0)
+    adaptive_threshold: float = Field(3.0, ge=0.01, le=1000)
     """Times the score of its neighbours that the score of a cut has at least."""
-    min_scene_len: int = Field(15, ge=1)
+    min_scene_len: int = Field(15, ge=1, le=100_000)
     """Frames of a shot, at least."""
-    window_width: int = Field(2, ge=1)
+    window_width: int = Field(2, ge=1, le=1000)
     """Frames on each side that a frame's score is held against."""
     path: Literal["fast", "exact"] = "fast"
     """``fast`` shrinks the planes before colour conversion; ``exact`` scores as the library does."""
@@ -55,11 +58,25 @@ class SpeechSettings(Settings):
     """What counts as speech, and how far from it a voice must stay."""
 
     source: Literal["auto", "subtitles", "sound", "none"] = "auto"
-    """``auto``: subtitles if given or embedded as text, else the sound."""
-    margin: float = Field(0.25, ge=0)
+    """``auto``: subtitles if given or embedded as text, compared with the sound; else the sound. With
+    ``subtitles`` nobody listens."""
+    encoding: Annotated[str | None, ANY_FILE] = None
+    """Of subtitle files that are not in Unicode: cp1251, gbk, shift_jis. None: found from the bytes."""
+    margin: float = Field(0.25, ge=0, le=60)
     """Seconds kept free at each side of speech."""
     over_lyrics: bool = False
     """True lets a voice speak over sung words; over a song's instrumental part it always may."""
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, name: str | None) -> str | None:
+        """The name as it is. An error that is no ValueError keeps its hint on the way out."""
+        if name is not None:
+            try:
+                check_encoding(name)
+            except UsageError as trouble:
+                raise ConfigError(f"speech.encoding cannot be used: {trouble.what}", trouble.hint) from None
+        return name
 
     former: ClassVar[dict[str, Any]] = {
         "threshold": 0.4,
@@ -69,17 +86,22 @@ class SpeechSettings(Settings):
         "lead": 0.3,
     }
 
+    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """See `Settings.with_former`; without ``encoding`` where none is set: keys named none before."""
+        tree = super().with_former(leave_out)
+        return {key: value for key, value in tree.items() if (key, value) != ("encoding", None)}
+
 
 class SlotSettings(Settings):
     """How free time becomes slots (below 2 s a pause is unusable by WCAG F113, 4 s is the usual minimum)."""
 
-    minimum: float = Field(4.0, gt=0)
+    minimum: float = Field(4.0, ge=0.1, le=3600)
     """Seconds of free time that a slot needs by default."""
     find_credits: bool = True
     """Whether the roll of end credits is looked for; it needs the weights that read text."""
     detail: Literal["brief", "normal", "rich"] = "normal"
     """How many slots a gap gets; each level keeps those of the one below."""
-    seconds_per_word: float = Field(0.375, gt=0)
+    seconds_per_word: float = Field(0.375, ge=0.05, le=10)
     """Seconds that a spoken word takes: 160 words a minute; the benchmarks bring their own speed factor."""
     budget: Literal["fit", "paper", "paper+3"] = "fit"
     """``fit``: the words that can be spoken in the slot; ``paper``: one more (Shot-by-Shot, Algorithm 2);
@@ -113,9 +135,9 @@ CONTEXT_RULES = {"paper": ContextRules(), "code": ContextRules(keep_current=Fals
 class ContextSettings(Settings):
     """Which shots around a slot are shown (Shot-by-Shot, section 3.1)."""
 
-    past: int = Field(2, ge=0)
+    past: int = Field(2, ge=0, le=100)
     """Shots before the slot that are shown."""
-    future: int = Field(2, ge=0)
+    future: int = Field(2, ge=0, le=100)
     """Shots after the slot that are shown."""
     rules: Literal["paper", "code"] = "paper"
     """``code``, as published: current pieces of 0.4 s or less are dropped as well, unless none would be left,
@@ -133,19 +155,19 @@ class ContextSettings(Settings):
 class FrameSettings(Settings):
     """How many frames of a clip are shown, where, how large (Shot-by-Shot, section 3.1)."""
 
-    inside: int = Field(16, ge=1)
+    inside: int = Field(16, ge=1, le=1024)
     """Frames of the slot itself."""
-    outside: int = Field(16, ge=0)
+    outside: int = Field(16, ge=0, le=1024)
     """Frames of the rest of the clip."""
     sampling: Literal["slot", "uniform", "reference"] = "slot"
     """``slot``: inside and outside of the slot apart; ``uniform``: evenly over the clip;
     ``reference``: the published code's, snapped to 32 positions a shot; at 3 frames a second or fewer whole
     frames, spread over the current shots."""
-    max_pixels: int = Field(360 * 420, ge=28 * 28)
+    max_pixels: int = Field(360 * 420, ge=28 * 28, le=8192 * 8192)
     """Pixels of a frame that a model sees, at most: more costs memory and tokens."""
-    min_pixels: int = Field(128 * 28 * 28, ge=28 * 28)
+    min_pixels: int = Field(128 * 28 * 28, ge=28 * 28, le=8192 * 8192)
     """Pixels of a frame, at least; a smaller one is enlarged."""
-    short_side: int | None = Field(None, ge=56)
+    short_side: int | None = Field(None, ge=56, le=8192)
     """Lines of the shorter side, as for GPT-4o; None: the bounds on pixels above give the size."""
 
     former: ClassVar[dict[str, Any]] = {"lend": False, "margin_weight": 2.0}

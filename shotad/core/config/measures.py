@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from shotad.core.settings import Settings
+from shotad.core.trust import UserOnly
 
 
 class EmbeddingSettings(Settings):
     """Sentences as vectors, for the action score and for repetition."""
 
-    model: str = "minilm"
+    model: Annotated[str, UserOnly(harmless="minilm|Alibaba-NLP/gte-Qwen2-7B-instruct")] = "minilm"
     """Of the manifest, a folder, or a repository (the paper's: Alibaba-NLP/gte-Qwen2-7B-instruct)."""
     instruction: Literal["none", "paper", "code"] = "none"
     """Instruction that the model gets with each text: none (minilm knows no instructions), the paper's
@@ -23,7 +24,7 @@ class EmbeddingSettings(Settings):
 class ParserSettings(Settings):
     """spaCy's model for verbs and their phrases."""
 
-    model: str = "en_core_web_sm"
+    model: Annotated[str, UserOnly(harmless="en_core_web_(sm|md|lg|trf)")] = "en_core_web_sm"
     """A package that is installed, or a folder. The published code has en_core_web_lg."""
 
     former: ClassVar[dict[str, Any]] = {"batch": 256}
@@ -32,10 +33,10 @@ class ParserSettings(Settings):
 class CriticSettings(Settings):
     """CRITIC (AutoAD-III): are the right characters named?"""
 
-    resolver: str = "plain"
+    resolver: Annotated[str, UserOnly(harmless="plain|fastcoref|lingmess")] = "plain"
     """How pronouns become names: ``plain`` (built in: names, gender and recency by the cast),
     ``fastcoref``, ``lingmess``, or a class as module:Class."""
-    model: str | None = None
+    model: Annotated[str | None, UserOnly()] = None
     """Of the coreference library; None: the library's own."""
     rules: Literal["paper", "code", "all"] = "paper"
     """``paper``: every AD whose human line names somebody, pronouns resolved; ``code``: as the published
@@ -45,11 +46,11 @@ class CriticSettings(Settings):
 class RecallSettings(Settings):
     """Recall@k/N (AutoAD-II): is the prediction most like its own human AD among its neighbours?"""
 
-    k: int = Field(1, ge=1)
+    k: int = Field(1, ge=1, le=1000)
     """Among how many of the likeliest its own must be."""
-    neighbours: int = Field(5, ge=1)
+    neighbours: int = Field(5, ge=1, le=1000)
     """N: consecutive human ADs of a window."""
-    model: str = "minilm"
+    model: Annotated[str, UserOnly(harmless="minilm|roberta-large")] = "minilm"
     """BERTScore's: of the manifest, a folder, or a repository (the paper's: roberta-large)."""
     former: ClassVar[dict[str, Any]] = {"layer": None, "rescale": True, "batch": 64}
 
@@ -57,7 +58,7 @@ class RecallSettings(Settings):
 class JudgeSettings(Settings):
     """Engines that judge."""
 
-    engines: tuple[str, ...] = ()
+    engines: Annotated[tuple[str, ...], UserOnly()] = ()
     """Engines by name, each with its model after a colon: ``llama3:FOLDER``, ``openai:gpt-4o``. All judge
     everything, and their figures stand side by side."""
     former: ClassVar[dict[str, Any]] = {

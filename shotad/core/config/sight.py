@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from shotad.core.settings import Settings
+from shotad.core.trust import ANY_FILE, UserOnly
 
 
 class ComputeSettings(Settings):
     """Where torch models run. Models without torch always run on the CPU."""
 
-    device: str = "auto"
+    device: Annotated[str, ANY_FILE] = "auto"
     """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """``auto``: bfloat16 where the machine gains by it."""
-    batch: int = Field(8, ge=1)
+    batch: int = Field(8, ge=1, le=4096)
     """Frames at once."""
 
     former: ClassVar[dict[str, Any]] = {"overlap": "auto"}
@@ -36,7 +37,7 @@ THREAD_RULES = {"paper": ThreadRules(), "code": ThreadRules(span="clipped", both
 class ThreadSettings(Settings):
     """Which shots share a camera set-up (Shot-by-Shot, section 3.1, equations 3 to 5)."""
 
-    features: str = "auto"
+    features: Annotated[str, UserOnly(harmless=r"auto|grid|none|dinov2-[\w-]+")] = "auto"
     """``auto`` (DINOv2 if its weights are at hand, else ``grid``), ``grid``, ``none`` (no threads),
     ``dinov2-small`` … ``dinov2-giant-registers``, ``timm:NAME``, ``hub:OWNER/NAME`` or a folder."""
     frames: Literal["side", "mid", "all"] = "side"
@@ -64,7 +65,7 @@ class ScaleSettings(Settings):
 
     method: Literal["auto", "classifier", "by-face", "none"] = "auto"
     """``auto``: the classifier where a checkpoint is set, else ``by-face``."""
-    checkpoint: str | None = None
+    checkpoint: Annotated[str | None, UserOnly()] = None
     """A file from ``shotad train scale``, or a name in the manifest of weights."""
 
     former: ClassVar[dict[str, Any]] = {"value": "class"}

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
 from shotad.core.settings import Settings
+from shotad.core.trust import ANY_FILE, UserOnly
 
 LoudnessProfile = Literal["source", "ebu-r128", "atsc-a85", "netflix", "web"]
 LOUDNESS_PROFILES: tuple[LoudnessProfile, ...] = get_args(LoudnessProfile)
 """What the described sound is brought to; `shotad.sound.levels` has the figures."""
 
 
+LOCAL_VOICES = r"auto|fake(:[\w-]+)?|hibari(:\w+)?|espeak-ng(:[\w+.-]+)?|piper(:\w[\w-]*(#\d+)?)?"
+"""Voices that speak on this machine, by name: of piper no voice by its path."""
+
+
 class VoiceSettings(Settings):
     """Who speaks, and at what pace."""
 
-    name: str = "auto"
+    name: Annotated[str, UserOnly(harmless=LOCAL_VOICES)] = "auto"
     """``auto``: the embedded voice if it speaks the track's language, else a program that is installed; or
     ``KIND`` or ``KIND:WHICH`` of `shotad voices`, such as ``espeak-ng:de``."""
     speed: float = Field(1.0, ge=0.5, le=2.0)
     """Pace at which every line is spoken: 1 is as AD is spoken, about 165 words a minute in English; of a
     voice behind a server, its own pace."""
-    lexicon: str | None = None
+    lexicon: Annotated[str | None, UserOnly(inside=True)] = None
     """A file of pronunciations, ``word = as it is said`` on each line."""
-    base_url: str | None = None
+    base_url: Annotated[str | None, UserOnly()] = None
     """Address of an OpenAI-compatible speech endpoint, for the kind ``openai``."""
-    model: str = "gpt-4o-mini-tts"
+    model: Annotated[str, ANY_FILE] = "gpt-4o-mini-tts"
     """The endpoint's model."""
-    instructions: str = ""
+    instructions: Annotated[str, ANY_FILE] = ""
     """How the endpoint's voice is to speak, for models that take such words."""
 
 
@@ -37,9 +42,9 @@ class FitSettings(Settings):
 
     fastest: float = Field(1.15, ge=1.0, le=1.5)
     """Times faster than the pace of AD that a line may be spoken."""
-    earlier: float = Field(1.0, ge=0)
+    earlier: float = Field(1.0, ge=0, le=60)
     """Seconds by which a line may begin before its cue, within its gap."""
-    later: float = Field(1.0, ge=0)
+    later: float = Field(1.0, ge=0, le=60)
     """Seconds by which it may begin after it."""
     ask: bool | None = None
     """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
@@ -88,7 +93,7 @@ class ContainerSettings(Settings):
     """Whether players start with the AD track."""
     sound: Literal["mix", "alone"] = "mix"
     """``mix``: programme and AD in one track; ``alone``: AD only, for players that mix by themselves."""
-    codec: str = "auto"
+    codec: Annotated[str, ANY_FILE] = "auto"
     """Of the AD track: ``auto`` takes what the container's players know, or an ffmpeg name."""
     existing: Literal["auto", "keep", "replace"] = "auto"
     """AD in the same language that the film has already: ``keep`` it beside the new one, or ``replace`` it;
@@ -103,9 +108,9 @@ class ExtendedSettings(Settings):
 
     on: bool = False
     """Whether the film pauses for such lines (``--extended``)."""
-    most: int = Field(20, ge=0)
+    most: int = Field(20, ge=0, le=10_000)
     """Pauses in a film at most."""
-    longest: float = Field(10.0, gt=0)
+    longest: float = Field(10.0, ge=0.1, le=600)
     """Seconds of a pause at most."""
     picture: Literal["encode", "copy"] = "encode"
     """``encode``: encode the picture again, the frame repeated through a pause, which every player takes.
@@ -118,13 +123,13 @@ class ExtendedSettings(Settings):
 class LintSettings(Settings):
     """Where the checks of ``shotad lint`` draw their lines."""
 
-    rate_error: float = Field(200.0, ge=0)
+    rate_error: float = Field(200.0, ge=0, le=10_000)
     """Words a minute; T3: a faster line is an error, one over 180 a warning; 0: neither."""
-    levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
+    levels: Annotated[dict[str, Literal["error", "warning", "off"]], ANY_FILE] = Field(default_factory=dict)
     """Another level for a rule: ``{T2: off, L1: error}``. L13, a title before a name, is off unless named."""
-    ignore: tuple[str, ...] = ()
+    ignore: Annotated[tuple[str, ...], ANY_FILE] = ()
     """Findings to hide: a rule (``L4``) or a rule in one line (``L4:s00083120``)."""
-    words: tuple[str, ...] = ()
+    words: Annotated[tuple[str, ...], UserOnly(inside=True)] = ()
     """Files or folders with more words for the rules on words."""
     parse: Literal["auto", "spacy", "words"] = "auto"
     """``auto``: spaCy where it is installed, else the word lists alone."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from shotad.core.settings import Settings
+from shotad.core.trust import ANY_FILE, LOCAL_ENGINES, PLAIN_NAME, UserOnly
 
 
 class PromptRules(Settings):
@@ -39,19 +40,19 @@ class PromptSettings(Settings):
     """What the prompts call the film."""
     factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
     """What Stage I is told to look for: ``auto`` goes by the shots' scales."""
-    verbs: tuple[str, ...] = (
+    verbs: Annotated[tuple[str, ...], ANY_FILE] = (
         "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
         "stare", "grab", "fall", "get", "go", "open", "smile",
     )  # fmt: skip
     """Verbs that Stage II is given as usual: those most frequent in the AD of a dataset."""
-    example_count: int = Field(10, ge=0)
+    example_count: int = Field(10, ge=0, le=1000)
     """Example ADs that Stage II is shown; 0: none."""
-    example_file: str | None = None
+    example_file: Annotated[str | None, UserOnly(inside=True)] = None
     """A file of example ADs instead: plain text, a line each, or CSV with a column ``text_gt_wo_char``,
     ``text`` or ``text_gt``."""
-    note: str = ""
+    note: Annotated[str, ANY_FILE] = ""
     """The user's own note on the film: names, place, tone. The prompts of both stages carry it."""
-    note_words: int = Field(250, ge=0)
+    note_words: int = Field(250, ge=0, le=100_000)
     """Words of the note that are used."""
     characters: Literal["apart", "clip", "current"] = "apart"
     """People that Stage I gets: ``apart``, those of the current shots first and the others of the clip after;
@@ -80,18 +81,18 @@ class PromptSettings(Settings):
 class SamplingSettings(Settings):
     """How an engine draws its tokens."""
 
-    temperature: float = Field(0.0, ge=0)
+    temperature: float = Field(0.0, ge=0, le=10)
     """0: the likeliest token each time; more: freer answers."""
-    top_p: float = Field(1.0, gt=0, le=1)
+    top_p: float = Field(1.0, ge=0.0001, le=1)
     """Share of the likeliest tokens, by chance, from which one is drawn."""
-    max_tokens: int = Field(512, ge=1)
+    max_tokens: int = Field(512, ge=1, le=1_000_000)
     """Tokens of an answer at most; it is cut off there."""
 
 
 class GreedySettings(Settings):
     """How long an answer may be that is the likeliest one: of equal questions equal answers."""
 
-    max_tokens: int = Field(512, ge=1)
+    max_tokens: int = Field(512, ge=1, le=1_000_000)
     """Tokens of an answer at most; it is cut off there."""
 
     former: ClassVar[dict[str, Any]] = {"temperature": 0.0, "top_p": 1.0}
@@ -105,13 +106,13 @@ class GreedySettings(Settings):
 class Stage1Settings(Settings):
     """The engine that describes the clip. None: the preset's."""
 
-    engine: str | None = None
+    engine: Annotated[str | None, UserOnly(harmless=LOCAL_ENGINES)] = None
     """Its name (docs/engines.md); None: the preset's."""
-    model: str | None = None
+    model: Annotated[str | None, UserOnly(harmless=PLAIN_NAME)] = None
     """The engine's model: a name, a repository of the hub or a folder; None: the engine's own."""
-    revision: str | None = None
+    revision: Annotated[str | None, UserOnly()] = None
     """Revision of the model on its hub; None: the newest that is here."""
-    base_url: str | None = None
+    base_url: Annotated[str | None, UserOnly()] = None
     """The endpoint for this stage; None: ``openai.base_url``."""
     sampling: GreedySettings = GreedySettings(max_tokens=512)
     attempts: int = Field(3, ge=1, le=10)
@@ -121,13 +122,13 @@ class Stage1Settings(Settings):
 class Stage2Settings(Settings):
     """The engine that writes the AD sentence. None: the preset's."""
 
-    engine: str | None = None
+    engine: Annotated[str | None, UserOnly(harmless=LOCAL_ENGINES)] = None
     """Its name (docs/engines.md); None: the preset's."""
-    model: str | None = None
+    model: Annotated[str | None, UserOnly(harmless=PLAIN_NAME)] = None
     """As in Stage I."""
-    revision: str | None = None
+    revision: Annotated[str | None, UserOnly()] = None
     """Revision of the model on its hub; None: the newest that is here."""
-    base_url: str | None = None
+    base_url: Annotated[str | None, UserOnly()] = None
     """The endpoint for this stage; None: ``openai.base_url``."""
     sampling: SamplingSettings = SamplingSettings(temperature=0.6, top_p=0.9, max_tokens=256)
     attempts: int = Field(3, ge=1, le=10)
@@ -142,7 +143,7 @@ class Stage2Settings(Settings):
     select: Literal["single", "sequence", "engine"] = "single"
     """Who chooses among candidates: stated rules for each slot alone; along the film the one that adds
     most to what was said, by embeddings; or the engine of Stage II, along the film."""
-    history: int = Field(5, ge=0)
+    history: int = Field(5, ge=0, le=1000)
     """How many of the last lines the narrator knows."""
     fit: Literal["words", "none"] = "words"
     """``words``: a line above its budget loses sentences, then clauses, else is dropped; ``none``: stays."""
@@ -158,7 +159,7 @@ class LocalSettings(Settings):
 
     quantise: Literal["none", "8bit", "4bit"] = "none"
     """Weights in fewer bits (bitsandbytes); the vision tower is left as it is."""
-    batch: int = Field(16, ge=1)
+    batch: int = Field(16, ge=1, le=4096)
     """Requests that are handed over together; 1 gives the same bytes whatever else is asked."""
 
     former: ClassVar[dict[str, Any]] = {"frames_as": "auto", "attention": "auto", "tokens": 32768}
@@ -167,25 +168,25 @@ class LocalSettings(Settings):
 class EndpointSettings(Settings):
     """A server that speaks OpenAI's chat protocol: vLLM, Ollama, llama.cpp, LM Studio, OpenAI."""
 
-    base_url: str | None = None
+    base_url: Annotated[str | None, UserOnly()] = None
     """None: the environment's ``OPENAI_BASE_URL``, else OpenAI's own."""
-    model: str | None = None
+    model: Annotated[str | None, ANY_FILE] = None
     """The model's name on the server; without one here each stage must have its own."""
-    key_name: str = "OPENAI_API_KEY"
+    key_name: Annotated[str, UserOnly()] = "OPENAI_API_KEY"
     """The environment variable that holds the key. The key itself is never a setting."""
     detail: Literal["low", "high", "auto"] = "low"
     """How closely the server looks at each frame; a higher one costs more tokens."""
     in_flight: int = Field(4, ge=1, le=256)
     """Requests that are under way at once."""
-    timeout: float = Field(120.0, gt=0)
+    timeout: float = Field(120.0, ge=0.01, le=86_400)
     """Seconds that a server may take for an answer."""
-    retries: int = Field(5, ge=0)
+    retries: int = Field(5, ge=0, le=1000)
     """How often a call is repeated after 408, 409, 429, 5xx and broken connections."""
-    longest_pause: float = Field(60.0, gt=0)
+    longest_pause: float = Field(60.0, ge=0.001, le=86_400)
     """Seconds; the pauses between grow up to it. A longer ``Retry-After`` stops the run."""
-    price_in: float | None = Field(None, ge=0)
+    price_in: float | None = Field(None, ge=0, le=1_000_000)
     """Price of a million tokens read, in any currency."""
-    price_out: float | None = Field(None, ge=0)
+    price_out: float | None = Field(None, ge=0, le=1_000_000)
     """Price of a million tokens written, in the same."""
 
     former: ClassVar[dict[str, Any]] = {"structured": "auto", "jpeg_quality": 75}

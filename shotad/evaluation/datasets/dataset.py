@@ -18,14 +18,22 @@ import yaml
 from pydantic import Field
 
 from shotad.core import (
+    Config,
     DatasetError,
     Interval,
     Settings,
     UsageError,
     build_settings,
+    config_path,
+    data_root,
     dataset_path,
+    is_inside,
+    is_trusted,
+    load_settings,
     plural,
+    read_text_file,
     read_yaml,
+    refuse_foreign,
 )
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
@@ -117,11 +125,12 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """The shard that ``2/8`` names. Raises UsageError."""
-        match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+        # At most 99,999 parts: a list is made of all of them.
+        match = re.fullmatch(r"(\d{1,5})/(\d{1,5})", text.strip()) if isinstance(text, str) else None
         with suppress(ValueError):
             if match is not None:
                 return cls(int(match[1]), int(match[2]))
-        raise UsageError(f"--shard {text!r} is no shard.", "Write the second of eight as 2/8.")
+        raise UsageError(f"--shard {str(text)[:80]!r} is no shard.", "Write the second of eight as 2/8.")
 
     def of_groups(self, sizes: Mapping[str, int]) -> set[str]:
         """Its groups, of these names and sizes, the largest first: each is dealt to the part that has the
@@ -175,7 +184,7 @@ class SlotRule(Settings):
     start: Columns = ()
     end: Columns = ()
     frames: Columns = ()
-    longest: float | None = None
+    longest: float | None = Field(None, ge=-1_000_000, le=1_000_000)
     """Of ``frames``: by how many frames an AD's stretch may be longer than ``start`` to ``end`` on average;
     above it the numbers are another edition's."""
 
@@ -190,7 +199,7 @@ class ShotFile(Settings):
     clip: Columns = ("clip",)
     list: Columns = ("shot_list",)
     unit: Literal["seconds", "frames"] = "seconds"
-    gap: float = Field(0.0, ge=0)
+    gap: float = Field(0.0, ge=0, le=3600)
     """Seconds that are left out between two shots."""
 
 
@@ -221,17 +230,17 @@ class VideoPlaces(Settings):
     suffixes: tuple[str, ...] = (".mkv", ".mp4", ".webm", ".avi", ".mov", ".m4v")
     frames: tuple[str, ...] = ()
     """Of folders or tars of numbered frames, whole."""
-    frames_per_second: float = Field(3.0, gt=0)
+    frames_per_second: float = Field(3.0, ge=0.001, le=1000)
 
 
 class Published(Settings):
     """What the whole dataset has, to tell a part of it; None where that is not known."""
 
-    ads: int | None = None
-    clips: int | None = None
-    films: int | None = None
-    actions: int | None = None
-    without_actions: int | None = None
+    ads: int | None = Field(None, ge=0, le=1_000_000_000)
+    clips: int | None = Field(None, ge=0, le=1_000_000_000)
+    films: int | None = Field(None, ge=0, le=1_000_000_000)
+    actions: int | None = Field(None, ge=0, le=1_000_000_000)
+    without_actions: int | None = Field(None, ge=0, le=1_000_000_000)
 
 
 class Description(Settings):
@@ -257,14 +266,16 @@ def read_description(name_or_file: str) -> Description:
     ConfigError for an unknown key."""
     path = dataset_path(name_or_file)
     try:
-        tree = read_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        tree = read_yaml(read_text_file(path, "settings", DatasetError, encoding="utf-8").text)
+    except yaml.YAMLError as error:
         raise DatasetError(f"The description {path} cannot be read: {error}.") from None
     if not isinstance(tree, Mapping):
         raise DatasetError(
             f"The description {path} is not a mapping of keys to values.", "See configs/datasets/cmd-ad.yaml."
         )
     described = build_settings(Description, {"name": path.stem, **tree})
+    if not (is_inside(path, data_root()) or is_trusted(path)):
+        _check_choices(described, path)
     if not described.annotation.files:
         raise DatasetError(f"{path} names no annotation.files.", "Say what the table of ADs is called.")
     slot = described.slot
@@ -281,6 +292,31 @@ def read_description(name_or_file: str) -> Description:
                 f"Use {', '.join(f'{{{name}}}' for name in sorted(known))}.",
             ) from None
     return described
+
+
+def _check_choices(described: Description, path: Path) -> None:
+    """Refuse what the description of a dataset may not choose, which may have come with the dataset: places
+    outside of its root, and settings that are the user's alone. Raises DatasetError, ConfigError."""
+    named = described
+    tables = (named.annotation, named.shots, named.actions, named.casts)
+    places = [place for table in tables for place in table.files]
+    places += [*named.folders, *named.videos.films, *named.videos.pieces, *named.videos.frames]
+    for place in places:
+        if Path(place).is_absolute() or ".." in Path(place).parts:
+            raise DatasetError(
+                f"{path} names {place!r}, which lies outside of the dataset's root.",
+                "Name places below the root, or trust the folder if the file is your own: "
+                f"shotad doctor --trust {path.parent}",
+            )
+    if named.config:
+        own = config_path(named.config)
+        if not (is_inside(own, data_root()) or is_inside(own, path.parent)):
+            raise DatasetError(
+                f"{path} names the config {named.config!r}, which lies outside of its folder.",
+                "Put it beside the description, or name it with --config.",
+            )
+        after = load_settings(Config, [named.config], confined=[named.config])
+        refuse_foreign(Config(), after, str(own), str(path.parent))
 
 
 FIRST_FRAME = 1
@@ -321,10 +357,11 @@ class Annotation:
                 self.films.setdefault(ad.film, title)
         rest = [one.row for name, one in (told or {}).items() if name not in seen]
         what = f"rows whose id is not in {path.name}: {len(rest):,}."
-        self.findings += of_rows(MALFORMED, rest, what)
+        self.findings += of_rows(MALFORMED, rest, what, "actions")
         for kind, rows in self._notes.items():
             level, says = _NOTES[kind]
-            self.findings += of_rows(level, rows, f"{plural(len(rows), 'AD')}: {says}")
+            about = "actions" if kind in _OF_ACTIONS else ""
+            self.findings += of_rows(level, rows, f"{plural(len(rows), 'AD')}: {says}", about)
 
     def _cell(self, row: TableRow, name: str) -> str:
         return str(row.values.get(self._columns.get(name, ""), "")).strip()
@@ -437,6 +474,9 @@ _NOTES = {
     "untold": (MISSING, "the file of actions says nothing of this AD."),
 }
 
+
+_OF_ACTIONS = ("reworded", "strange", "untold")
+"""Which of these concern the file of actions alone."""
 
 _ALIKE = 0.5
 """Share of words that two texts of the same AD have in common at least; another AD's hardly has a third."""

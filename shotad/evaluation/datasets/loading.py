@@ -5,15 +5,15 @@ What is odd or missing is a finding. A plain file needs no description, so anybo
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from shotad.core import DatasetError, Interval, UsageError
+from shotad.core import DatasetError, Interval, UsageError, parse_json, read_text_file
 from shotad.evaluation.datasets.dataset import (
     FIRST_FRAME,
     ActionRow,
@@ -67,7 +67,8 @@ def _found(described: Description, root: Path, **named: Path | None) -> dict[str
 
 
 def _missing(what: str, names: Sequence[str], why: str, level: str = MISSING) -> list[Finding]:
-    return [Finding(level, " or ".join(names), f"there is no file of {what}: {why}.")] if names else []
+    about = f"there is no file of {what}: {why}."
+    return [Finding(level, " or ".join(names), about, what)] if names else []
 
 
 def load_dataset(
@@ -105,6 +106,7 @@ def load_dataset(
     path = files["annotation"]
     if "actions" in files:
         told, findings = read_actions(files["actions"], described.actions)
+        findings = [replace(finding, about="actions") for finding in findings]
     else:
         why = "the action score cannot be counted; shotad evaluate actions makes one"
         findings = _missing("actions", described.actions.files, why)
@@ -147,7 +149,7 @@ def _casts(described: Description, path: Path | None, films: dict[str, str]) -> 
     casts = casts_of(films, read_casts(path))
     without = [film for film in films if film not in casts]
     what = f"films without names, of {len(films):,}"
-    return casts, [Finding(MISSING, path.name, tally(what, without))] if without else []
+    return casts, [Finding(MISSING, path.name, tally(what, without), "casts")] if without else []
 
 
 def _shots(described: Description, path: Path | None, ads: Sequence[Ad]) -> tuple[ShotsByClip, list[Finding]]:
@@ -165,6 +167,7 @@ def _shots(described: Description, path: Path | None, ads: Sequence[Ad]) -> tupl
         (late, "ADs that end after the last shot of their clip"),
     )
     findings += [Finding(NOTE, path.name, tally(what, names)) for names, what in notes if names]
+    findings = [replace(finding, about="shots") for finding in findings]
     return {clip: shots[clip] for clip in clips if clip in shots}, findings
 
 
@@ -279,32 +282,29 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
     }
     found = read_casts(casts) if casts else {}
     without = [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in found]
-    odd = (
-        (NOTE, "there is no column film: all ADs are taken for one film's.", "film" not in columns),
-        (
-            NOTE,
-            "there are no times: the order of the rows is taken for theirs.",
-            not {"start", "end"} <= set(columns),
-        ),
-        (
-            MISSING,
-            "there are no actions: the action score cannot be counted; shotad evaluate actions makes them.",
-            all(ad.actions is None for ad in ads.values()),
-        ),
-        (
-            MISSING,
+    findings = list(records.findings)
+    if "film" not in columns:
+        what = "there is no column film: all ADs are taken for one film's."
+        findings.append(Finding(NOTE, path.name, what))
+    if not {"start", "end"} <= set(columns):
+        what = "there are no times: the order of the rows is taken for theirs."
+        findings.append(Finding(NOTE, path.name, what))
+    if all(ad.actions is None for ad in ads.values()):
+        what = "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
+        findings.append(Finding(MISSING, path.name, what, "actions"))
+    if without:
+        what = (
             f"{len(without)} films have no names ({''.join(without[:1])}), CRITIC needs them: name a file by "
-            "--casts.",
-            without,
-        ),
-    )
+            "--casts."
+        )
+        findings.append(Finding(MISSING, path.name, what, "casts"))
     return Dataset(
         path.stem,
         path.stem,
         path.parent,
         tuple(ads.values()),
         {ad.film: found[ad.film] for ad in ads.values() if ad.film in found},
-        findings=(*records.findings, *(Finding(level, path.name, what) for level, what, so in odd if so)),
+        findings=tuple(findings),
         films=films,
         files={"annotation": path} | ({"casts": casts} if casts else {}),
     )
@@ -343,8 +343,8 @@ def read_casts(path: Path) -> Casts:
     DatasetError."""
     hint = 'Write JSON: {"film": ["name", …], …}.'
     try:
-        tree = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        tree = parse_json(read_text_file(path, "cast", DatasetError, hint=hint, encoding="utf-8").text)
+    except ValueError as error:
         raise DatasetError(f"The cast {path} cannot be read: {error}.", hint) from None
     if not isinstance(tree, Mapping):
         raise DatasetError(f"The cast {path} has no films: it is a {type(tree).__name__}.", hint)

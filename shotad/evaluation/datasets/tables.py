@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import DatasetError
+from shotad.core import DatasetError, read_file_bytes
 
 _NOTHING = ("", "nan", "NaN", "None", "null", "<NA>")
 """What other programs write into a cell for nothing."""
@@ -28,11 +28,13 @@ _HALVES = re.compile(r"\\u[dD][89a-fA-F]")
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that a check found. ``level`` is missing, malformed or note; ``where`` names file and
-    line."""
+    line. ``about`` is the part of the dataset that it concerns (actions, casts, shots) where that is not all
+    of it: whoever does not use that part need not know."""
 
     level: str
     where: str
     what: str
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +155,7 @@ def read_records(path: Path) -> Table:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
+    return read_file_bytes(path, "table", DatasetError)
 
 
 def _json_records(path: Path, data: bytes, *, whole: bool) -> Table:
@@ -346,12 +345,12 @@ _NAMED = 5
 MISSING, MALFORMED, NOTE = "missing", "malformed", "note"
 
 
-def of_rows(level: str, rows: Sequence[TableRow], what: str) -> list[Finding]:
+def of_rows(level: str, rows: Sequence[TableRow], what: str, about: str = "") -> list[Finding]:
     """One finding about all these rows, or none where there are none."""
     if not rows:
         return []
     lines = counted([str(row.line) for row in rows])
-    return [Finding(level, f"{rows[0].path.name}, line{'s' * (len(rows) > 1)} {lines}", what)]
+    return [Finding(level, f"{rows[0].path.name}, line{'s' * (len(rows) > 1)} {lines}", what, about)]
 
 
 def counted(names: Sequence[str], most: int = _NAMED) -> str:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import EvaluationError, file_sha256, key_of
+from shotad.core import EvaluationError, file_sha256, key_of, quoted
 from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Floats, Item, Json, Metric, Row
 from shotad.evaluation.metrics.ptb import VERSION, tokens
 from shotad.evaluation.store import MetricContext
@@ -316,7 +316,7 @@ class Meteor(CaptionMetric):
             except ValueError:
                 sums = ()
             if len(sums) != len(METEOR_COLUMNS):
-                what = f"METEOR's answer to item {item.id} cannot be read: {answer[:200]!r}."
+                what = f"METEOR's answer to item {item.id} cannot be read: {quoted(answer)}."
                 raise EvaluationError(what)
             # A text that is matched whole in one run is not broken: it adds no run to the sums (METEOR 1.5).
             matches = tuple(sum(sums[side:20:2]) for side in (4, 5))
@@ -408,7 +408,7 @@ class Spice(CaptionMetric):
                 found: list[Json] = json.loads(answer.read_text(encoding="utf-8"))
                 scores = {int(entry["image_id"]): dict(entry["scores"]["All"]) for entry in found}
             except (ValueError, KeyError, TypeError) as error:
-                raise EvaluationError(f"SPICE's answer cannot be read: {error!r}.") from None
+                raise EvaluationError(f"SPICE's answer cannot be read: {quoted(error)}.") from None
         if len(scores) != len(asked):
             raise EvaluationError(f"SPICE answered to {len(scores)} of {len(asked)} items.")
         return scores

@@ -41,12 +41,14 @@ from shotad.description import (
     check_templates,
     converse,
     identity_record,
+    is_placeholder,
     make_ready,
     prompt_hash,
     refuses,
     render,
     request_record,
     slot_seed,
+    without_markup,
 )
 from shotad.engines import ENGINES, engine_class, make_engine
 from shotad.evaluation.metric import JUDGE_FAILED, Json
@@ -180,7 +182,8 @@ class Judge:
         def ready() -> bool:
             make_ready(self._engine, self._context.progress)
             if self.sends_to:
-                note = f"Texts leave this machine: they are sent to {self.sends_to}."
+                where = self._engine.abilities.destination
+                note = f"Texts leave this machine: they are sent to {where}."
                 self._context.progress.note(note)
             return True
 
@@ -302,10 +305,11 @@ def whole_number(value: Any, what: str, lowest: int, highest: int) -> int:
 
 
 def sentence(value: Any, what: str) -> str:
-    """The value as text on one line that says something."""
-    if not isinstance(value, str) or not re.search(r"\w", value):
+    """The value as text on one line that says something, without HTML and Markdown."""
+    text = " ".join(without_markup(value).split()) if isinstance(value, str) else ""
+    if is_placeholder(text):
         raise Unreadable(f"{what} must be a sentence, and is {_shown(value)}.")
-    return " ".join(value.split())
+    return text
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:

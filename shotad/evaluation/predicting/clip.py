@@ -29,6 +29,7 @@ from shotad.core import (
     file_sha256,
     key_of,
     plural,
+    quoted,
     seconds,
 )
 from shotad.description import (
@@ -91,7 +92,7 @@ class PredictedLine:
 
     def __post_init__(self) -> None:
         if (self.text is None) != bool(self.failure):
-            raise ValueError(f"line {self.id!r} must have a text or a failure, and not both")
+            raise ValueError(f"line {quoted(self.id)} must have a text or a failure, and not both")
 
     def to_json(self) -> dict[str, Any]:
         """The line's fields as JSON, in their order; without its key."""

@@ -40,7 +40,9 @@ from shotad.core import (
     UsageError,
     WorkFolder,
     WorkFolderError,
+    inner_folder,
     key_of,
+    memory_error_of,
     reported,
     work_folder_of,
     write_settings,
@@ -325,10 +327,14 @@ class _Run:
         try:
             yield
         except _FAILS_A_CLIP as error:
-            lines[:] = self._failed(ads, str(error))
+            full = memory_error_of(error)
+            lines[:] = self._failed(ads, str(full or error))
         except ShotadError:
             raise
         except Exception as error:  # noqa: BLE001  a night's run must not end with one clip's mishap
+            if full := memory_error_of(error):
+                lines[:] = self._failed(ads, str(full))
+                return
             self._place.note(f"{ads[0].clip}: {traceback.format_exc()}")
             lines[:] = self._failed(ads, f"unexpected {type(error).__name__}: {error}")
 
@@ -375,7 +381,7 @@ class _Run:
     def _through(self, film: Film, asked: ClipRequest, engines: Engines) -> list[PredictedLine]:
         """The clip's lines by the pipeline, in its work folder."""
         clip, fingerprint = asked.ads[0].clip, film.info.fingerprint
-        room = self._job.work or self._place.path / "work"
+        room = self._job.work or inner_folder(self._place.path, "work")
         path = room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
         talks = not self._begun or len(asked.ads) >= MANY
         self._begun = True

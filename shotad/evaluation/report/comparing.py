@@ -19,7 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import EvaluationError, ReportSettings, aligned, need, plural, readable_json, write_text
+from shotad.core import (
+    EvaluationError,
+    ReportSettings,
+    aligned,
+    need,
+    plural,
+    quoted,
+    readable_json,
+    write_text,
+)
 from shotad.evaluation.datasets.tables import Table, read_records
 from shotad.evaluation.metric import METRICS, Floats, Item, Json, Result, only
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of
@@ -124,7 +133,7 @@ def _same_texts(a: str, b: str, pairs: Sequence[tuple[Item, Item]]) -> None:
         raise EvaluationError(f"{a} and {b} have no AD in common.", "Compare runs on one dataset.")
     other = next((one.id for one, two in pairs if one.references != two.references), None)
     if other is not None:
-        what = f"AD {other!r} has another human text in {a} than in {b}."
+        what = f"AD {quoted(other)} has another human text in {a} than in {b}."
         raise EvaluationError(what, "Score both with the same annotation.")
 
 
@@ -420,7 +429,7 @@ def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
     odd = [name for name in names if not any(name in (r.name, base_name(r.name)) for r in report.results)]
     if odd:
         known = ", ".join(result.name for result in report.results)
-        raise EvaluationError(f"{report.name} has no metric {odd[0]!r}.", f"It has: {known}.")
+        raise EvaluationError(f"{report.name} has no metric {quoted(odd[0])}.", f"It has: {known}.")
     return list({result.name: result for result in found}.values())
 
 
@@ -473,7 +482,7 @@ def read_scores(path: Path) -> HumanScores:
         key = str(name).strip(), str(told.get(ACTION, "")).strip()
         if key in lines:
             raise EvaluationError(
-                f"{row.where}: AD {key[0]!r} was scored before, in {lines[key][0]}.",
+                f"{row.where}: AD {quoted(key[0])} was scored before, in {lines[key][0]}.",
                 "Give each annotator a column, and each action its line with an action.",
             )
         lines[key] = row.where, told
@@ -488,7 +497,7 @@ def read_scores(path: Path) -> HumanScores:
         for column in (column for column in columns if column in told):
             value = _number(told[column])
             if value is None:
-                raise EvaluationError(f"{where}: {column} {told[column]!r} is no score.", _HINT)
+                raise EvaluationError(f"{where}: {column} {quoted(told[column])} is no score.", _HINT)
             found.append(value)
             own[column][ad].append(value)
         if found:

@@ -25,7 +25,7 @@ from typing import Any
 
 import shotad
 from shotad import __version__
-from shotad.core import Config, EvaluationError, Interval, MeasureSettings, with_texts
+from shotad.core import Config, EvaluationError, Interval, MeasureSettings, quoted, with_texts
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Result, Row, only
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
@@ -243,7 +243,7 @@ def read_report(path: Path) -> Report:
     head = _json(folder / REPORT)
     if head.get("schema") != SCHEMA:
         raise EvaluationError(
-            f"{folder / REPORT} has schema {head.get('schema')!r}, and {SCHEMA} is known here.",
+            f"{folder / REPORT} has schema {quoted(head.get('schema'))}, and {SCHEMA} is known here.",
             "Read it with the version of shotad that wrote it, or score again.",
         )
     speed = _json(folder / SPEED).get("metrics", []) if (folder / SPEED).is_file() else []

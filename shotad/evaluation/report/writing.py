@@ -15,7 +15,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shotad.core import ShotadError, WorkFolderError, aligned, plural, readable_json, write_bytes, write_text
+from shotad.core import (
+    ShotadError,
+    WorkFolderError,
+    aligned,
+    inner_folder,
+    plural,
+    readable_json,
+    write_bytes,
+    write_text,
+)
 from shotad.evaluation.metric import Item, Json, Row
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, span_of
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, main_results, plots_of
@@ -210,6 +219,7 @@ def write_report(folder: Path, run: Report, *, plots: bool = True) -> list[Path]
         SPEED: readable_json(speed_record(run)),
     }
     pictures = {f"{PLOTS}/{plot.name}.png": plot.png for plot in content["plots"]}
+    plots_folder = inner_folder(folder, PLOTS)
     try:  # the older report's last file goes first: a run that is killed leaves no mixture of both
         if folder.is_dir():
             (folder / REPORT).unlink(missing_ok=True)
@@ -222,7 +232,7 @@ def write_report(folder: Path, run: Report, *, plots: bool = True) -> list[Path]
         write_bytes(folder / name, [png])
     for name in PLOT_NAMES:  # of an earlier report, that this one has not
         if f"{PLOTS}/{name}.png" not in pictures:
-            (folder / PLOTS / f"{name}.png").unlink(missing_ok=True)
+            (plots_folder / f"{name}.png").unlink(missing_ok=True)
     write_text(folder / REPORT, readable_json(record))
     return [folder / name for name in (REPORT, *texts, ITEMS, *pictures)]
 

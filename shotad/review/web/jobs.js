@@ -118,6 +118,9 @@ function running(job) {
   ];
 }
 
+/** Which line a finding is about: the beginning of a sentence. */
+const lineOf = ({ cue_id: id }) => (id && store.lines.has(id) ? `line ${number(id)} ` : "");
+
 /** What came of a job, as elements. */
 function outcome(job, brief) {
   if (job.state === "stopped") return [make("p", {}, "Stopped. What was done before is kept.")];
@@ -128,7 +131,7 @@ function outcome(job, brief) {
   if (!brief) {
     parts.push(lines(result.lines, job), many("Not made", result.failures, (one) => `${one.name}: ${one.reason}`, "fault"));
     parts.push(many("How it sounds", result.told, (one) => one));
-    parts.push(many("Rules", result.findings, (one) => `${one.level === "error" ? "Must be put right" : "Look at it"}: ${one.message}`));
+    parts.push(many("Rules", result.findings, (one) => `${one.level === "error" ? "Must be put right" : "Look at it"}: ${lineOf(one)}${one.message}`));
     parts.push(many("Lines that found no place", result.unspoken, (id) => lineButton(id)));
     parts.push(many("Notes", [...(result.warnings ?? []), ...(job.notes ?? [])], (one) => one));
   }

@@ -265,7 +265,7 @@ def test_files_and_folders(tmp_path: Path) -> None:
     people = {("o3-mini", "tt9", True), ("o3-mini", "tt8", False), ("people", "tt9", True)}
     assert found == {*people, (tmp_path.name, "one", True)}
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(EvaluationError, match=r"bad\.txt cannot be read"):
+    with pytest.raises(EvaluationError, match=r"bad\.txt: the text is not UTF-16"):
         read_scripts([tmp_path / "bad.txt"])
     (tmp_path / "empty").mkdir()
     for name, why in (("absent", "no file or folder"), ("empty", "No screenplay in")):

@@ -170,7 +170,7 @@ def described(path: Path) -> object:
         (described, "annotation: {files: [a]}\nslot: {kind: centred, start: [a]}\n", r"needs slot\.end"),
         (described, "annotation: {files: [a]}\nvideos: {films: ['{name}']}\n",
          r"'\{name\}' cannot be filled.*\{clip\}"),
-        (described, "annotation: {files: [a.csv]}\nvideos: {frames_per_second: 0}\n", "greater than 0"),
+        (described, "annotation: {files: [a.csv]}\nvideos: {frames_per_second: 0}\n", "greater than or equal to 0.001"),
         (described, "- a\n", "not a mapping"),
         (described, "a: [\n", "cannot be read"),
     ],

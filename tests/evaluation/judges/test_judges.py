@@ -130,7 +130,21 @@ def test_sentences() -> None:
     assert sentence("  Both \n open a door. ", "reason") == "Both open a door."
     twice = ["He sits.", "She stands.", "he  sits."]
     assert listing(2).read(twice, "events") == ("He sits.", "She stands.")
-    for value in ("", "…", None, 3, ["He sits."]):
+    assert sentence("Ann &amp; <b>Bo</b>\u200b sit.", "reason") == "Ann & Bo sit."
+    assert sentence("Nothing.", "answer") == "Nothing."
+    for value in (
+        "",
+        "…",
+        None,
+        3,
+        ["He sits."],
+        True,
+        "NaN",
+        "undefined",
+        "string",
+        "[object Object]",
+        "&nbsp;",
+    ):
         with pytest.raises(Unreadable, match="reason must be a sentence"):
             sentence(value, "reason")
 

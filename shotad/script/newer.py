@@ -1,0 +1,404 @@
+"""What lies beside a track and is newer than it: a track that was deleted, or put back from a backup, is told
+by what its scripts and the history of its review hold, never by dates, which copies change.
+
+A script that still is as it was written has the lines of the track that it was written from. Where the track
+says something else, one of the two is older. The track is the newer one where a person changed the line in it
+since, where the history of the review knows its line as the last one, and where writing the scripts was
+interrupted. Otherwise the script is, and nothing may be written over it before a person has decided.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shotad.core import (
+    EditConflict,
+    ScriptError,
+    WorkFolderError,
+    parse_json,
+    plural,
+    read_file,
+    whole_record,
+)
+from shotad.script.cue import Cue, Script, ScriptCue, line_stamp, milliseconds, short_hash
+from shotad.script.formats import Format
+from shotad.script.track import Track, cue_json
+
+HISTORY, BEGUN = "review.jsonl", "review.begun.json"
+"""The steps of the review page, and the one that it has begun."""
+
+Hashes = Mapping[str, tuple[str, ...]]
+"""By a script's name: the hash of it as it was written last, then those that it may have where that was not
+finished."""
+
+_ONLY_SEEN_BY_MACHINES = ("spoken_length", "fit_steps", "provenance", "voiced")
+_MACHINE_ONLY = "Not reviewed by a person."
+_CHANGED_BY_PEOPLE = re.compile(r"\d+ lines? (?:edited by a person|described again on request)")
+"""Parts of `Track.statement`."""
+
+_Line = tuple[int, int, str, str]
+"""Start and end in milliseconds, text, and who stands for it, where the format says so."""
+
+
+def content_stamp(cue: Cue) -> str:
+    """Short name of a line: another as soon as anything of it changes that people change or choose from."""
+    values = {key: value for key, value in cue_json(cue).items() if key not in _ONLY_SEEN_BY_MACHINES}
+    return short_hash(json.dumps(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Newer:
+    """Files beside a track that hold newer lines, and these lines, each as a sentence.
+
+    ``stamps`` name the states of the track from which newer scripts were written.
+    """
+
+    files: tuple[str, ...]
+    lines: tuple[str, ...]
+    stamps: frozenset[str]
+
+    def error(self, track: Path) -> EditConflict:
+        """Why nothing may be written over these files, and how to go on."""
+        names = " and ".join(self.files)
+        verb = "is" if len(self.files) == 1 else "are"
+        shown = "; ".join(self.lines[:_SHOWN]) + ("; …" if len(self.lines) > _SHOWN else "")
+        count = plural(len(self.lines), "line", "lines")
+        what = (
+            f"{names} {verb} newer than {track}, which has {count} otherwise: {shown}. Nothing was written."
+        )
+        scripts = [name for name in self.files if name != HISTORY]
+        place = track.parent if track.name == "track.json" else track
+        ways = (
+            [f"take the script's lines: shotad import {place} {track.parent / scripts[0]}"] if scripts else []
+        )
+        ways += [
+            f"put the newer {track.name} back",
+            f"or keep the track as it is: move {names} away, or run with --discard-edits",
+        ]
+        hint = "; ".join(ways)
+        return EditConflict(what, f"{hint[0].upper()}{hint[1:]}.")
+
+
+_SHOWN = 3
+"""Lines that are shown; more help nobody."""
+
+
+def find_newer(
+    track: Track, file: Path, scripts: Sequence[tuple[Format, Path]], hashes: Hashes
+) -> Newer | None:
+    """What beside the ``track`` in ``file`` is newer than it; None where nothing is.
+
+    ``scripts`` are those that belong to it, there or not. Raises WorkFolderError where a script is no file.
+    """
+    names: list[str] = []
+    stamps: set[str] = set()
+    told: dict[str, str] = {}
+    is_confirmed = False
+    found: list[tuple[Format, Path, bytes, str]] = []
+    for form, path in scripts:
+        with suppress(FileNotFoundError):
+            data = read_file(path)
+            found.append((form, path, data, hashlib.sha256(data).hexdigest()))
+    edited = {
+        path.name: _texts(form, path, data)
+        for form, path, data, digest in found
+        if digest not in hashes.get(path.name, ())
+    }
+    known = _KnownNewer(track, file, edited)
+    for form, path, data, digest in found:
+        last, *unfinished = hashes.get(path.name, ("",))
+        if digest in unfinished:
+            continue  # writing it anew was interrupted: the track was written before
+        written = form.encode(track)
+        if data == written:
+            is_confirmed = True
+            continue
+        try:
+            theirs, ours = form.read(data, path.name), form.read(written, path.name)
+        except ScriptError:
+            continue  # whoever brings its edits in says what is wrong with it
+        is_whole = digest == last
+        if not is_whole and not theirs.line_stamps:
+            continue  # it was edited, and does not say in which lines
+        before = _lines(ours, written, form.name)
+        after = _lines(theirs, data, form.name, unchanged=None if is_whole else theirs.line_stamps)
+        lines = after if not is_whole else {**dict.fromkeys(before), **after}
+        differing = [name for name in lines if before.get(name) != after.get(name)]
+        differing = [name for name in differing if not known.is_newer(name)]
+        if not differing:
+            is_confirmed = is_confirmed or is_whole
+            continue
+        names.append(path.name)
+        stamps |= {theirs.stamp} if theirs.stamp else set()
+        for name in differing:
+            told.setdefault(
+                name, f"{name} is {_shown(after.get(name))} there, {_shown(before.get(name))} here"
+            )
+    if not names and not is_confirmed:
+        older = known.older_lines()
+        if older:
+            names.append(HISTORY)
+            told |= {name: f"{name} was changed on the review page" for name in older}
+    return Newer(tuple(names), tuple(told.values()), frozenset(stamps)) if names else None
+
+
+def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hashes) -> None:
+    """Raise EditConflict where the track ``file`` is not there, and what lies beside it holds lines of people
+    that a run would write over."""
+    names = []
+    for form, path in scripts:
+        try:
+            data = read_file(path)
+        except FileNotFoundError:
+            continue
+        if is_edited(form, path, data, hashes) or not _is_machine_made(data):
+            names.append(path.name)
+    best = names[0] if names else None
+    if file.name == "track.json" and _Steps.read(file.parent).latest:
+        names.append(HISTORY)
+    if not names:
+        return
+    place = file.parent if file.name == "track.json" else file
+    ways = [f"Put {file.name} back from a backup"]
+    if best is not None:
+        ways.append(f"take the lines of a script: shotad import {place} {file.parent / best}")
+    ways.append("throw them away: run with --discard-edits")
+    raise EditConflict(
+        f"{file} is not there, but {' and '.join(names)} beside it may hold lines that people wrote. "
+        "Nothing was written.",
+        f"{', or '.join(ways)}.",
+    )
+
+
+def is_edited(form: Format, path: Path, data: bytes, hashes: Hashes, track: Track | None = None) -> bool:
+    """Whether somebody changed a script since it was written, with ``data`` in it now.
+
+    Where it is not known how it was written, it says so itself, by the stamps of its lines; one without
+    stamps is as it was where it is what ``track`` gives.
+    """
+    if path.name in hashes:
+        return hashlib.sha256(data).hexdigest() not in hashes[path.name]
+    if _is_unchanged(form, path, data):
+        return False
+    return track is None or data != form.encode(track)
+
+
+def _is_unchanged(form: Format, path: Path, data: bytes) -> bool:
+    """Whether a script says of each of its lines that it is as it was written."""
+    try:
+        script = form.read(data, path.name)
+    except ScriptError:
+        return False
+    lines = {line.id: line_stamp(line.interval, line.text) for line in script.cues}
+    return bool(script.line_stamps) and lines == dict(script.line_stamps)
+
+
+def _is_machine_made(data: bytes) -> bool:
+    """Whether a script of ours says that nobody has changed or read its lines."""
+    text = data.decode("utf-8", "replace")
+    return _MACHINE_ONLY in text and not _CHANGED_BY_PEOPLE.search(text)
+
+
+def _lines(
+    script: Script, data: bytes, form: str, *, unchanged: Mapping[str, str] | None = None
+) -> dict[str, _Line]:
+    """The lines of a script by their ids. ``unchanged``: only those that still have these stamps."""
+    states = _states(data) if form == "csv" else {}
+    found: dict[str, _Line] = {}
+    for line in script.cues:
+        name = _name(line)
+        if unchanged is not None and unchanged.get(name) != line_stamp(line.interval, line.text):
+            continue
+        start, end = milliseconds(line.interval.start), milliseconds(line.interval.end)
+        found[name] = (start, end, line.text, states.get(name, ""))
+    return found
+
+
+def _texts(form: Format, path: Path, data: bytes) -> dict[str, str]:
+    """The texts of a script by the ids of its lines; none where it cannot be read."""
+    try:
+        return {_name(line): line.text for line in form.read(data, path.name).cues}
+    except ScriptError:
+        return {}
+
+
+def _name(line: ScriptCue) -> str:
+    return line.id or f"line at {line.interval.start:.3f} s"
+
+
+def _states(data: bytes) -> dict[str, str]:
+    """By line: whether somebody edited or accepted it, and who."""
+    rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
+    return {str(row.get("id")): f"{row.get('state')} {row.get('reviewer')}" for row in rows}
+
+
+def _shown(line: _Line | None) -> str:
+    if line is None:
+        return "missing"
+    start, _, text, state = line
+    cut = text if len(text) <= _LETTERS else f"{text[:_LETTERS]}…"
+    return f"{cut!r} at {start / 1000:.3f} s" + (f" ({state.strip()})" if state.strip() else "")
+
+
+_LETTERS = 60
+"""Of a line that are shown."""
+
+
+class _KnownNewer:
+    """Why a line of the track is newer than one that was written from it earlier."""
+
+    def __init__(self, track: Track, file: Path, edited: Mapping[str, Mapping[str, str]]) -> None:
+        """``edited`` has the texts of the scripts that were changed since they were written: the page brings
+        them into the track before it writes the other scripts anew."""
+        self._edited = edited
+        self._cues = {cue.id: cue for cue in track.cues}
+        self._file = file
+        self._by_hand: frozenset[str] | None = None
+        self._steps: _Steps | None = None
+
+    @property
+    def steps(self) -> _Steps:
+        if self._steps is None:
+            self._steps = _Steps.read(self._file.parent) if self._file.name == "track.json" else _Steps()
+        return self._steps
+
+    @property
+    def by_hand(self) -> frozenset[str]:
+        """The lines that a person changed in the track's file since it was written: those that read back
+        otherwise than they stand there."""
+        if self._by_hand is None:
+            rows = {}
+            try:
+                for row in parse_json(read_file(self._file, follow=True))["cues"]:
+                    rows[row.get("id")] = row
+            except (OSError, WorkFolderError, ValueError, KeyError, TypeError, AttributeError):
+                rows = {}
+            same = {
+                name
+                for name, cue in self._cues.items()
+                if name in rows and json.loads(json.dumps(cue_json(cue))) == rows[name]
+            }
+            self._by_hand = frozenset(self._cues.keys() - same)
+        return self._by_hand
+
+    def is_newer(self, name: str) -> bool:
+        """Whether the track's line of this id is known to be newer than that of a script that differs."""
+        cue = self._cues.get(name)
+        stamp = None if cue is None else content_stamp(cue)
+        if self.steps.is_last(name, stamp):
+            return True
+        if cue is None:
+            return False
+        brought = self._edited.get(cue.edited.source, {}) if cue.edited is not None else {}
+        return name in self.by_hand or brought.get(name) == cue.text
+
+    def older_lines(self) -> list[str]:
+        """The lines that are in the track as they were before a later step of the review."""
+        found = []
+        for name, latest in self.steps.latest.items():
+            cue = self._cues.get(name)
+            now = None if cue is None else content_stamp(cue)
+            if now == latest or self.steps.is_last(name, now) or name in self.by_hand:
+                continue
+            if now in self.steps.earlier.get(name, ()):
+                found.append(name)
+        return found
+
+
+Stamp = str | None
+"""`content_stamp` of a line; None where there is none."""
+
+
+@dataclass(slots=True)
+class _Steps:
+    """What the history of the review says of each line: as the last step left it, and as it was before."""
+
+    latest: dict[str, Stamp] = field(default_factory=dict)
+    earlier: dict[str, set[Stamp]] = field(default_factory=dict)
+    begun: dict[str, set[Stamp]] = field(default_factory=dict)
+    """Of the step that was under way when the program was killed, both sides."""
+
+    @staticmethod
+    def read(folder: Path) -> _Steps:
+        """That of a work folder; empty where there is no history, or it cannot be read."""
+        steps = _Steps()
+        undo: list[Mapping[str, Any]] = []
+        redo: list[Mapping[str, Any]] = []
+        for row in _rows(folder / HISTORY):
+            kind = row.get("step")
+            if kind == "done":
+                if row.get("on") and undo:
+                    undo.pop()
+                undo.append(row)
+                redo.clear()
+                steps._take(row, "now")
+            elif kind == "undo" and undo:
+                redo.append(undo.pop())
+                steps._take(redo[-1], "was")
+            elif kind == "redo" and redo:
+                undo.append(redo.pop())
+                steps._take(undo[-1], "now")
+            elif kind == "skip" and row.get("way") in ("undo", "redo"):
+                stack = undo if row["way"] == "undo" else redo
+                if stack:
+                    stack.pop()
+        for row in _begun(folder / BEGUN, undo, redo):
+            for line in _line_steps(row):
+                steps.begun.setdefault(line["id"], set()).update((line.get("was"), line.get("now")))
+        return steps
+
+    def _take(self, row: Mapping[str, Any], side: str) -> None:
+        for line in _line_steps(row):
+            name = line["id"]
+            self.earlier.setdefault(name, set()).update((line.get("was"), line.get("now"), *self._last(name)))
+            self.latest[name] = line.get(side)
+
+    def _last(self, name: str) -> tuple[Stamp, ...]:
+        return (self.latest[name],) if name in self.latest else ()
+
+    def is_last(self, name: str, stamp: Stamp) -> bool:
+        """Whether the history ends with the line as it is."""
+        return (name in self.latest and self.latest[name] == stamp) or stamp in self.begun.get(name, ())
+
+
+def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    try:
+        data = read_file(path)
+    except (OSError, WorkFolderError):
+        return
+    for line in data.splitlines():
+        row = whole_record(HISTORY, line)
+        if row is not None:
+            yield row
+
+
+def _begun(
+    path: Path, undo: Sequence[Mapping[str, Any]], redo: Sequence[Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """The step that was under way."""
+    try:
+        record = whole_record(BEGUN, read_file(path)) or {}
+    except (OSError, WorkFolderError):
+        return
+    row = record.get("row")
+    if not isinstance(row, dict):
+        return
+    if row.get("step") == "done":
+        yield row
+    yield from (undo[-1:] if row.get("step") == "undo" else redo[-1:] if row.get("step") == "redo" else ())
+
+
+def _line_steps(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    lines = row.get("lines")
+    for line in lines if isinstance(lines, list) else ():
+        if isinstance(line, dict) and isinstance(line.get("id"), str):
+            yield line
