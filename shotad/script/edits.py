@@ -377,7 +377,9 @@ class _Merge:
     def line(self, cue: Cue, found: ScriptCue | None) -> Cue:
         """The line as it shall be; ``found`` is the script's, None where it lacks the line."""
         if found is None or not found.text:
-            return self.missing(cue, is_emptied=found is not None and self.script.is_proven)
+            # A line that was found by its time alone may be another, whose text stands somewhere else.
+            is_named = found is not None and found.id == cue.id
+            return self.missing(cue, is_emptied=is_named and self.script.is_proven)
         # Names of its times and text as they were written into the script. Without a stamp, an edited line is
         # taken to have been written before its edit.
         stamp = self.script.line_stamps.get(cue.id)

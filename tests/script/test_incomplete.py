@@ -200,6 +200,19 @@ def test_lines_that_a_script_lacks_go_only_when_somebody_says_so(name: str, plac
     assert len(load_track(place / TRACK).heard) == 2
 
 
+@pytest.mark.parametrize("name", ["vtt", "srt"])
+def test_a_line_whose_text_slipped_above_its_times_is_not_removed(name: str, place: Path) -> None:
+    script = write_format(load_track(place / TRACK), script_format(name), place / f"slipped.{name}")
+    lines = script.read_text(encoding="utf-8").splitlines(keepends=True)
+    times = max(number for number, line in enumerate(lines) if "-->" in line)
+    lines[times], lines[times + 1] = lines[times + 1], lines[times]
+    script.write_text("".join(lines), encoding="utf-8")
+    before = (place / TRACK).read_bytes()
+    with pytest.raises(ScriptError, match="stands in the text of"):
+        import_into(place, script, None)
+    assert (place / TRACK).read_bytes() == before
+
+
 def test_a_script_without_any_line_removes_none_even_then(place: Path) -> None:
     file = place.parent / "none.vtt"
     file.write_text("WEBVTT\n")
