@@ -115,12 +115,12 @@ def own_files(folder: Path, name: re.Pattern[str]) -> list[Path]:
     link, is missing or cannot be read."""
     if folder.is_symlink():
         return []
-    found = []
+    paths = []
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if name.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                found.append(folder / entry.name)
-    return sorted(found)
+                paths.append(folder / entry.name)
+    return sorted(paths)
 
 
 def append(path: Path, data: bytes, *, durable: bool = False) -> None:
@@ -140,9 +140,9 @@ def append(path: Path, data: bytes, *, durable: bool = False) -> None:
         try:
             size = os.fstat(number).st_size
             try:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[os.write(number, rest) :]
+                unwritten = memoryview(data)
+                while unwritten:
+                    unwritten = unwritten[os.write(number, unwritten) :]
                 if durable:
                     os.fsync(number)
                     if size == 0:  # the file is new, perhaps
@@ -174,8 +174,8 @@ def lock_file(path: Path, timeout: float) -> FileLock:
     something: some versions of the library empty it."""
     refuse_special(path)
     with suppress(OSError):
-        found = os.lstat(path)
-        if found.st_nlink > 1 and found.st_size:
+        status = os.lstat(path)
+        if status.st_nlink > 1 and status.st_size:
             raise WorkFolderError(f"{path} is no lock of ours: there is something in it.", "Delete it.")
     return FileLock(path, timeout=timeout)
 
@@ -233,10 +233,10 @@ def check_place(path: Path) -> Path | None:
 
 def _place_of(folder: Path) -> _Place | None:
     try:
-        found = os.stat(folder)
+        status = os.stat(folder)
     except OSError:
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None
 
 
 def _moved(folder: Path) -> WorkFolderError:

@@ -112,15 +112,15 @@ def _told(cause: BaseException, raised: BaseException) -> OutOfMemory:
 
 def _step_of(error: BaseException) -> _Step | None:
     """What the innermost module of ours was at when ``error`` was raised."""
-    found: _Step | None = None
+    step: _Step | None = None
     trace = error.__traceback__
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__", ""))
         fitting = [name for name in _STEPS if module.startswith(name)]
         if fitting:
-            found = _STEPS[max(fitting, key=len)]
+            step = _STEPS[max(fitting, key=len)]
         trace = trace.tb_next
-    return found
+    return step
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def memory_errors_told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        told = memory_error_of(error)
-        if told is None or told is error:
+        memory_error = memory_error_of(error)
+        if memory_error is None or memory_error is error:
             raise
-        raise told from error
+        raise memory_error from error

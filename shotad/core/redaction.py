@@ -54,7 +54,7 @@ def struck_out(text: str, secrets: Iterable[str] = ()) -> str:
     pattern = _pattern(tuple(dict.fromkeys([*secrets, *_sent_secrets()])))
     if pattern is None:
         return text
-    found = [match.span() for match in pattern.finditer(text)]
+    spans = [match.span() for match in pattern.finditer(text)]
     # The same in the text without its escapes, without the escapes that come to light then, and so on
     levels: list[_Plain] = []
     plain = _without_escapes(text)
@@ -64,37 +64,37 @@ def struck_out(text: str, secrets: Iterable[str] = ()) -> str:
             span = match.span()
             for level in reversed(levels):
                 span = level.span_before(*span)
-            found.append(span)
+            spans.append(span)
         plain = _without_escapes(plain.text)
-    if not found:
+    if not spans:
         return text
-    kept: list[str] = []
+    pieces: list[str] = []
     at = 0
-    for start, end in sorted(found):
+    for start, end in sorted(spans):
         if start >= at:
-            kept += [text[at:start], STRUCK]
+            pieces += [text[at:start], STRUCK]
         at = max(at, end)
-    return "".join([*kept, text[at:]])
+    return "".join([*pieces, text[at:]])
 
 
 def struck_out_of_answer(body: bytes, secrets: Iterable[str] = ()) -> bytes:
     """The same of a server's answer as it came: of JSON all texts once they are decoded, so that the answer
     holds no secret whoever decodes it; of sound, which nobody reads, what stands there as it is."""
-    wanted = tuple(secrets)
+    known_secrets = tuple(secrets)
     try:
         text = body.decode()
     except UnicodeDecodeError:
         text = ""
     if text:
-        body = struck_out(text, wanted).encode()
+        body = struck_out(text, known_secrets).encode()
     try:
         tree = json.loads(body)  # also of UTF-16, by which a text may come too
     except (ValueError, RecursionError):
         tree = None
     if tree is not None:
-        clean = struck_out_of(tree, wanted)
+        clean = struck_out_of(tree, known_secrets)
         return body if clean == tree else json.dumps(clean).encode()
-    for secret in () if text else [*wanted, *_sent_secrets()]:
+    for secret in () if text else [*known_secrets, *_sent_secrets()]:
         if len(secret) >= _SHORTEST:
             body = body.replace(secret.encode(), STRUCK.encode())
     return body
@@ -102,13 +102,15 @@ def struck_out_of_answer(body: bytes, secrets: Iterable[str] = ()) -> bytes:
 
 def struck_out_of(tree: Any, secrets: Iterable[str] = ()) -> Any:
     """The same of all texts of a JSON value, its keys among them."""
-    wanted = tuple(secrets)
+    known_secrets = tuple(secrets)
     if isinstance(tree, str):
-        return struck_out(tree, wanted)
+        return struck_out(tree, known_secrets)
     if isinstance(tree, dict):
-        return {struck_out(key, wanted): struck_out_of(value, wanted) for key, value in tree.items()}
+        return {
+            struck_out(key, known_secrets): struck_out_of(value, known_secrets) for key, value in tree.items()
+        }
     if isinstance(tree, list):
-        return [struck_out_of(value, wanted) for value in tree]
+        return [struck_out_of(value, known_secrets) for value in tree]
     return tree
 
 
@@ -139,7 +141,7 @@ def _pattern(secrets: tuple[str, ...]) -> re.Pattern[str] | None:
         if len(secret) >= _SHORTEST:
             data = secret.encode()
             encoded = (base64.b64encode(data), base64.urlsafe_b64encode(data))
-            forms |= {secret, *(one.decode().rstrip("=") for one in encoded)}
+            forms |= {secret, *(form.decode().rstrip("=") for form in encoded)}
     if not forms:
         return None
     # The longest first: a password may be the beginning of another.

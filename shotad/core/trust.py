@@ -79,7 +79,7 @@ def marks(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Marke
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from marks(kind, f"{prefix}{name}.")
             continue
-        marker = next((one for one in field.metadata if isinstance(one, Marker)), None)
+        marker = next((mark for mark in field.metadata if isinstance(mark, Marker)), None)
         if marker is not None or _holds_text(kind):
             yield f"{prefix}{name}", marker
 
@@ -183,11 +183,12 @@ def trust(folder: str) -> None:
 
 def distrust(folder: str) -> None:
     """Trust a folder no longer. Raises UsageError where it was not trusted by itself."""
-    place, known = _spelled(folder), trusted_folders()
-    if place not in known:
-        listed = f"Trusted: {', '.join(known)}." if known else "No folder is trusted."
+    place = _spelled(folder)
+    folders = trusted_folders()
+    if place not in folders:
+        listed = f"Trusted: {', '.join(folders)}." if folders else "No folder is trusted."
         raise UsageError(f"{folder} is not among the trusted folders.", listed)
-    _write_trusted(tuple(one for one in known if one != place))
+    _write_trusted(tuple(trusted for trusted in folders if trusted != place))
 
 
 def _write_trusted(folders: tuple[str, ...]) -> None:
@@ -212,13 +213,14 @@ def is_trusted(place: str | os.PathLike[str]) -> bool:
     text = os.fspath(place)
     folders = trusted_folders()
     if _is_address(text):
-        # What ".." means to a store nobody knows.
-        plain = ".." not in text.split("/")
-        return plain and any(text == one or text.startswith(f"{one}/") for one in folders if _is_address(one))
-    trusted = [Path(one) for one in folders if not _is_address(one)]
-    if Path(text).is_symlink() and not any(is_inside(Path(text).parent, one) for one in trusted):
+        if ".." in text.split("/"):  # what that means to a store nobody knows
+            return False
+        addresses = [folder for folder in folders if _is_address(folder)]
+        return any(text == address or text.startswith(f"{address}/") for address in addresses)
+    paths = [Path(folder) for folder in folders if not _is_address(folder)]
+    if Path(text).is_symlink() and not any(is_inside(Path(text).parent, path) for path in paths):
         return False
-    return any(is_inside(text, one) for one in trusted)
+    return any(is_inside(text, path) for path in paths)
 
 
 def is_inside(path: str | os.PathLike[str], folder: Path) -> bool:

@@ -102,8 +102,8 @@ def _character(entity: re.Match[str]) -> str:
 
 def visible(text: str) -> str:
     """``text`` without what nobody sees: control characters, halves of a pair, marks without a width."""
-    said = _LONE_JOINER.sub("", _LOOKS_EMPTY.sub(" ", seen(text)))
-    return "".join(c for c in said if c == "\n" or unicodedata.category(c) not in ("Cc", "Co", "Cn", "Cs"))
+    shown = _LONE_JOINER.sub("", _LOOKS_EMPTY.sub(" ", seen(text)))
+    return "".join(c for c in shown if c == "\n" or unicodedata.category(c) not in ("Cc", "Co", "Cn", "Cs"))
 
 
 def without_markup(text: str) -> str:

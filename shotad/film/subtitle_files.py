@@ -260,10 +260,10 @@ def _parse_cues(lines: list[str], format_name: str, frame_rate: Fraction) -> Par
                 end_cue(next_begins=False)
                 in_comment = True
                 continue
-        found = read_timing(line, frame_rate)
-        if found is not None:
+        new_timing = read_timing(line, frame_rate)
+        if new_timing is not None:
             end_cue(next_begins=True)
-            timing = found
+            timing = new_timing
         elif looks_like_timing(line):
             # Its words belong to no cue, least of all to the one before.
             end_cue(next_begins=True)

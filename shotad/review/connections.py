@@ -117,7 +117,7 @@ class Connections:
     def close_overdue(self) -> None:
         """Close the connections on which a request has taken too long to arrive."""
         before = time.monotonic() - self._request_seconds
-        for connection in [one for one in self._open if one.owes_since is not None]:
+        for connection in tuple(self._open):
             if connection.owes_since is not None and connection.owes_since < before:
                 connection.abort()
 
@@ -137,7 +137,7 @@ class Connections:
         if not isinstance(error, OSError) or not is_busy(error):
             loop.default_exception_handler(context)
             return
-        strangers = [one for one in self._open if not one.let_in]
+        strangers = [connection for connection in self._open if not connection.let_in]
         for connection in strangers:
             connection.abort()
         if self._told.allows(error.args[:1]):
@@ -147,12 +147,13 @@ class Connections:
             )
 
     def _first_to_go(self, spared: _Connection) -> _Connection:
-        others = [one for one in self._open if one is not spared]
-        strangers = [one for one in others if not one.let_in]
+        closable = [connection for connection in self._open if connection is not spared]
+        strangers = [connection for connection in closable if not connection.let_in]
+        visitors = [connection for connection in closable if connection.let_in]
         # A few places are for strangers: everybody is one until his first request is read.
-        is_for_strangers = len(strangers) <= self.most // _SHARE_OF_STRANGERS and len(strangers) < len(others)
-        candidates = [one for one in others if one.let_in] if is_for_strangers else strangers
-        return min(candidates, key=lambda one: (one.need, one.last_use))
+        is_for_strangers = len(strangers) <= self.most // _SHARE_OF_STRANGERS and bool(visitors)
+        candidates = visitors if is_for_strangers else strangers
+        return min(candidates, key=lambda connection: (connection.need, connection.last_use))
 
 
 class _Connection(H11Protocol):

@@ -303,15 +303,15 @@ class _KnownNewer:
 
     def older_lines(self) -> list[str]:
         """The lines that are in the track as they were before a later step of the review."""
-        found = []
+        names = []
         for name, latest in self.steps.latest.items():
             cue = self._cues.get(name)
             now = None if cue is None else content_stamp(cue)
             if now == latest or self.steps.is_last(name, now) or name in self.by_hand:
                 continue
             if now in self.steps.earlier.get(name, ()):
-                found.append(name)
-        return found
+                names.append(name)
+        return names
 
 
 Stamp = str | None

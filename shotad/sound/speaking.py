@@ -73,11 +73,11 @@ class Checker:
     def problem(self, text: str, take: Take, pace: float) -> str:
         """Why a take of ``text`` cannot be whole; empty where nothing is wrong with it."""
         seconds = take.seconds * self._pace(take, pace)
-        said = f"The voice {self._voice} gave {take.seconds:.1f} s for {_short(text)!r}"
+        message = f"The voice {self._voice} gave {take.seconds:.1f} s for {_short(text)!r}"
         if tempo(self._fewest_words(text), seconds) > FASTEST:
-            return f"{said}: nobody speaks so fast, so it is cut off."
+            return f"{message}: nobody speaks so fast, so it is cut off."
         if seconds > _PAUSES + SLOWEST * usual_words(text, self._language):
-            return f"{said}: nobody speaks so slowly, so it is something else."
+            return f"{message}: nobody speaks so slowly, so it is something else."
         return ""
 
     def is_unusual(self, text: str, take: Take, pace: float) -> bool:

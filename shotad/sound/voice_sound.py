@@ -202,8 +202,8 @@ def _is_chunk(data: bytes, at: int, order: Any) -> bool:
     return is_name and int.from_bytes(head[4:], order) <= len(data) - at - 8
 
 
-def _cut_off(seconds: float, told: float, voice: str) -> BadTakeError:
-    what = f"The voice {voice} gave sound that is cut off: {seconds:.2f} of {told:.2f} s."
+def _cut_off(seconds: float, stated_seconds: float, voice: str) -> BadTakeError:
+    what = f"The voice {voice} gave sound that is cut off: {seconds:.2f} of {stated_seconds:.2f} s."
     return BadTakeError(what, "Run again: what is spoken is kept.")
 
 
@@ -215,7 +215,7 @@ def _decoded_file(data: bytes, wanted: int, voice: str) -> tuple[Samples, int]:
         with av.open(io.BytesIO(data), "r") as container:
             stream = container.streams.audio[0]
             rate = wanted or int(stream.rate)
-            told = _told_seconds(container, stream, data)
+            stated_seconds = _stated_seconds(container, stream, data)
             resampler = av.AudioResampler(format="fltp", layout="mono", rate=rate)
             frames = [out for frame in container.decode(stream) for out in resampler.resample(frame)]
             parts = [np.asarray(frame.to_ndarray()) for frame in (*frames, *resampler.resample(None))]
@@ -228,12 +228,12 @@ def _decoded_file(data: bytes, wanted: int, voice: str) -> tuple[Samples, int]:
     if samples.size == 0:
         raise BadTakeError(f"The voice {voice} gave no sound.", _TRY_ANOTHER)
     seconds = samples.size / rate
-    if told - seconds > max(_MISSING, _MISSING_SHARE * told):
-        raise _cut_off(seconds, told, voice)
+    if stated_seconds - seconds > max(_MISSING, _MISSING_SHARE * stated_seconds):
+        raise _cut_off(seconds, stated_seconds, voice)
     return samples, rate
 
 
-def _told_seconds(container: Any, stream: Any, data: bytes) -> float:
+def _stated_seconds(container: Any, stream: Any, data: bytes) -> float:
     """How long a file says to be; 0 where it does not say, for then ffmpeg guesses."""
     kinds = container.format.name.split(",")
     guessed = "aac" in kinds or ("mp3" in kinds and not re.search(rb"Xing|Info", data[:8192]))
