@@ -256,7 +256,8 @@ class History:
                 with open_file(self.path) as rows:
                     rows.seek(self._end - 1)
                     end = b"" if rows.read(1) == b"\n" else b"\n"
-            append(self.path, end + line)
+            # On the disk before the note of what was begun goes: else a power cut takes both.
+            append(self.path, end + line, durable=True)
             self._end += len(end)
         except (FileNotFoundError, WorkFolderError) as error:
             what = getattr(error, "what", f"{self.path} is gone.")

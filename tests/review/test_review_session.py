@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -397,6 +398,29 @@ def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
     assert history.next_steps["undo"] == "Two."
     history.add("undo")
     assert History(tmp_path).next_steps["undo"] is None
+
+
+def test_a_step_is_on_the_disk_before_the_note_that_it_was_begun_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    sync, unlink = os.fsync, Path.unlink
+
+    def noted_sync(number: int) -> None:
+        happened.append(f"synced {Path(os.readlink(f'/proc/self/fd/{number}')).name}")
+        sync(number)
+
+    def noted_unlink(path: Path, missing_ok: bool = False) -> None:
+        happened.append(f"removed {path.name}")
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(os, "fsync", noted_sync)
+    monkeypatch.setattr(Path, "unlink", noted_unlink)
+    step = step_of(SLEEPS, replace(SLEEPS, text="A dog.", chosen=None))
+    history = History(tmp_path)
+    history.begin(step)
+    history.add(step)
+    assert happened.index("synced review.jsonl") < happened.index("removed review.begun.json")
 
 
 @pytest.mark.parametrize("begun", ["done", "undo", "redo"])
