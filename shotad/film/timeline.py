@@ -244,7 +244,12 @@ class SectionFinder:
             # Another track may have gone on while this one paused.
             near = abs(seconds - section.latest) <= AHEAD
             goes_on = number == place.section and seconds - place.end <= self._ahead
-            if near or goes_on:
+            # A picture of a transport stream is known to be whole only when the next one comes. Of pictures
+            # that stay for long, that is long after the sound around them.
+            is_late = (
+                number == place.section == len(self._sections) - 1 and place.end <= seconds <= section.latest
+            )
+            if near or goes_on or is_late:
                 fitting.append((abs(shown - (place.end + own.shift)), number))
         return min(fitting)[1] if fitting else None
 

@@ -7,6 +7,7 @@ import functools
 import itertools
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,18 @@ def test_slides_are_no_holes() -> None:
     with open_film(make_film(spec).path) as film:
         list(film.frames())
         assert film.holes == ()
+
+
+@pytest.mark.parametrize("times", [(0, 15, 32, 50, 71), (0, 6, 12, 19, 27, 33, 40, 61, 75)])
+def test_slides_with_sound_in_a_transport_stream_stand_where_they_did(times: tuple[float, ...]) -> None:
+    """A slide is known to be whole only when the next ones come, long after the sound that goes with it."""
+    sound = SoundSpec(duration=80, beeps=(3, 40))
+    spec = FilmSpec(
+        suffix=".ts", times=times, frames=len(times), time_base=Fraction(1, 1000), sounds=(sound,)
+    )
+    with open_film(make_film(spec).path) as film:
+        assert [frame.seconds for frame in film.frames()] == pytest.approx(times, abs=0.05)
+        assert film.clock_jumps == 0
 
 
 def test_a_frame_with_a_wrong_time_does_not_end_the_film() -> None:
