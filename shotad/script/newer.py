@@ -109,7 +109,7 @@ def find_newer(
             data = read_file(path)
             found.append((form, path, data, hashlib.sha256(data).hexdigest()))
     edited = {
-        path.name: _texts(form, path, data)
+        path.name: _changed_texts(form, path, data)
         for form, path, data, digest in found
         if digest not in hashes.get(path.name, ())
     }
@@ -223,12 +223,19 @@ def _lines(
     return found
 
 
-def _texts(form: Format, path: Path, data: bytes) -> dict[str, str]:
-    """The texts of a script by the ids of its lines; none where it cannot be read."""
+def _changed_texts(form: Format, path: Path, data: bytes) -> dict[str, str]:
+    """The texts of a script by the ids of its lines, but for those of which it says itself that they are as
+    they were written; none where it cannot be read."""
     try:
-        return {_name(line): line.text for line in form.read(data, path.name).cues}
+        script = form.read(data, path.name)
     except ScriptError:
         return {}
+    texts: dict[str, str] = {}
+    for line in script.cues:
+        is_as_written = script.line_stamps.get(line.id) == line_stamp(line.interval, line.text)
+        if not is_as_written:
+            texts[_name(line)] = line.text
+    return texts
 
 
 def _name(line: ScriptCue) -> str:
@@ -257,8 +264,9 @@ class _KnownNewer:
     """Why a line of the track is newer than one that was written from it earlier."""
 
     def __init__(self, track: Track, file: Path, edited: Mapping[str, Mapping[str, str]]) -> None:
-        """``edited`` has the texts of the scripts that were changed since they were written: the page brings
-        them into the track before it writes the other scripts anew."""
+        """``edited`` has, of the scripts that were changed since they were written, the texts of the changed
+        lines: the page brings them into the track before it writes the other scripts anew. A script that is
+        whole but older than the note of what was written last, as after half a copy, has none."""
         self._edited = edited
         self._cues = {cue.id: cue for cue in track.cues}
         self._file = file

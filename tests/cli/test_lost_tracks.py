@@ -182,6 +182,20 @@ def test_an_older_track_and_a_script_edited_by_hand(describe: Describe, older: P
     assert "A third line." in (older / "movie.ad.vtt").read_text()
 
 
+def test_half_a_copy_of_a_folder_with_a_newer_line_stops_all(describe: Describe, edited: Path) -> None:
+    """Of the newer folder, as it comes from another machine, one script and the note of the scripts are here."""
+    edit(edited / "movie.ad.vtt", "A line before.", MINE)
+    assert describe().code == 0
+    names = ("track.json", "movie.ad.vtt", "movie.ad.csv", "movie.ad.dapt.xml")
+    before = {name: (edited / name).read_bytes() for name in names}
+    edit(edited / "movie.ad.vtt", LATER, "A line before.")
+    assert describe().code == 0
+    for name, data in before.items():
+        (edited / name).write_bytes(data)
+    refused(describe(), "movie.ad.srt is newer than", LATER)
+    assert LATER in (edited / "movie.ad.srt").read_text()
+
+
 def test_a_track_edited_by_hand_is_newer_than_its_scripts(describe: Describe, edited: Path) -> None:
     edit(edited / "track.json", LATER)
     touch_all(edited)
