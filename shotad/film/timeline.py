@@ -132,12 +132,14 @@ class _Place:
 @dataclass(slots=True)
 class _Track:
     """A stream of picture or sound while packets are read. ``changes`` are the packets with which other
-    sections begin; ``sure`` is the place before the last packet, where that one came unexpectedly."""
+    sections begin; ``sure`` is the place before the last packet, where that one came unexpectedly.
+    ``doubted`` is when the last packet says that it is shown, in ticks, where that was not believed."""
 
     base: Fraction
     place: _Place
     changes: list[tuple[int, int]]
     sure: _Place | None = None
+    doubted: int | None = None
 
     def change(self, number: int, section: int) -> None:
         """From this packet on the track is in that section."""
@@ -186,12 +188,22 @@ class SectionFinder:
             track.change(number, section)
         elif abs(shown - decoded) > APART:
             # One of the two times is wrong: damage. The other tells where the packet belongs.
+            doubted, track.doubted = track.doubted, None
             if track.place.leads_to(shown, REORDERED, SURE):
                 decoded = shown
+            elif doubted is not None and -REORDERED <= shown - doubted * tick <= SURE:
+                # Two in a row are shown one after the other: the decoding times are wrong, which ffmpeg
+                # guesses from before a joint where the container has none. So it was with the one before.
+                before = doubted * tick
+                self._go_on(track, stream, number - 1, before, before, REORDERED)
+                self._note(self._sections[track.place.section], stream, before, doubted, doubted)
+                decoded = shown
             else:
+                track.doubted = shown_ticks
                 shown_ticks = decoded_ticks
                 self._go_on(track, stream, number, decoded, decoded, BACK)
         else:
+            track.doubted = None
             back = BACK if is_told else REORDERED
             self._go_on(track, stream, number, decoded, shown, back)
         length = packet.duration or 0

@@ -64,6 +64,7 @@ JOINED = {
     "three times": (".ts", lambda: part() * 3),
     "it runs ahead": (".ts", lambda: part() + part(500)),
     "it runs ahead and begins again": (".ts", lambda: part() + part(500) + part()),
+    "it begins again twice, coded otherwise": (".ts", lambda: part(200) + part(100) + part(b_frames=0)),
     "it jumps back far": (".ts", lambda: part(500) + part()),
     "it jumps back a little": (".ts", lambda: part() + part(2.52)),
     "picture before sound, ahead": (".ts", lambda: interleaved(part(), part(500))),
@@ -94,7 +95,7 @@ def beeps_in(samples: np.ndarray[Any, Any]) -> list[float]:
 
 @pytest.mark.parametrize("name", JOINED)
 def test_picture_and_sound_go_on_together(name: str) -> None:
-    parts = 3 if "three" in name or "ahead and" in name else 2
+    parts = 3 if "three" in name or "ahead and" in name or "twice" in name else 2
     with open_film(joined(name)) as film:
         shown = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
         heard = np.concatenate([block.samples for block in sound_blocks(film)])
@@ -235,6 +236,16 @@ def test_a_second_film_that_ffmpeg_does_not_read_is_told(changes: dict[str, Any]
         with open_film(path) as film:
             assert len(list(film.frames())) == FRAMES
             assert ("another begins behind it" in (film.damage or "")) == told
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 4])
+def test_a_third_film_in_a_matroska_file_is_told(parts: int, tmp_path: Path) -> None:
+    """ffmpeg reads two."""
+    path = tmp_path / "joined.mkv"
+    path.write_bytes(part(suffix=".mkv") * parts)
+    with open_film(path) as film:
+        assert len(list(film.frames())) == FRAMES * min(parts, 2)
+        assert ("another begins behind it" in (film.damage or "")) == (parts > 2)
 
 
 def test_slides_are_no_holes() -> None:
