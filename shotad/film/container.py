@@ -308,8 +308,8 @@ def _segment_end(media: Media) -> int | None:
 
 
 def _element_size(data: bytes) -> int | None:
-    """The size of an element of Matroska whose size begins ``data``, with the bytes of the size; None where it
-    is not known."""
+    """The size of an element of Matroska, with the bytes that tell it, with which ``data`` begins; None where
+    it is not known."""
     width = 9 - data[0].bit_length()
     largest = (1 << 7 * width) - 1
     size = int.from_bytes(data[:width]) & largest

@@ -65,6 +65,10 @@ JOINED = {
     "it runs ahead": (".ts", lambda: part() + part(500)),
     "it runs ahead and begins again": (".ts", lambda: part() + part(500) + part()),
     "it begins again twice, coded otherwise": (".ts", lambda: part(200) + part(100) + part(b_frames=0)),
+    "it begins again far ahead, coded otherwise": (
+        ".ts",
+        lambda: part(13, b_frames=0) + part(9) + part(26000, b_frames=0),
+    ),
     "it jumps back far": (".ts", lambda: part(500) + part()),
     "it jumps back a little": (".ts", lambda: part() + part(2.52)),
     "picture before sound, ahead": (".ts", lambda: interleaved(part(), part(500))),
@@ -95,7 +99,7 @@ def beeps_in(samples: np.ndarray[Any, Any]) -> list[float]:
 
 @pytest.mark.parametrize("name", JOINED)
 def test_picture_and_sound_go_on_together(name: str) -> None:
-    parts = 3 if "three" in name or "ahead and" in name or "twice" in name else 2
+    parts = 3 if "three" in name or "ahead and" in name or "otherwise" in name else 2
     with open_film(joined(name)) as film:
         shown = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
         heard = np.concatenate([block.samples for block in sound_blocks(film)])
