@@ -204,6 +204,31 @@ def test_a_track_edited_by_hand_is_newer_than_its_scripts(describe: Describe, ed
     assert LATER in (edited / "movie.ad.srt").read_text()
 
 
+@pytest.mark.parametrize("form", ["windows", "unix", "mark"])
+def test_line_ends_and_a_mark_at_the_start_are_no_edits(describe: Describe, edited: Path, form: str) -> None:
+    """As git checks files out on another system, and as some editors save them."""
+    scripts = sorted(edited.glob("movie.ad.*"))
+    assert len(scripts) == 4
+    for path in (*scripts, edited / "track.json", edited / "scripts.json"):
+        data = path.read_bytes().replace(b"\r\n", b"\n")
+        if form == "windows":
+            data = data.replace(b"\n", b"\r\n")
+        if form == "mark" and path in scripts:
+            data = b"\xef\xbb\xbf" + data.removeprefix(b"\xef\xbb\xbf")
+        path.write_bytes(data)
+    for _ in range(2):
+        said = describe()
+        assert said.code == 0, said.err
+        assert texts(edited)[0] == MINE
+    (edited / "scripts.json").unlink()
+    assert describe().code == 0
+    # A real edit of such a file is one.
+    data = (edited / "movie.ad.vtt").read_bytes()
+    (edited / "movie.ad.vtt").write_bytes(data.replace(MINE.encode(), LATER.encode()))
+    assert describe().code == 0
+    assert texts(edited)[0] == LATER
+
+
 def test_a_lost_note_of_the_scripts_loses_no_edit(describe: Describe, edited: Path) -> None:
     (edited / "scripts.json").unlink()
     assert describe().code == 0, "all is as it was written"
