@@ -252,9 +252,10 @@ def _changed_texts(form: Format, path: Path, data: bytes) -> dict[str, str]:
         return {}
     texts: dict[str, str] = {}
     for line in script.cues:
-        is_as_written = script.line_stamps.get(line.id) == line_stamp(line.interval, line.text)
+        name = _name(line)
+        is_as_written = script.line_stamps.get(name) == line_stamp(line.interval, line.text)
         if not is_as_written:
-            texts[_name(line)] = line.text
+            texts[name] = line.text
     return texts
 
 
