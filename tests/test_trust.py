@@ -168,6 +168,31 @@ def test_a_file_of_the_folder_itself_may_be_named_and_a_link_out_of_it_not(tmp_p
     assert planned(films).trouble is not None
 
 
+@pytest.mark.parametrize("name", ["movie.note.txt", "movie.cast", "cast"])
+def test_a_note_or_a_cast_beside_a_film_is_no_link_to_somewhere_else(tmp_path: Path, name: str) -> None:
+    films, private = tmp_path / "films", tmp_path / "private"
+    films.mkdir()
+    secret = private / "secret"
+    if "cast" in name:
+        secret.mkdir(parents=True)
+    else:
+        private.mkdir()
+        secret.write_text(f"secret_access_key = {KEY}\n")
+    (films / name).symlink_to(secret)
+    trouble = planned(films).trouble
+    assert trouble is not None
+    assert "is a link out of the folder" in (trouble.error or ("", ""))[0]
+    assert KEY not in str(trouble)
+    # Film and note that lie elsewhere together, only linked here, are a library of links.
+    (private / "movie.mp4").touch()
+    (films / "movie.mp4").unlink()
+    (films / "movie.mp4").symlink_to(private / "movie.mp4")
+    assert planned(films).trouble is None
+    (films / "movie.mp4").unlink()
+    trust(str(films))
+    assert planned(films).trouble is None
+
+
 def test_a_file_builds_on_files_of_its_folder_alone(tmp_path: Path) -> None:
     films = tmp_path / "films"
     settings_beside(tmp_path, "language: de\n", "mine.yaml")

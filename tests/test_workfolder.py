@@ -259,3 +259,16 @@ def test_a_cast_that_has_moved_is_asked_for(tmp_path: Path) -> None:
     nobody = RunSettings(Config(), None, Given())
     assert with_cast(nobody, None) is nobody
     assert with_cast(nobody, tmp_path).given.cast == GivenCast(tmp_path)
+
+
+def test_settings_of_another_program_are_not_replaced(tmp_path: Path) -> None:
+    other, ours = b'{"editor.fontSize": 14}\n', tmp_path / "settings.json"
+    ours.write_bytes(other)
+    with WorkFolder(tmp_path) as folder:
+        with pytest.raises(WorkFolderError, match=r"was not written by shotad.*Name another folder"):
+            write_settings(folder, Config(), None, Given())
+        assert ours.read_bytes() == other
+        for mine in (b"", b"\0" * 40, b'{\n "schema_version": 1,\n "shotad": "0.1.0",\n "fi'):
+            ours.write_bytes(mine)
+            write_settings(folder, Config(), None, Given())
+            assert read_settings(tmp_path).config == Config()

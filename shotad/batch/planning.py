@@ -41,9 +41,11 @@ from shotad.batch.store import Entry, Store, check_target
 from shotad.core import (
     SETTINGS,
     Config,
+    ConfigError,
     ShotadError,
     WorkFolderError,
     assignments_of,
+    is_inside,
     is_text,
     is_trusted,
     load_settings,
@@ -122,6 +124,9 @@ class Planner:
 
     def _with(self, job: FilmJob, beside: Beside) -> FilmJob:
         """The job with what lies beside its film in place of what the batch says."""
+        for place in (beside.note, beside.cast):
+            if place is not None:
+                _refuse_link_out(place, job.film)
         files = beside.settings
         if files not in self._configs:
             self._configs[files] = self._config_with(files)
@@ -161,6 +166,22 @@ class Planner:
         told = f"{film.size} {film.changed.isoformat() if film.changed else ''}"
         stamp = "" if is_local(film.place) else told
         return replace(self._shared, film=film.place, folder=folder, cast_key=key, stamp=stamp)
+
+
+def _refuse_link_out(place: str, film: str) -> None:
+    """Raises ConfigError for a link beside a film that leads out of the film's folder, unless the user trusts
+    that folder: what a note or a cast says is sent to the engine, and kept in the work folder."""
+    if not is_local(place):
+        return
+    path = local_path(place)
+    # Where the film is a link itself, the note may lie beside the film that it leads to.
+    folders = (path.parent, local_path(film).resolve().parent)
+    if path.is_symlink() and not any(is_inside(path, one) for one in folders) and not is_trusted(path.parent):
+        raise ConfigError(
+            f"{path} is a link out of the folder of the film.",
+            "Put the file or folder itself there. If all files beside these films are your own: "
+            f"shotad doctor --trust {path.parent}",
+        )
 
 
 def _failed(job: FilmJob, error: ShotadError) -> FilmResult:

@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 from shotad import __version__
 from shotad.core.config import Config
 from shotad.core.errors import CastError, ConfigError, UsageError, WorkFolderError
+from shotad.core.files import read_file
 from shotad.core.progress import without_secrets
 from shotad.core.records import with_texts
 from shotad.core.settings import assigned, build_settings, load_settings
@@ -170,7 +171,9 @@ def write_settings(
     """Write ``settings.json``. Paths become absolute, so that a later command may run elsewhere.
 
     It gets a seal of this user, so that a later command knows that the user chose what stands there.
+    Raises WorkFolderError where another program's file has that name.
     """
+    _refuse_other_programs(folder.path / SETTINGS)
     record = {
         "schema_version": SCHEMA,
         "shotad": __version__,
@@ -191,6 +194,21 @@ def write_settings(
         "files": sealed("files", _sealed_files(written)),
     }
     folder.write_text(SETTINGS, json.dumps(written, ensure_ascii=False, indent=1) + "\n")
+
+
+def _refuse_other_programs(file: Path) -> None:
+    """Raise WorkFolderError where the settings of another program have the name of ours: many are called so,
+    and a folder may be named by mistake, or by a link that came with a film. One of ours, however damaged,
+    names shotad in its first lines; one that a power cut left empty may be replaced."""
+    try:
+        data = read_file(file)
+    except FileNotFoundError:
+        return
+    if data.strip(b"\0 \t\r\n") and b'"shotad"' not in data:
+        raise WorkFolderError(
+            f"{file} was not written by shotad, so {file.parent} is no work folder.",
+            "Name another folder with --out.",
+        )
 
 
 def name_cast(folder: WorkFolder, run: RunSettings, path: Path) -> None:

@@ -291,6 +291,7 @@ def _timeline(path: str, size: int, _modified: int) -> Timeline | None:
     return finder.timeline()
 
 
+_EBML = b"\x1a\x45\xdf\xa3"
 _SEGMENT = b"\x18\x53\x80\x67"
 _SIZES = 9
 """Bytes of the name and of the largest size of an element less one (RFC 8794)."""
@@ -302,10 +303,17 @@ def _segment_end(media: Media) -> int | None:
     at = head.find(_SEGMENT) + len(_SEGMENT)
     if at < len(_SEGMENT) or at >= len(head) - _SIZES or not head[at]:
         return None
-    width = 9 - head[at].bit_length()
-    size = int.from_bytes(head[at : at + width]) & (1 << 7 * width) - 1
-    is_known = size != (1 << 7 * width) - 1
-    return at + width + size if is_known else None
+    size = _element_size(head[at : at + _SIZES])
+    return None if size is None else at + size
+
+
+def _element_size(data: bytes) -> int | None:
+    """The size of an element of Matroska, with the bytes that tell it, with which ``data`` begins; None where
+    it is not known."""
+    width = 9 - data[0].bit_length()
+    largest = (1 << 7 * width) - 1
+    size = int.from_bytes(data[:width]) & largest
+    return None if size == largest else width + size
 
 
 def is_cover(stream: Any) -> bool:
@@ -466,9 +474,12 @@ _HEADS = {
 def holds_another(media: Media, container: str) -> bool:
     """Whether behind the end of a film another one begins in the same file, which ffmpeg does not read.
 
-    ``container`` is ffmpeg's name of its format. Others than MP4, FLV and ASF are read on, or have no end.
+    ``container`` is ffmpeg's name of its format. Of Matroska ffmpeg reads two films. Others than MP4, FLV and
+    ASF are read on, or have no end.
     """
     kinds = container.split(",")
+    if "matroska" in kinds:
+        return _third_matroska(media)
     if "mp4" in kinds:
         return _second_mp4(media)
     head = next((head for kind, head in _HEADS.items() if kind in kinds), None)
@@ -497,6 +508,21 @@ def _second_mp4(media: Media) -> bool:
         names.append(name)
         at += size
     return names.count(b"ftyp") > 1 and names.count(b"moov") > 1 and b"moof" not in names
+
+
+def _third_matroska(media: Media) -> bool:
+    """Whether a Matroska file has more than two films, whose sizes are known: of streams they are not."""
+    segments = at = 0
+    while at < media.size and segments < 3:
+        head = media.read_at(at, 4 + _SIZES)
+        if len(head) < 5 or not head[4] or head[:4] not in (_EBML, _SEGMENT):
+            break
+        size = _element_size(head[4:])
+        if size is None:
+            break
+        segments += head[:4] == _SEGMENT
+        at += 4 + size
+    return segments > 2
 
 
 def last_second(media: Media, start: Fraction, near: float | None = None) -> float:

@@ -129,15 +129,26 @@ class _Place:
         return seconds - self.last >= -back and seconds - self.end <= ahead
 
 
+@dataclass(frozen=True, slots=True)
+class _Doubted:
+    """A packet whose time of showing was not believed: that time, in ticks, and where its track was."""
+
+    shown: int
+    place: _Place
+    sure: _Place | None
+
+
 @dataclass(slots=True)
 class _Track:
     """A stream of picture or sound while packets are read. ``changes`` are the packets with which other
-    sections begin; ``sure`` is the place before the last packet, where that one came unexpectedly."""
+    sections begin; ``sure`` is the place before the last packet, where that one came unexpectedly.
+    ``doubted`` is the last packet, where it was not believed when it is shown."""
 
     base: Fraction
     place: _Place
     changes: list[tuple[int, int]]
     sure: _Place | None = None
+    doubted: _Doubted | None = None
 
     def change(self, number: int, section: int) -> None:
         """From this packet on the track is in that section."""
@@ -184,20 +195,44 @@ class SectionFinder:
             section = self._nearest(decoded) if self._sections else self._begin(decoded, shown)
             track = self._tracks[stream] = _Track(base, _Place(section, decoded, decoded), [])
             track.change(number, section)
-        elif abs(shown - decoded) > APART:
+        elif abs(shown - decoded) > APART and not self._bears_out(track, stream, number, shown, tick):
             # One of the two times is wrong: damage. The other tells where the packet belongs.
             if track.place.leads_to(shown, REORDERED, SURE):
                 decoded = shown
             else:
+                track.doubted = _Doubted(shown_ticks, track.place, track.sure)
                 shown_ticks = decoded_ticks
                 self._go_on(track, stream, number, decoded, decoded, BACK)
+        elif abs(shown - decoded) > APART:
+            decoded = shown
+            self._go_on(track, stream, number, shown, shown, REORDERED)
         else:
+            self._bears_out(track, stream, number, shown, tick)
             back = BACK if is_told else REORDERED
             self._go_on(track, stream, number, decoded, shown, back)
         length = packet.duration or 0
         section = track.place.section
         track.place = _Place(section, decoded, decoded + length * tick)
-        self._note(self._sections[section], stream, decoded, shown_ticks, shown_ticks + length)
+        if track.doubted is None or stream not in self._sections[section].ends:
+            self._note(self._sections[section], stream, decoded, shown_ticks, shown_ticks + length)
+
+    def _bears_out(self, track: _Track, stream: int, number: int, shown: float, tick: float) -> bool:
+        """Whether the packet before was doubted, and is shown just before this one after all.
+
+        Then its decoding time was wrong, which ffmpeg guesses from before a joint where the container has
+        none; the packet is put where it says that it is shown.
+        """
+        doubted, track.doubted = track.doubted, None
+        if doubted is None or not -REORDERED <= shown - doubted.shown * tick <= SURE:
+            return False
+        before = doubted.shown * tick
+        track.place, track.sure = doubted.place, doubted.sure
+        track.change(number - 1, track.place.section)
+        self._go_on(track, stream, number - 1, before, before, REORDERED)
+        section = track.place.section
+        track.place = _Place(section, before, before)
+        self._note(self._sections[section], stream, before, doubted.shown, doubted.shown)
+        return True
 
     def _go_on(
         self, track: _Track, stream: int, number: int, decoded: float, shown: float, back: float
@@ -244,7 +279,12 @@ class SectionFinder:
             # Another track may have gone on while this one paused.
             near = abs(seconds - section.latest) <= AHEAD
             goes_on = number == place.section and seconds - place.end <= self._ahead
-            if near or goes_on:
+            # A picture of a transport stream is known to be whole only when the next one comes. Of pictures
+            # that stay for long, that is long after the sound around them.
+            is_late = (
+                number == place.section == len(self._sections) - 1 and place.end <= seconds <= section.latest
+            )
+            if near or goes_on or is_late:
                 fitting.append((abs(shown - (place.end + own.shift)), number))
         return min(fitting)[1] if fitting else None
 

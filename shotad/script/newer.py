@@ -107,9 +107,9 @@ def find_newer(
     for form, path in scripts:
         with suppress(FileNotFoundError):
             data = read_file(path)
-            found.append((form, path, data, hashlib.sha256(data).hexdigest()))
+            found.append((form, path, data, _digest_of(data, hashes.get(path.name, ()))))
     edited = {
-        path.name: _texts(form, path, data)
+        path.name: _changed_texts(form, path, data)
         for form, path, data, digest in found
         if digest not in hashes.get(path.name, ())
     }
@@ -119,7 +119,7 @@ def find_newer(
         if digest in unfinished:
             continue  # writing it anew was interrupted: the track was written before
         written = form.encode(track)
-        if data == written:
+        if _plain(data) == _plain(written):
             is_confirmed = True
             continue
         try:
@@ -186,10 +186,30 @@ def is_edited(form: Format, path: Path, data: bytes, hashes: Hashes, track: Trac
     stamps is as it was where it is what ``track`` gives.
     """
     if path.name in hashes:
-        return hashlib.sha256(data).hexdigest() not in hashes[path.name]
+        return _digest_of(data, hashes[path.name]) not in hashes[path.name]
     if _is_unchanged(form, path, data):
         return False
-    return track is None or data != form.encode(track)
+    return track is None or _plain(data) != _plain(form.encode(track))
+
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def _plain(data: bytes) -> bytes:
+    """A script without what git and editors change when they store it: line ends, and a mark at the start."""
+    return data.removeprefix(_MARK).replace(b"\r\n", b"\n")
+
+
+def _digest_of(data: bytes, noted: Sequence[str]) -> str:
+    """The hash of a script. Where it differs from one that is ``noted`` in its line ends or the mark at its
+    start alone, it is that one: nobody has edited it."""
+    plain = _plain(data)
+    lines_of_windows = plain.replace(b"\n", b"\r\n")
+    for form in (data, plain, lines_of_windows, _MARK + plain, _MARK + lines_of_windows):
+        digest = hashlib.sha256(form).hexdigest()
+        if digest in noted:
+            return digest
+    return hashlib.sha256(data).hexdigest()
 
 
 def _is_unchanged(form: Format, path: Path, data: bytes) -> bool:
@@ -223,12 +243,20 @@ def _lines(
     return found
 
 
-def _texts(form: Format, path: Path, data: bytes) -> dict[str, str]:
-    """The texts of a script by the ids of its lines; none where it cannot be read."""
+def _changed_texts(form: Format, path: Path, data: bytes) -> dict[str, str]:
+    """The texts of a script by the ids of its lines, but for those of which it says itself that they are as
+    they were written; none where it cannot be read."""
     try:
-        return {_name(line): line.text for line in form.read(data, path.name).cues}
+        script = form.read(data, path.name)
     except ScriptError:
         return {}
+    texts: dict[str, str] = {}
+    for line in script.cues:
+        name = _name(line)
+        is_as_written = script.line_stamps.get(name) == line_stamp(line.interval, line.text)
+        if not is_as_written:
+            texts[name] = line.text
+    return texts
 
 
 def _name(line: ScriptCue) -> str:
@@ -257,8 +285,9 @@ class _KnownNewer:
     """Why a line of the track is newer than one that was written from it earlier."""
 
     def __init__(self, track: Track, file: Path, edited: Mapping[str, Mapping[str, str]]) -> None:
-        """``edited`` has the texts of the scripts that were changed since they were written: the page brings
-        them into the track before it writes the other scripts anew."""
+        """``edited`` has, of the scripts that were changed since they were written, the texts of the changed
+        lines: the page brings them into the track before it writes the other scripts anew. A script that is
+        whole but older than the note of what was written last, as after half a copy, has none."""
         self._edited = edited
         self._cues = {cue.id: cue for cue in track.cues}
         self._file = file

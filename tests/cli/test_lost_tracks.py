@@ -182,12 +182,51 @@ def test_an_older_track_and_a_script_edited_by_hand(describe: Describe, older: P
     assert "A third line." in (older / "movie.ad.vtt").read_text()
 
 
+def test_half_a_copy_of_a_folder_with_a_newer_line_stops_all(describe: Describe, edited: Path) -> None:
+    """Of the newer folder, as it comes from another machine, one script and the note of the scripts are here."""
+    edit(edited / "movie.ad.vtt", "A line before.", MINE)
+    assert describe().code == 0
+    names = ("track.json", "movie.ad.vtt", "movie.ad.csv", "movie.ad.dapt.xml")
+    before = {name: (edited / name).read_bytes() for name in names}
+    edit(edited / "movie.ad.vtt", LATER, "A line before.")
+    assert describe().code == 0
+    for name, data in before.items():
+        (edited / name).write_bytes(data)
+    refused(describe(), "movie.ad.srt is newer than", LATER)
+    assert LATER in (edited / "movie.ad.srt").read_text()
+
+
 def test_a_track_edited_by_hand_is_newer_than_its_scripts(describe: Describe, edited: Path) -> None:
     edit(edited / "track.json", LATER)
     touch_all(edited)
     assert describe().code == 0
     assert texts(edited)[0] == LATER
     assert LATER in (edited / "movie.ad.srt").read_text()
+
+
+@pytest.mark.parametrize("form", ["windows", "unix", "mark"])
+def test_line_ends_and_a_mark_at_the_start_are_no_edits(describe: Describe, edited: Path, form: str) -> None:
+    """As git checks files out on another system, and as some editors save them."""
+    scripts = sorted(edited.glob("movie.ad.*"))
+    assert len(scripts) == 4
+    for path in (*scripts, edited / "track.json", edited / "scripts.json"):
+        data = path.read_bytes().replace(b"\r\n", b"\n")
+        if form == "windows":
+            data = data.replace(b"\n", b"\r\n")
+        if form == "mark" and path in scripts:
+            data = b"\xef\xbb\xbf" + data.removeprefix(b"\xef\xbb\xbf")
+        path.write_bytes(data)
+    for _ in range(2):
+        said = describe()
+        assert said.code == 0, said.err
+        assert texts(edited)[0] == MINE
+    (edited / "scripts.json").unlink()
+    assert describe().code == 0
+    # A real edit of such a file is one.
+    data = (edited / "movie.ad.vtt").read_bytes()
+    (edited / "movie.ad.vtt").write_bytes(data.replace(MINE.encode(), LATER.encode()))
+    assert describe().code == 0
+    assert texts(edited)[0] == LATER
 
 
 def test_a_lost_note_of_the_scripts_loses_no_edit(describe: Describe, edited: Path) -> None:

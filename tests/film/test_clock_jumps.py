@@ -7,6 +7,7 @@ import functools
 import itertools
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,11 @@ JOINED = {
     "three times": (".ts", lambda: part() * 3),
     "it runs ahead": (".ts", lambda: part() + part(500)),
     "it runs ahead and begins again": (".ts", lambda: part() + part(500) + part()),
+    "it begins again twice, coded otherwise": (".ts", lambda: part(200) + part(100) + part(b_frames=0)),
+    "it begins again far ahead, coded otherwise": (
+        ".ts",
+        lambda: part(13, b_frames=0) + part(9) + part(26000, b_frames=0),
+    ),
     "it jumps back far": (".ts", lambda: part(500) + part()),
     "it jumps back a little": (".ts", lambda: part() + part(2.52)),
     "picture before sound, ahead": (".ts", lambda: interleaved(part(), part(500))),
@@ -93,7 +99,7 @@ def beeps_in(samples: np.ndarray[Any, Any]) -> list[float]:
 
 @pytest.mark.parametrize("name", JOINED)
 def test_picture_and_sound_go_on_together(name: str) -> None:
-    parts = 3 if "three" in name or "ahead and" in name else 2
+    parts = 3 if "three" in name or "ahead and" in name or "otherwise" in name else 2
     with open_film(joined(name)) as film:
         shown = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
         heard = np.concatenate([block.samples for block in sound_blocks(film)])
@@ -236,12 +242,34 @@ def test_a_second_film_that_ffmpeg_does_not_read_is_told(changes: dict[str, Any]
             assert ("another begins behind it" in (film.damage or "")) == told
 
 
+@pytest.mark.parametrize("parts", [1, 2, 3, 4])
+def test_a_third_film_in_a_matroska_file_is_told(parts: int, tmp_path: Path) -> None:
+    """ffmpeg reads two."""
+    path = tmp_path / "joined.mkv"
+    path.write_bytes(part(suffix=".mkv") * parts)
+    with open_film(path) as film:
+        assert len(list(film.frames())) == FRAMES * min(parts, 2)
+        assert ("another begins behind it" in (film.damage or "")) == (parts > 2)
+
+
 def test_slides_are_no_holes() -> None:
     """A frame that stands for long in a film of such frames is shown for as long."""
     spec = FilmSpec(suffix=".mkv", times=(0.0, 4.0, 9.0, 20.0, 23.0, 40.0), frames=6)
     with open_film(make_film(spec).path) as film:
         list(film.frames())
         assert film.holes == ()
+
+
+@pytest.mark.parametrize("times", [(0, 15, 32, 50, 71), (0, 6, 12, 19, 27, 33, 40, 61, 75)])
+def test_slides_with_sound_in_a_transport_stream_stand_where_they_did(times: tuple[float, ...]) -> None:
+    """A slide is known to be whole only when the next ones come, long after the sound that goes with it."""
+    sound = SoundSpec(duration=80, beeps=(3, 40))
+    spec = FilmSpec(
+        suffix=".ts", times=times, frames=len(times), time_base=Fraction(1, 1000), sounds=(sound,)
+    )
+    with open_film(make_film(spec).path) as film:
+        assert [frame.seconds for frame in film.frames()] == pytest.approx(times, abs=0.05)
+        assert film.clock_jumps == 0
 
 
 def test_a_frame_with_a_wrong_time_does_not_end_the_film() -> None:
