@@ -68,6 +68,9 @@ _GUARDED = re.compile(rf"{_BEFORE_SIGN}'('*[{_SIGNS}])")
 """What a spreadsheet may take for a formula (OWASP, CSV injection): a cell that begins with a sign; some
 take the wide signs, too. Where another country's separator parts the file, a cell may begin behind it or on
 a new line."""
+_SPREADSHEET_ERROR = re.compile(r"#[¿¡]?[^\W\d_][\w/]{1,11}[?!]|#DIV/0!|#N/?[AV]|#{3,}|Err:\d{3}")
+"""What a spreadsheet shows, and saves, where it takes a text for a formula: ``-He runs`` becomes ``#NAME?``,
+in other languages ``#NOM?`` or ``#WERT!``."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 _TRACK_STAMP = re.compile(r"(?P<stamp>[0-9a-f]{8})(?P<end> end)?")
 UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
@@ -132,6 +135,9 @@ def read_csv(text: str, name: str) -> Script:
             heads = ["start", "end", "text"]
         cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
         said = unguarded(cells.get("text", ""))
+        if _SPREADSHEET_ERROR.fullmatch(said.strip()):
+            what = f"{where}: the text is {quoted(said.strip())}, the error of a spreadsheet."
+            raise ScriptError(what, "Write the text itself into the cell.")
         interval = parse_interval(cells["start"], cells["end"], where)
         if cells.get("status", "").strip().lower() in UNHEARD:
             said = ""
@@ -172,6 +178,11 @@ def filled_rows(rows: Any, name: str) -> Iterator[tuple[str, list[str]]]:
 def parted_rows(text: str) -> Any:
     """A ``csv.reader`` of a table parted by comma, semicolon or tab, as its first line has most."""
     text = text.removeprefix("\ufeff")
+    # A first line by which Excel is told the separator: ``sep=;``
+    named = re.match(r'"?sep=([,;\t|])"?[,;\t|]*\r?(?:\n|$)', text, re.IGNORECASE)
+    if named is not None:
+        rest = text[named.end() :]
+        return csv.reader(io.StringIO(rest, newline=""), delimiter=named[1], strict=True)
     first = text.partition("\n")[0]
     return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
 
