@@ -580,9 +580,12 @@ def _parse_ttml(text: str) -> ParsedSubtitles:
         has_end = end is not None or length is not None
         is_sequence = element.get("timeContainer") == "seq"
         last_end = start
+        inner_end_around = stop if has_end else end_around
+        if begin is not None and not has_end:
+            inner_end_around = start  # not known: the words are shown as long as they take
         for inner in element:
             # In a sequence each element begins where the one before it ends.
-            inner_end = walk(inner, last_end if is_sequence else start, stop if has_end else end_around)
+            inner_end = walk(inner, last_end if is_sequence else start, inner_end_around)
             last_end = inner_end if is_sequence else max(last_end, inner_end)
         return stop if has_end else last_end
 

@@ -543,6 +543,7 @@ Dialogue: 0,0:00:05.00,0:00:07.00,Default,Thom,0,0,0,,- Hi.\\N- BO: Ho.
         ("WEBVTT\n\n00:04.400 --> 00:06.000\n10:30:15\n", [(4.4, 6.0)]),
         ('<tt><body timeContainer="seq"><p dur="2s">Hello.</p><p dur="3s">Bye.</p></body></tt>', [(0, 2), (2, 5)]),
         ('<tt><body><div begin="4.4s" end="6s"><p>Hello.</p></div></body></tt>', [(4.4, 6.0)]),
+        ('<tt><body><div begin="4.4s"><p>Hello.</p></div></body></tt>', [(4.4, 5.4)]),
     ],
 )  # fmt: skip
 def test_times_as_programs_and_text_recognition_write_them(text: str, spoken: list[Any]) -> None:
