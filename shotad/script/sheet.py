@@ -352,6 +352,7 @@ SECONDS_PER_WORD = 0.375
 
 _ID = re.compile(r"(?:(?<!\s)\s+)?\[(?P<id>[sh]\d{8,})\]\s*$")
 _STATEMENT = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})(?P<end> end)?\]\s*$")
+_DAMAGED_ID = re.compile(r"(?:\[[^\[\]]{0,8}\d{4,}[^\[\]]{0,8}\]?|[sh]\d{5,}\s?\])\s*$")
 _MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
 _FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
 
@@ -415,6 +416,10 @@ def read_reaper(text: str, name: str) -> Script:
     lines = [entry for entry in entries if not _STATEMENT.search(entry[0])]
     regions = [_cue(said, start, end) for said, start, end in lines if end is not None]
     cues = regions or _marked(lines)
+    for cue in cues if is_ours else ():
+        if cue.id is None and _DAMAGED_ID.search(cue.text):
+            what = f"{name}: the id at the end of {quoted(cue.text)} is damaged."
+            raise ScriptError(what, "Write it as in [s00083120], or take it out whole.")
     return Script(tuple(cues), stamps[0] if stamps else None, is_proven=has_end)
 
 

@@ -108,13 +108,23 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
     deviations: list[tuple[int, str]] = []
     stamp: str | None = None
     line_stamps: dict[str, str] = {}
+    parted_id: str | None = None
     for block in _vtt_blocks(lines, written_lines):
         if block.timing is not None:
+            if parted_id is not None:
+                deviations.append(
+                    (block.timing + 1, f"an empty line parts {quoted(parted_id)} from its times")
+                )
+                block.cue_id = block.cue_id or parted_id
+            parted_id = None
             cues.append(_vtt_cue(lines, block, name))
             check_count(cues, name)
             deviations += _vtt_deviations(lines, block)
             continue
         filled = lines[block.first : block.last]
+        if len(filled) == 1 and _OWN_ID.fullmatch(filled[0].strip()):
+            parted_id = filled[0].strip()
+            continue
         if filled[0].split(" ")[0].split("\t")[0] in _OTHER_BLOCKS:
             note = "\n".join(filled)
             if (own_stamp := _STAMP.search(note)) is not None:
@@ -202,6 +212,7 @@ def _vtt_cue(lines: Sequence[str], block: _Block, name: str) -> ScriptCue:
     interval = parse_interval(match["start"], match["end"], where)
     text_lines = lines[block.timing + 1 : block.last]
     _check_no_timing(text_lines, name, block.timing + 2)
+    _check_no_id(text_lines, name, block.timing + 2)
     return ScriptCue(block.cue_id, interval, clean_text(_plain(text_lines)))
 
 
@@ -231,6 +242,14 @@ def _check_whole_timing(start: str, end: str, where: str, *, is_last_line: bool)
 
 def _digits_as_zero(time: str) -> str:
     return re.sub(r"\d", "0", time)
+
+
+def _check_no_id(text_lines: Sequence[str], name: str, first_number: int) -> None:
+    """Raise ScriptError for an id of ours, or its number in SubRip, among the words of a cue."""
+    for number, line in enumerate(text_lines, first_number):
+        if _OWN_ID.fullmatch(line.strip()) or id_of(line.strip()) is not None:
+            what = f"{name}, line {number}: the id {quoted(line.strip())} stands in the text of a cue."
+            raise ScriptError(what, "Write it in the line before the times of its own cue, or delete it.")
 
 
 def _check_has_times(text_lines: Sequence[str], name: str, first_number: int) -> None:
@@ -294,14 +313,16 @@ def read_srt(text: str, name: str) -> Script:
     """
     lines = [line.rstrip() for line in _lines_of(text)]
     timings = [i for i in range(len(lines)) if _starts_cue(lines, i)]
-    heads = [i - 1 if i and lines[i - 1] else i for i in timings]
+    heads = [_number_line(lines, i) for i in timings]
     for i, line in enumerate(lines[: min(heads, default=len(lines))]):
         if line:
             raise ScriptError(f"{name}, line {i + 1}: {quoted(line)} stands outside of any cue.")
     check_count(timings, name)
     bodies = [lines[i + 1 : j] for i, j in zip(timings, [*heads[1:], len(lines)], strict=False)]
     statement = _STATEMENT.match("\n".join(bodies[0])) if bodies else None
-    numbers = [id_of(lines[i - 1].strip()) if i else None for i in timings]
+    numbers = [
+        id_of(lines[head].strip()) if head < i else None for head, i in zip(heads, timings, strict=True)
+    ]
     is_ours = statement is not None or any(numbers) or "{\\shotad " in text
     if _OPEN_MARK.search(text):
         raise incomplete(name, "a mark {\\shotad … is not closed")
@@ -354,6 +375,20 @@ def _starts_cue(lines: list[str], i: int) -> bool:
     return lines[i - 1].strip().isdecimal() and (i == 1 or not lines[i - 2])
 
 
+def _number_line(lines: list[str], timing: int) -> int:
+    """The line with the number of the cue whose times stand in line ``timing``, which itself where it has none.
+
+    An editor may leave empty lines between the two.
+    """
+    if timing and lines[timing - 1]:
+        return timing - 1
+    at = timing - 1
+    while at >= 0 and not lines[at]:
+        at -= 1
+    is_number = at >= 0 and lines[at].strip().isdecimal() and (at == 0 or not lines[at - 1])
+    return at if is_number else timing
+
+
 def _srt_cue(
     lines: list[str], at: int, cue_id: str | None, body: list[str], name: str, *, is_ours: bool
 ) -> ScriptCue:
@@ -365,6 +400,8 @@ def _srt_cue(
     _check_whole_timing(match["start"], match["end"], where, is_last_line=at + 1 == len(lines))
     _check_no_timing(body, name, at + 2)
     _check_has_times(body, name, at + 2)
+    if is_ours:
+        _check_no_id(body, name, at + 2)
     interval = parse_interval(match["start"], match["end"], where)
     # Ours holds texts as they are, whatever stands in them; others' have markup.
     marks = _OWN_MARK if is_ours else _MARKUP

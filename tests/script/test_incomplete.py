@@ -360,6 +360,10 @@ def test_what_editors_do_to_a_whole_script_is_no_edit() -> None:
     assert changes(vtt.replace("\n", "\r\r\n"), "vtt") == ()
     srt = encoded(made(), "srt").decode()
     assert changes(srt.replace("\n", "\r\r\n"), "srt") == ()
+    # An empty line between an id and its times.
+    assert changes(vtt.replace("s00010000\n00:", "s00010000\n\n00:"), "vtt") == ()
+    assert changes(srt.replace("100010000\n00:", "100010000\n\n00:"), "srt") == ()
+    assert changes(re.sub(r"\d{9}\n00:", "2\n\n00:", srt), "srt") == ()
     # Subtitle Edit: at the top of the screen, in italics.
     assert changes(srt.replace("She opens; the door.", "{\\an8}<i>She opens; the door.</i>"), "srt") == ()
     # The line by which Excel is told what parts the cells.
@@ -375,6 +379,10 @@ def test_what_editors_do_to_a_whole_script_is_no_edit() -> None:
         ("srt", "100010000\n00:00:10,000 --> 00:00:12,500\n", "2\n", "behind '2' there are no times"),
         ("vtt", "00:00:10.000 --> 00:00:12.500\n", "", "behind 's00010000' there are no times"),
         ("csv", '"The lamp goes out,\nat last."', "#NAME?", "'#NAME\\?', the error of a spreadsheet"),
+        ("vtt", "12.500\n", "12.500\ns00010000\n", "the id 's00010000' stands in the text"),
+        ("srt", "12,500\n", "12,500\n100010000\n", "the id '100010000' stands in the text"),
+        ("reaper", "[s00010000]", "s00010000]", "is damaged"),
+        ("reaper", "[s00010000]", "[s0010000]", "is damaged"),
         ("csv", '"The lamp goes out,\nat last."', "#WERT!", "'#WERT!', the error of a spreadsheet"),
     ],
 )
