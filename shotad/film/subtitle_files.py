@@ -155,6 +155,9 @@ _HALF_TIMING = re.compile(
 _CUE_SETTINGS = re.compile(r"(?:\s+[A-Za-z]\w{0,20}:\S+)*\s*$")
 
 
+_DIGIT = re.compile(r"\d")
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """The two times of a line, in seconds, and words that stand behind them on the same line."""
@@ -170,7 +173,7 @@ def read_timing(line: str, frame_rate: Fraction = USUAL_FRAME_RATE) -> Timing | 
     >>> read_timing("00:00:04,400 --> 00:00:06 align:start")
     Timing(start=4.4, end=6.0, words='')
     """
-    if len(line) > LONGEST_TIMING:
+    if len(line) > LONGEST_TIMING or _DIGIT.search(line) is None:
         return None
     plain = _plain_times(line)
     match = _TIMING.match(plain) or _ARROWLESS_TIMING.match(plain) or _TIMING.match(_without_ocr_slips(plain))
@@ -268,6 +271,8 @@ def read_clock(text: str, frame_rate: Fraction = USUAL_FRAME_RATE) -> float:
 
 def looks_like_timing(line: str) -> bool:
     """Whether a line that `read_timing` cannot read is meant for one, all the same."""
+    if _DIGIT.search(line) is None:
+        return False
     plain = _plain_times(line[: 2 * LONGEST_TIMING])
     if _HALF_TIMING.match(plain) or _looks_like_two_clocks(plain):
         return True

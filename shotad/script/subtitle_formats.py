@@ -376,7 +376,7 @@ def _starts_cue(lines: list[str], i: int) -> bool:
 
 
 def _number_line(lines: list[str], timing: int) -> int:
-    """The line with the number of the cue whose times stand in line ``timing``, which itself where it has none.
+    """The line with the number of the cue whose times are in line ``timing``; that line where it has none.
 
     An editor may leave empty lines between the two.
     """
