@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, zip_longest
+from statistics import median
 
 USUAL_FRAME_RATE = Fraction(25)
 """Frames a second of times such as ``00:00:04:12`` where nothing says how many. A wrong guess is wrong by
@@ -150,7 +151,8 @@ _ARROWLESS_TIMING = re.compile(
 """SBV and SubViewer have a comma between two times. Only a whole line of two exact times: in words, ``from
 5:30 - 6:30`` is none."""
 _HALF_TIMING = re.compile(
-    rf"{_GAP}(?:\d{{1,9}}{_GAP}:{_GAP}){{2}}\d{{1,9}}(?:{_GAP}[.,]{_GAP}\d{{1,9}})?{_GAP}(?:{_ARROW})?{_GAP}$"
+    rf"{_GAP}(?:(?:\d{{1,9}}{_GAP}:{_GAP}){{2}}\d{{1,9}}(?:{_GAP}[.,]{_GAP}\d{{1,9}})?|\d{{1,3}}:\d{{2}}[.,]\d{{1,3}})"
+    rf"{_GAP}(?:{_ARROW}|[-\u2010-\u2015]{{1,3}})?{_GAP}$"
 )
 _CUE_SETTINGS = re.compile(r"(?:\s+[A-Za-z]\w{0,20}:\S+)*\s*$")
 
@@ -462,10 +464,15 @@ _FEWEST_WITH_HOURS = 2
 """Times such as ``[00:00:04]`` from which on they are taken for hours, minutes and seconds."""
 
 
+LONGEST_USUAL_PAUSE = 60
+"""Seconds between two lines of a transcript, in the median."""
+
+
 def _lrc_has_hours(lines: list[str]) -> bool:
     """Whether ``[00:01:02]`` is a minute and two seconds, as transcription programs write it, and not 1.02 s.
 
-    Of hundredths some are over 59, and the first number counts minutes, of which a song has a few.
+    Of hundredths some are over 59, and the first number counts minutes, of which a song has a few. Somebody
+    speaks, or sings, at least once a minute for most of the time.
     """
     triples: list[tuple[int, int, int]] = []
     for line in lines:
@@ -476,8 +483,10 @@ def _lrc_has_hours(lines: list[str]) -> bool:
             triples.append((int(hours), int(minutes), int(seconds)))
     if len(triples) < _FEWEST_WITH_HOURS:
         return False
-    ascends = all(one <= two for one, two in pairwise(triples))
-    return ascends and max(triples)[0] == 0 and all(seconds < 60 for _, _, seconds in triples)
+    clocks_are_possible = max(triples)[0] == 0 and all(seconds < 60 for _, _, seconds in triples)
+    times = [60 * minutes + seconds for _, minutes, seconds in triples]
+    pauses = [two - one for one, two in pairwise(times)]
+    return clocks_are_possible and min(pauses) >= 0 and median(pauses) <= LONGEST_USUAL_PAUSE
 
 
 _SYNC = re.compile(r"<sync\b([^<>]{0,200})>", re.IGNORECASE)

@@ -539,6 +539,7 @@ Dialogue: 0,0:00:05.00,0:00:07.00,Default,Thom,0,0,0,,- Hi.\\N- BO: Ho.
         # Transcription programs write hours, where lyrics have hundredths of a second.
         ("[00:00:04] Hello.\n[00:00:06] Bye.\n", [(4.0, 5.5), (6.0, 7.5)]),
         ("[00:04:40] Hello.\n[00:06:75] Bye.\n", [(4.4, 5.9), (6.75, 8.25)]),
+        ("[00:04:40] Hello.\n[00:06:45] Bye.\n", [(4.4, 5.9), (6.45, 7.95)]),
         # A clock that somebody reads out is no timing.
         ("WEBVTT\n\n00:04.400 --> 00:06.000\n10:30:15\n", [(4.4, 6.0)]),
         ('<tt><body timeContainer="seq"><p dur="2s">Hello.</p><p dur="3s">Bye.</p></body></tt>', [(0, 2), (2, 5)]),
@@ -569,6 +570,8 @@ FIRST_CUES = {
         ("srt", "00:01:06,400 -- 00:01:08,000"),
         ("srt", "00:01:06,400 -4> 00:01:08,000"),
         ("srt", "00:01:06,400 --> 00:01:X8,000"),
+        ("srt", "00:01:06,400 --"),
+        ("srt", "01:06,400 --"),
         ("sbv", "0:01:a6.400,0:01:08.000"),
         ("sbv", "001:06.400,0:01:08.000"),
         ("microdvd", "1660}{1700}"),
