@@ -63,11 +63,25 @@ _PLACEHOLDERS = (
 )
 """What stands in a form for what is to be filled in."""
 _OBJECT = r"\[object \w+\]|<(?:class|function|object|bound method)\b[^<>]*>|<[^<>]{0,80}>|function ?\(\)[^.]*"
+_NOTHING_TO_TELL = (
+    r"(?:there (?:is|are) )?(?:no|not any) "
+    r"(?:(?:significant|notable|visible|visual|further|new|additional|audio|other|major|relevant) ){0,3}"
+    r"(?:ads?|descriptions?|changes?|content|information|sentences?)"
+    r"(?: (?:is |are )?(?:needed|required|necessary|available|provided|possible|given|here))?"
+    r"|(?:nothing|none)(?: is)? (?:(?:significant|new|visible|else) )?"
+    r"(?:to (?:describe|report|add|say|summari[sz]e)|needed|required|necessary|available|provided)"
+    r"|(?:here(?:'s| is) )?(?:the |an? |your )?"
+    r"(?:summary|answer|output|result|response|(?:audio )?description|ad)"
+    r"|no (?:comment|response|answer|output)"
+)
+"""What a model says that has nothing to tell, or that does not get beyond announcing it."""
 _SAYS_NOTHING = re.compile(rf"(?:{_OBJECT}|{_VALUES}|{_PLACEHOLDERS})", re.IGNORECASE)
 _SHORT_ANSWER = re.compile(
-    r"no|yes|ok(?:ay)?|unknown|unclear|nothing|empty|not (?:applicable|available|provided|specified|found)",
+    r"no|yes|ok(?:ay)?|unknown|unclear|nothing|empty|not (?:applicable|available|provided|specified|found)"
+    rf"|{_NOTHING_TO_TELL}",
     re.IGNORECASE,
 )
+_VALUE = re.compile(_VALUES, re.IGNORECASE)
 _BETWEEN_PARTS = re.compile(r"[.!?](?=\s)|[;,|\n]")
 _LONGEST_PLACEHOLDER = 200
 
@@ -140,6 +154,35 @@ def is_nothing(text: str) -> bool:
     return is_placeholder(text) or _consists_of(text, _SHORT_ANSWER)
 
 
+_ERROR_PAGE = re.compile(r"\s*<(?:!doctype\s|html\b|\?xml\b)", re.IGNORECASE)
+_ERROR_KEY = re.compile(r"\s*\{\s*\"(?:error|errors|exception|traceback)\"\s*:", re.IGNORECASE)
+_ERROR_WORDS = re.compile(
+    r"[\s\"'{]*(?:(?:\w*error|exception)\s?:\s|traceback \(most recent|http(?: error)? [45]\d\d\b"
+    r"|error code\b|(?:internal )?server error\b|bad gateway\b|service unavailable\b|gateway time-?out\b"
+    r"|too many requests\b|rate limit\b|(?:cuda )?out of memory\b|upstream \w+ error\b)",
+    re.IGNORECASE,
+)
+_ERROR_NUMBER = re.compile(
+    r"[\s\"'{]*[45]\d\d (?:bad|unauthori[sz]ed|payment|forbidden|not found|method|request|too many|internal"
+    r"|not implemented|service|gateway)\b",
+    re.IGNORECASE,
+)
+_CALL_KEYS = re.compile(r"\s*\{[^{}]{0,200}\"(?:arguments|tool_calls|function_call)\"\s*:")
+
+
+def is_error_report(text: str) -> bool:
+    """True for what a server or a program says in place of an answer: a page, an error, a call of a function.
+
+    >>> [is_error_report(text) for text in ('{"error": "overloaded"}', "Internal Server Error")]
+    [True, True]
+    >>> [is_error_report(text) for text in ("An error message blinks.", "500 people cheer.")]
+    [False, False]
+    """
+    if _ERROR_PAGE.match(text) or _ERROR_KEY.match(text) or _CALL_KEYS.match(text):
+        return True
+    return _ERROR_WORDS.match(text) is not None or _ERROR_NUMBER.match(text) is not None
+
+
 def _consists_of(text: str, pattern: re.Pattern[str]) -> bool:
     """Whether each part of a short text, between its full stops and commas, is ``pattern`` or only signs."""
     if len(text) > _LONGEST_PLACEHOLDER:
@@ -147,6 +190,8 @@ def _consists_of(text: str, pattern: re.Pattern[str]) -> bool:
     whole = _bare(text)
     if not re.search(r"\w", whole) or pattern.fullmatch(whole):
         return True
+    if all(_VALUE.fullmatch(word) for word in whole.split()):
+        return True  # ``nan nan nan``
     return all(not part or pattern.fullmatch(part) for part in map(_bare, _BETWEEN_PARTS.split(whole)))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from shotad.core import Description, RefusalError, ScriptError, quoted
 from shotad.description.answer_text import (
+    is_error_report,
     is_nothing,
     visible,
     without_entities,
@@ -126,6 +127,8 @@ def parse_stage1(
 
     Raises RefusalError for a refusal, ScriptError for an answer that is empty or an explanation alone.
     """
+    if _is_no_answer(text):
+        raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
     short = re.sub(r"(?<=\s)\s{40,}", "\n", text)
     body = _AFTERWORD.sub("", _LABEL_LINE.sub("", plain(_BULLET.sub(r"\1.", short))))
     whole = _DESCRIPTION.sub("\n", body)
@@ -150,6 +153,29 @@ def parse_stage1(
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
     explained = " ".join(filter(None, (explanation, *threads)))
     return Description(slot_id, told, explained, text, engine, dict(notes or {}))
+
+
+def _is_no_answer(text: str) -> bool:
+    """Whether an answer is an error of a server, or JSON without a text, and no refusal."""
+    return (is_error_report(without_thoughts(text)) or _is_empty_json(text)) and not refuses(text)
+
+
+def _is_empty_json(text: str) -> bool:
+    """Whether an answer is JSON in which no text stands, or a value alone: ``{"Actions": NaN}``, ``42``."""
+    try:
+        tree = json.loads(unescaped_json(without_thoughts(text)).replace("```json", "").strip("` \n"))
+    except (ValueError, RecursionError):
+        return False
+    waiting, texts = [tree], []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str):
+            texts.append(value)
+    return all(is_nothing(value) for value in texts)
 
 
 def _headings(body: str, expected: Sequence[str]) -> Iterator[tuple[int, int, str]]:
@@ -239,13 +265,14 @@ _CLOSING = re.compile(
 _ENUMERATED = re.compile(r"(?:^|(?<=\s))\(?([1-9])[.)]\s+")
 _WORD_COUNT = re.compile(r"(?:(?<!\s)\s+)?\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
 _NO_SENTENCE = re.compile(
-    r"[{}]|[\"']\s*:|\A[\W\d_]*\Z|\A[^\w.,]*+(?:0x[0-9a-f]++|[\d.,]++e[-+]?\d+)\W*\Z|\w\ufffd|\ufffd\w",
+    r"[{}]|[\"']\s*:|\A[\W\d_]*\Z|\A[^\w.,]*+(?:0x[0-9a-f]++|[\d.,]++e[-+]?\d+)\W*\Z|\w\ufffd|\ufffd\w"
+    r"|\Ahttps?://\S+\Z",
     re.IGNORECASE,
 )
 """A piece of JSON in another form than ours, nothing but a number, or a word of which a letter was lost."""
 _PROGRAM_VALUE = re.compile(
     r"\{?\s*+(?:none|null|nil|nan|true|false|undefined|[-+]?inf(?:inity)?|n/a|[-+]?[\d.]++(?:e[-+]?\d+)?)"
-    r"\s*+(?:[,}\]\n]|\Z)",
+    r"\s*+(?:[}\]\n]|,\s*+(?:[\"'}\]]|\w{1,40}\s*+:|\Z)|\Z)",
     re.IGNORECASE,
 )
 """A value without quotes that is no text."""
@@ -259,6 +286,8 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
 
     Raises RefusalError where a model will not write, ScriptError where nothing else can be spoken.
     """
+    if is_error_report(without_thoughts(text)) and not refuses(text):
+        raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
     body = re.sub(r"```[ \t]*\w*", "\n", answer_in(unescaped_json(text)).replace("'''", "```")).strip()
     body = _before_the_cut(body) if cut else body
     if _KEY.search(body):
@@ -356,7 +385,7 @@ def _line(text: str) -> str:
     words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")
     while len(words) > 1 and words[0] in "\"'" and words[-1] == words[0]:
         words = words[1:-1].strip()
-    if is_nothing(words) or _NO_SENTENCE.search(words):
+    if is_nothing(words) or is_error_report(words) or _NO_SENTENCE.search(words):
         return ""
     words = words[0].upper() + words[1:]
     return words if re.search(r"[.!?…][\"')]*$", words) else f"{words.rstrip(':-– ')}."

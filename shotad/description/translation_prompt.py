@@ -31,7 +31,7 @@ from shotad.core import (
     SlotSettings,
     quoted,
 )
-from shotad.description.answer_text import is_nothing, without_markup, without_thoughts
+from shotad.description.answer_text import is_error_report, is_nothing, without_markup, without_thoughts
 from shotad.description.answers import is_refusal, refuses, unescaped, unescaped_json
 from shotad.description.checks import Complaint
 from shotad.description.conversation import ask_all, slot_seed, try_record
@@ -263,6 +263,8 @@ _RETRY = "Run again: only what is missing is asked for."
 def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
     """The translations in an answer by the ``ids`` asked for. Raises RefusalError, ScriptError for none."""
     body = unescaped_json(without_thoughts(text))
+    if is_error_report(body) and not refuses(body):
+        raise ScriptError(f"No translation can be read: {quoted(text)}.", _RETRY)
     pairs: list[tuple[str, str]] = []
     for name in ids:
         # An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id

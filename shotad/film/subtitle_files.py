@@ -27,7 +27,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
+from statistics import median
 
 USUAL_FRAME_RATE = Fraction(25)
 """Frames a second of times such as ``00:00:04:12`` where nothing says how many. A wrong guess is wrong by
@@ -140,16 +141,23 @@ _SECONDS = rf"{_SIGN}\d{{1,9}}(?:[.,]\d{{1,9}})?(?:\s?s)?"
 _EXACT_CLOCK = rf"{_SIGN}(?:\d{{1,9}}\s?:\s?){{2}}\d{{1,9}}\s?[.,:;]\s?\d{{1,9}}"
 # ``-->`` and what editors, word processors and HTML make of it.
 _ARROW = r"(?:[-\u2010-\u2015\u2212=~]\s?){1,4}(?:>|&gt;)|[\u2192\u2794\u279c\u21d2]"
-_TIMING = re.compile(rf"{_GAP}({_CLOCK}|{_SECONDS}){_GAP}({_ARROW}){_GAP}({_CLOCK}|{_SECONDS})(?!\d)(.*)")
+# No part of a time stands behind the second one: ``00:0O:12,200`` is not 0 minutes and no seconds.
+_TIMING = re.compile(
+    rf"{_GAP}({_CLOCK}|{_SECONDS}){_GAP}({_ARROW}){_GAP}({_CLOCK}|{_SECONDS})(?![\w:;]|[.,]\w)(.*)"
+)
 _ARROWLESS_TIMING = re.compile(
     rf"{_GAP}({_EXACT_CLOCK}){_GAP}([,;|~\s\u2010-\u2015-]){_GAP}({_EXACT_CLOCK})({_GAP})$"
 )
 """SBV and SubViewer have a comma between two times. Only a whole line of two exact times: in words, ``from
 5:30 - 6:30`` is none."""
 _HALF_TIMING = re.compile(
-    rf"{_GAP}(?:\d{{1,9}}{_GAP}:{_GAP}){{2}}\d{{1,9}}(?:{_GAP}[.,]{_GAP}\d{{1,9}})?{_GAP}(?:{_ARROW})?{_GAP}$"
+    rf"{_GAP}(?:(?:\d{{1,9}}{_GAP}:{_GAP}){{2}}\d{{1,9}}(?:{_GAP}[.,]{_GAP}\d{{1,9}})?|\d{{1,3}}:\d{{2}}[.,]\d{{1,3}})"
+    rf"{_GAP}(?:{_ARROW}|[-\u2010-\u2015]{{1,3}})?{_GAP}$"
 )
 _CUE_SETTINGS = re.compile(r"(?:\s+[A-Za-z]\w{0,20}:\S+)*\s*$")
+
+
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +175,74 @@ def read_timing(line: str, frame_rate: Fraction = USUAL_FRAME_RATE) -> Timing | 
     >>> read_timing("00:00:04,400 --> 00:00:06 align:start")
     Timing(start=4.4, end=6.0, words='')
     """
-    if len(line) > LONGEST_TIMING:
+    if len(line) > LONGEST_TIMING or _DIGIT.search(line) is None:
         return None
-    # Full-width digits and colons, and blanks of other widths.
-    plain = unicodedata.normalize("NFKC", line)
-    match = _TIMING.match(plain) or _ARROWLESS_TIMING.match(plain)
-    if match is None:
+    plain = _plain_times(line)
+    match = _TIMING.match(plain) or _ARROWLESS_TIMING.match(plain) or _TIMING.match(_without_ocr_slips(plain))
+    if match is None or not (_has_clock_fields(match[1]) and _has_clock_fields(match[3])):
         return None
     if match[2] != "-->" and ":" not in match[1] + match[3]:
         return None  # ``1 -> 2`` may be words
     start, end = read_clock(match[1], frame_rate), read_clock(match[3], frame_rate)
     words = "" if _CUE_SETTINGS.match(match[4]) else match[4].strip()
     return Timing(start, end, words)
+
+
+def _has_clock_fields(time: str) -> bool:
+    """Whether the numbers of a time are as long as they can be: in ``00:01:06400`` and ``00:0106,4`` a sign
+    was lost, and nobody knows which time is meant. Hours have any length, as in ``100:00:05``."""
+    fields = re.split(r"\s?:\s?", re.sub(r"[.,;].*", "", time.strip().lstrip("-\u2212")))
+    if len(fields) == 1:
+        return True
+    longest_first = 3 if len(fields) == 2 else 9
+    return len(fields[0]) <= longest_first and all(len(number.strip()) <= 2 for number in fields[1:3])
+
+
+_BRACKETED_TIMES = re.compile(r"\s*\[([^\[\]]*-->[^\[\]]*)\](.*)", re.DOTALL)
+_SEMICOLONS = re.compile(r"(?<![\d;])(\d{1,3});(\d{2});(\d{2})(?=[;:.,]\d)")
+
+
+def _plain_times(line: str) -> str:
+    """A line with its times in plain characters, as far as it holds some.
+
+    Digits and colons of full width, blanks of other widths, the decimal sign of Arabic, and marks of
+    direction, which stand around each line of a right-to-left file, become the usual ones or go. Whisper
+    prints times in brackets; Premiere has semicolons throughout where frames are dropped.
+    """
+    plain = unicodedata.normalize("NFKC", line).replace("\u066b", ".").replace("\u060c", ",")
+    if not plain.isascii():
+        plain = "".join(character for character in plain if unicodedata.category(character) != "Cf")
+    plain = _SEMICOLONS.sub(r"\1:\2:\3", plain)
+    bracketed = _BRACKETED_TIMES.fullmatch(plain)
+    return f"{bracketed[1]} {bracketed[2]}" if bracketed is not None else plain
+
+
+_OCR_DIGIT = r"[\dOoIl|]"
+_OCR_POINT = r"\s?[.,:;'\u2019\u00b4`]\s?"
+# With three digits at its end a time is clear whatever signs part its numbers.
+_OCR_CLOCK = (
+    rf"(?:{_OCR_DIGIT}{{1,3}}\s?(?P<mark%d>[:;.])\s?{_OCR_DIGIT}{{2}}\s?(?P=mark%d)\s?{_OCR_DIGIT}{{2}}"
+    rf"(?:{_OCR_POINT}{_OCR_DIGIT}{{1,3}})?"
+    rf"|{_OCR_DIGIT}{{1,3}}(?:\s?[:;.]\s?{_OCR_DIGIT}{{2}}){{2}}{_OCR_POINT}{_OCR_DIGIT}{{3}})"
+)
+_OCR_TIMING = re.compile(
+    rf"({_GAP})({_OCR_CLOCK % (1, 1)})({_GAP}(?:{_ARROW}){_GAP})({_OCR_CLOCK % (2, 2)})(?=\s|$)(.*)"
+)
+_OCR_DIGITS = str.maketrans("OoIl|", "00111")
+
+
+def _without_ocr_slips(line: str) -> str:
+    """A timing line with digits for the letters, and the usual signs for those, that text recognition makes
+    of them: ``00.0O:l2'200``; any other line as it is."""
+    match = _OCR_TIMING.fullmatch(line)
+    if match is None:
+        return line
+    clocks: list[str] = []
+    for clock in (match[2], match[5]):
+        numbers = re.split(r"[^\d]+", clock.translate(_OCR_DIGITS))
+        part = f",{numbers[3]}" if len(numbers) > 3 else ""
+        clocks.append(":".join(numbers[:3]) + part)
+    return f"{match[1]}{clocks[0]}{match[4]}{clocks[1]}{match[7]}"
 
 
 def read_clock(text: str, frame_rate: Fraction = USUAL_FRAME_RATE) -> float:
@@ -209,8 +273,10 @@ def read_clock(text: str, frame_rate: Fraction = USUAL_FRAME_RATE) -> float:
 
 def looks_like_timing(line: str) -> bool:
     """Whether a line that `read_timing` cannot read is meant for one, all the same."""
-    plain = unicodedata.normalize("NFKC", line[: 2 * LONGEST_TIMING])
-    if _HALF_TIMING.match(plain):
+    if _DIGIT.search(line) is None:
+        return False
+    plain = _plain_times(line[: 2 * LONGEST_TIMING])
+    if _HALF_TIMING.match(plain) or _looks_like_two_clocks(plain):
         return True
     has_clock = re.search(r"\d\s*:\s*\w|\w\s*:\s*\d", plain) is not None
     if "-->" in plain:
@@ -218,6 +284,13 @@ def looks_like_timing(line: str) -> bool:
         return has_clock or (re.search(r"\d", before) is not None and re.search(r"\d", after) is not None)
     arrow = re.search(_ARROW, plain)
     return arrow is not None and re.search(r"\d\s*:\s*\d", plain[: arrow.start()]) is not None
+
+
+def _looks_like_two_clocks(line: str) -> bool:
+    """Whether a line holds hardly more than two times, damaged perhaps: ``0:01:a6.400,0:01:08.000``."""
+    letters = sum(character.isalpha() for character in line)
+    digits = sum(character.isdigit() for character in line)
+    return digits >= 8 and letters <= 2 and line.count(":") >= 3
 
 
 _VTT_COMMENT = re.compile(r"NOTE(?:\s|$)|(?:STYLE|REGION)\s*$")
@@ -264,7 +337,7 @@ def _parse_cues(lines: list[str], format_name: str, frame_rate: Fraction) -> Par
         if new_timing is not None:
             end_cue(next_begins=True)
             timing = new_timing
-        elif looks_like_timing(line):
+        elif looks_like_timing(line) and not (timing is not None and _is_clock_in_words(line, payload)):
             # Its words belong to no cue, least of all to the one before.
             end_cue(next_begins=True)
             parsed.unread.append((number, line))
@@ -276,12 +349,27 @@ def _parse_cues(lines: list[str], format_name: str, frame_rate: Fraction) -> Par
     return parsed
 
 
+def _is_clock_in_words(line: str, words_before: list[str]) -> bool:
+    """Whether a line such as ``10:30:15`` belongs to the words of a cue, of which ``words_before`` are known.
+
+    Half a timing line stands at the beginning of a cue: behind an empty line, or the number of the cue.
+    """
+    if re.search(_ARROW, line):
+        return False
+    last = words_before[-1].strip() if words_before else "words"
+    return last != "" and not last.isdecimal()
+
+
 _ASS_FIELDS = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
 _ASS_COMMA_TIMES = re.compile(
     r"^(\s*Dialogue:[^,]{0,80},\s*)(\d+:\d+:\d+),(\d{1,3})(\s*,\s*)(\d+:\d+:\d+),(\d{1,3})(?=\s*,)",
     re.IGNORECASE,
 )
 _WHOLE_CLOCK = re.compile(rf"\s*{_CLOCK}\s*")
+
+
+def _is_clock(text: str) -> bool:
+    return _WHOLE_CLOCK.fullmatch(text) is not None and _has_clock_fields(text)
 
 
 def _parse_ass(lines: list[str]) -> ParsedSubtitles:
@@ -303,7 +391,7 @@ def _parse_ass(lines: list[str]) -> ParsedSubtitles:
             values = line.strip().partition(":")[2].split(",", len(fields) - 1)
             row = dict(zip(fields, values, strict=False))
             times = [unicodedata.normalize("NFKC", row.get(name, "")) for name in ("start", "end")]
-            if "text" not in row or not all(_WHOLE_CLOCK.fullmatch(time) for time in times):
+            if "text" not in row or not all(map(_is_clock, times)):
                 parsed.unread.append((number, line))
                 continue
             start, end = (read_clock(time) for time in times)
@@ -342,13 +430,14 @@ def _numbered(
         match = pattern.match(line)
         if match is not None:
             yield number, match[1], match[2], match[3]
-        elif re.match(r"\s*[\[{]\s*\d", line):
+        elif re.match(r"\s*[\[{]\s*\d|.{0,20}(?:\}\s?\{|\]\s?\[)", line):
             parsed.unread.append((number, line))
 
 
 def _parse_start_only(lines: list[str], format_name: str) -> ParsedSubtitles:
     """LRC and TMPlayer say only when a text begins: it stays until the next, at most as long as it takes."""
     parsed = ParsedSubtitles(format_name)
+    has_hours = format_name == "lrc" and _lrc_has_hours(lines)
     begun: list[tuple[float, str]] = []
     for number, line in enumerate(lines, 1):
         match = _START_ONLY[format_name].match(line)
@@ -359,7 +448,7 @@ def _parse_start_only(lines: list[str], format_name: str) -> ParsedSubtitles:
         for clock in re.findall(r"[\d:.,]+", match[1]):
             # In LRC the third number is the part of a second: ``[01:02:50]``.
             fields = clock.split(":")
-            is_lrc_part = format_name == "lrc" and len(fields) == 3
+            is_lrc_part = format_name == "lrc" and len(fields) == 3 and not has_hours
             start = read_clock(f"{fields[0]}:{fields[1]}.{fields[2]}" if is_lrc_part else clock)
             begun.append((start, match[2].replace("|", "\n")))
     begun.sort(key=lambda row: row[0])
@@ -369,6 +458,35 @@ def _parse_start_only(lines: list[str], format_name: str) -> ParsedSubtitles:
             end = min(end, next_text[0])
         parsed.events.append(SubtitleEvent(start, end, words))
     return parsed
+
+
+_FEWEST_WITH_HOURS = 2
+"""Times such as ``[00:00:04]`` from which on they are taken for hours, minutes and seconds."""
+
+
+LONGEST_USUAL_PAUSE = 60
+"""Seconds between two lines of a transcript, in the median."""
+
+
+def _lrc_has_hours(lines: list[str]) -> bool:
+    """Whether ``[00:01:02]`` is a minute and two seconds, as transcription programs write it, and not 1.02 s.
+
+    Of hundredths some are over 59, and the first number counts minutes, of which a song has a few. Somebody
+    speaks, or sings, at least once a minute for most of the time.
+    """
+    triples: list[tuple[int, int, int]] = []
+    for line in lines:
+        match = _START_ONLY["lrc"].match(line)
+        for hours, minutes, seconds in re.findall(
+            r"\[(\d{1,4}):(\d{1,2}):(\d{1,2})[\].]", match[1] if match else ""
+        ):
+            triples.append((int(hours), int(minutes), int(seconds)))
+    if len(triples) < _FEWEST_WITH_HOURS:
+        return False
+    clocks_are_possible = max(triples)[0] == 0 and all(seconds < 60 for _, _, seconds in triples)
+    times = [60 * minutes + seconds for _, minutes, seconds in triples]
+    pauses = [two - one for one, two in pairwise(times)]
+    return clocks_are_possible and min(pauses) >= 0 and median(pauses) <= LONGEST_USUAL_PAUSE
 
 
 _SYNC = re.compile(r"<sync\b([^<>]{0,200})>", re.IGNORECASE)
@@ -421,6 +539,14 @@ def _parse_ttml(text: str) -> ParsedSubtitles:
     # The declaration may name another encoding than that in which the text was read.
     text = re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", text)
     root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    # What the parser passed over may have held a time. A prefix that is not declared, or an entity, has none.
+    shown_lines = text.split("\n")
+    damaged = {
+        error.line
+        for error in parser.error_log
+        if error.level_name == "FATAL" and "ENTITY" not in error.type_name
+    }
+    parsed.unread += [(number, "".join(shown_lines[number - 1 : number])) for number in sorted(damaged)]
     if root is None:
         return parsed
     attributes = {str(name).rpartition("}")[2]: str(value) for name, value in root.attrib.items()}
@@ -436,9 +562,13 @@ def _parse_ttml(text: str) -> ParsedSubtitles:
             parsed.unread.append((line or 0, f'{name}="{value}"'))
         return seconds
 
-    def walk(element: etree._Element, around: float) -> None:
+    def walk(element: etree._Element, around: float, end_around: float | None) -> float:
+        """The second at which an element ends that begins at ``around``, but for its own ``begin``.
+
+        ``end_around`` is when what is around it ends, None where that does not say.
+        """
         if not isinstance(element.tag, str):  # a comment
-            return
+            return around
         begin, end, length = (time_of(element, name) for name in ("begin", "end", "dur"))
         start = around + (begin or 0.0)
         stop = start + (length or 0.0) if end is None else around + end
@@ -450,15 +580,32 @@ def _parse_ttml(text: str) -> ParsedSubtitles:
         name = str(element.tag).rpartition("}")[2]
         if is_timed and name in ("p", "span") and not inner_is_timed:
             if element.get("begin") is not None and begin is None:
-                return  # told in time_of
+                return around  # told in time_of
             parsed.events.append(SubtitleEvent(start, stop, _ttml_words(element)))
-            return
+            return stop
+        if name == "p" and not inner_is_timed and (words := _ttml_words(element)):
+            # It is shown as long as what is around it.
+            if end_around is not None:
+                parsed.events.append(SubtitleEvent(start, end_around, words))
+                return end_around
+            line: int | None = element.sourceline  # type: ignore[assignment]
+            parsed.unread.append((line or 0, words))
+            return around
+        has_end = end is not None or length is not None
+        is_sequence = element.get("timeContainer") == "seq"
+        last_end = start
+        inner_end_around = stop if has_end else end_around
+        if begin is not None and not has_end:
+            inner_end_around = start  # not known: the words are shown as long as they take
         for inner in element:
-            walk(inner, start)
+            # In a sequence each element begins where the one before it ends.
+            inner_end = walk(inner, last_end if is_sequence else start, inner_end_around)
+            last_end = inner_end if is_sequence else max(last_end, inner_end)
+        return stop if has_end else last_end
 
     for body in root.iter():
         if isinstance(body.tag, str) and body.tag.rpartition("}")[2] == "body":
-            walk(body, 0.0)
+            walk(body, 0.0, None)
     return parsed
 
 
@@ -497,7 +644,7 @@ def _ttml_clock(attributes: dict[str, str]) -> Callable[[str], float | None]:
             if offset[2] in "ft":
                 return count / float(rate if offset[2] == "f" else ticks)
             return count * _UNITS[offset[2]]
-        if _WHOLE_CLOCK.fullmatch(value):
+        if _is_clock(value):
             return read_clock(value, rate)
         return None
 

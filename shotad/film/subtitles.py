@@ -204,7 +204,7 @@ _BACKGROUND = re.compile(
 _PERSONAL = re.compile(r"\b(?:I|I'm|I'll|I've|you|you're|we|we're|let's|don't|can't)\b")
 _MAKER = re.compile(
     r"^\W*(?:subtitle[sd]?|caption(?:s|ed|ing)?|sync(?:ed|hroni[sz]ed)?|transcript|ripped|corrected|translated|"
-    r"encoded)\b[^\n]{0,40}\bby\b|\bopensubtitles\b",
+    r"encoded)\b[^\n]{0,40}\bby\b|\bopen-?subtitles\b|\bosdb\.link\b|\byts\.\w|\byify\b|\baddic7ed\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"https?://|\bwww\.|\b[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)

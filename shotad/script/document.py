@@ -22,7 +22,7 @@ import zipfile
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -280,19 +280,31 @@ def read_docx(data: bytes, name: str) -> Script:
     return Script(tuple(cues), tracks[0] if tracks else None, stamps, is_proven=True)
 
 
+ROWS_ABOVE_HEADS = 5
+"""Rows in which the heads of a table may follow: a title, the film's name, an empty row."""
+
+
 def lines_of(
     rows: Iterator[list[str]], where: str, stamps: dict[str, str] | None = None
 ) -> list[ScriptCue] | None:
-    """The lines of a table, whose first row are heads; None where these name no start, end and text.
+    """The lines of a table; None where none of its first rows are heads that name a start, an end and a text.
+
+    People put a title, or nothing, above the heads.
 
     A status such as dropped empties the text. Stamps go into ``stamps`` by id. Raises ScriptError with
     ``where`` and the row for a time that is none, and for too many rows.
     """
-    heads = [_NAMES.get(" ".join(head.lower().replace(":", " ").split()), "") for head in next(rows, [])]
-    if not {"start", "end", "text"} <= set(heads):
+    heads: list[str] = []
+    heads_row = 0
+    for row in islice(rows, ROWS_ABOVE_HEADS + 1):
+        heads_row += 1
+        heads = [_NAMES.get(" ".join(head.lower().replace(":", " ").split()), "") for head in row]
+        if {"start", "end", "text"} <= set(heads):
+            break
+    else:
         return None
     cues = []
-    for number, row in enumerate(rows, 2):
+    for number, row in enumerate(rows, heads_row + 1):
         if number > MOST_ROWS:
             raise ScriptError(f"{where}, has over {MOST_ROWS} rows.", "Is it a script?")
         cells = dict(zip(heads, row, strict=False))

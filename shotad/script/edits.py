@@ -41,6 +41,7 @@ from shotad.script.cue import (
     timecode,
 )
 from shotad.script.pace import spoken_words
+from shotad.script.subtitle_formats import without_added_markup
 from shotad.script.track import Track
 
 
@@ -376,6 +377,8 @@ class _Merge:
 
     def line(self, cue: Cue, found: ScriptCue | None) -> Cue:
         """The line as it shall be; ``found`` is the script's, None where it lacks the line."""
+        if found is not None:
+            found = replace(found, text=without_added_markup(found.text, cue.text))
         if found is None or not found.text:
             # A line that was found by its time alone may be another, whose text stands somewhere else.
             is_named = found is not None and found.id == cue.id

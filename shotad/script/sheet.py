@@ -68,6 +68,9 @@ _GUARDED = re.compile(rf"{_BEFORE_SIGN}'('*[{_SIGNS}])")
 """What a spreadsheet may take for a formula (OWASP, CSV injection): a cell that begins with a sign; some
 take the wide signs, too. Where another country's separator parts the file, a cell may begin behind it or on
 a new line."""
+_SPREADSHEET_ERROR = re.compile(r"#[¿¡]?[^\W\d_][\w/]{1,11}[?!]|#DIV/0!|#N/?[AV]|#{3,}|Err:\d{3}")
+"""What a spreadsheet shows, and saves, where it takes a text for a formula: ``-He runs`` becomes ``#NAME?``,
+in other languages ``#NOM?`` or ``#WERT!``."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 _TRACK_STAMP = re.compile(r"(?P<stamp>[0-9a-f]{8})(?P<end> end)?")
 UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
@@ -132,6 +135,9 @@ def read_csv(text: str, name: str) -> Script:
             heads = ["start", "end", "text"]
         cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
         said = unguarded(cells.get("text", ""))
+        if _SPREADSHEET_ERROR.fullmatch(said.strip()):
+            what = f"{where}: the text is {quoted(said.strip())}, the error of a spreadsheet."
+            raise ScriptError(what, "Write the text itself into the cell.")
         interval = parse_interval(cells["start"], cells["end"], where)
         if cells.get("status", "").strip().lower() in UNHEARD:
             said = ""
@@ -172,6 +178,11 @@ def filled_rows(rows: Any, name: str) -> Iterator[tuple[str, list[str]]]:
 def parted_rows(text: str) -> Any:
     """A ``csv.reader`` of a table parted by comma, semicolon or tab, as its first line has most."""
     text = text.removeprefix("\ufeff")
+    # A first line by which Excel is told the separator: ``sep=;``
+    named = re.match(r'"?sep=([,;\t|])"?[,;\t|]*\r?(?:\n|$)', text, re.IGNORECASE)
+    if named is not None:
+        rest = text[named.end() :]
+        return csv.reader(io.StringIO(rest, newline=""), delimiter=named[1], strict=True)
     first = text.partition("\n")[0]
     return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
 
@@ -341,6 +352,7 @@ SECONDS_PER_WORD = 0.375
 
 _ID = re.compile(r"(?:(?<!\s)\s+)?\[(?P<id>[sh]\d{8,})\]\s*$")
 _STATEMENT = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})(?P<end> end)?\]\s*$")
+_DAMAGED_ID = re.compile(r"(?:\[[^\[\]]{0,8}\d{4,}[^\[\]]{0,8}\]?|[sh]\d{5,}\s?\])\s*$")
 _MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
 _FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
 
@@ -404,6 +416,10 @@ def read_reaper(text: str, name: str) -> Script:
     lines = [entry for entry in entries if not _STATEMENT.search(entry[0])]
     regions = [_cue(said, start, end) for said, start, end in lines if end is not None]
     cues = regions or _marked(lines)
+    for cue in cues if is_ours else ():
+        if cue.id is None and _DAMAGED_ID.search(cue.text):
+            what = f"{name}: the id at the end of {quoted(cue.text)} is damaged."
+            raise ScriptError(what, "Write it as in [s00083120], or take it out whole.")
     return Script(tuple(cues), stamps[0] if stamps else None, is_proven=has_end)
 
 

@@ -36,8 +36,9 @@ from shotad.script.track import Track
 _TIMING = re.compile(r"\s*+(?P<start>[\d:.,]++)\s*+-->\s*+(?P<end>[\d:.,]++)(?:\s.*)?")
 _VTT_TIME = re.compile(r"(?:\d{2,}:)?[0-5]\d:[0-5]\d\.\d{3}")
 _TAG = re.compile(r"<[^>]*(?:>|$)")
-_STAMP = re.compile(r"^Stamp: (\w+)$", re.MULTILINE)
-_LINE_STAMP = re.compile(r"^([sh]\d{8,}) ([0-9a-f]{8}-[0-9a-f]{8})$", re.MULTILINE)
+_STAMP = re.compile(r"^Stamp: (\w+)[ \t]*$", re.MULTILINE)
+_LINE_STAMP = re.compile(r"^([sh]\d{8,}) ([0-9a-f]{8}-[0-9a-f]{8})[ \t]*$", re.MULTILINE)
+_LIST_HEAD = "NOTE Lines as written, for shotad import"
 _OWN_ID = re.compile(r"[sh]\d{8,}")
 _OTHER_BLOCKS = ("NOTE", "STYLE", "REGION")
 
@@ -52,7 +53,7 @@ def write_vtt(track: Track) -> str:
         times = f"{timecode(max(start, 0.001) if milliseconds(end) > 1 else start)} --> {timecode(end)}"
         cues += f"\n{cue.id}\n{times}\n{html.escape(cue.text, quote=False)}\n"
         stamps += f"{cue.id} {line_stamp(cue.interval, cue.text)}\n"
-    return head + cues + (f"\nNOTE Lines as written, for shotad import\n{stamps}" if stamps else "")
+    return head + cues + (f"\n{_LIST_HEAD}\n{stamps}" if stamps else "")
 
 
 def read_vtt(text: str, name: str) -> Script:
@@ -98,26 +99,39 @@ class _Block:
 
 
 def _parse_vtt(text: str, name: str) -> _VttFile:
-    lines = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
+    written_lines = _lines_of(text)
+    # A line of blanks stands between cues where an editor left it there; in a text nobody needs one.
+    lines = [line if line.strip() else "" for line in written_lines]
     if not re.fullmatch(r"WEBVTT(?:[ \t].*)?", lines[0]):
         raise ScriptError(f"{name}, line 1: a WebVTT file starts with WEBVTT, got {quoted(lines[0])}.")
     cues: list[ScriptCue] = []
     deviations: list[tuple[int, str]] = []
     stamp: str | None = None
     line_stamps: dict[str, str] = {}
-    for block in _vtt_blocks(lines):
+    parted_id: str | None = None
+    for block in _vtt_blocks(lines, written_lines):
         if block.timing is not None:
+            if parted_id is not None:
+                deviations.append(
+                    (block.timing + 1, f"an empty line parts {quoted(parted_id)} from its times")
+                )
+                block.cue_id = block.cue_id or parted_id
+            parted_id = None
             cues.append(_vtt_cue(lines, block, name))
             check_count(cues, name)
             deviations += _vtt_deviations(lines, block)
             continue
         filled = lines[block.first : block.last]
+        if len(filled) == 1 and _OWN_ID.fullmatch(filled[0].strip()):
+            parted_id = filled[0].strip()
+            continue
         if filled[0].split(" ")[0].split("\t")[0] in _OTHER_BLOCKS:
             note = "\n".join(filled)
             if (own_stamp := _STAMP.search(note)) is not None:
                 stamp = own_stamp[1]
             line_stamps |= dict(_LINE_STAMP.findall(note))
         elif cues:
+            _check_has_times(["", *filled], name, block.first)
             cues[-1] = replace(cues[-1], text=clean_text(f"{cues[-1].text}\n{_plain(filled)}"))
         else:
             raise ScriptError(
@@ -142,11 +156,17 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
     return _VttFile(Script(tuple(cues), stamp, line_stamps, is_proven=stamp is not None), deviations)
 
 
-def _vtt_blocks(lines: Sequence[str]) -> Iterator[_Block]:
+def _lines_of(text: str) -> list[str]:
+    """The lines of a file. Two CR before an LF are one line end that was converted twice."""
+    return re.split(r"\r{0,2}\n|\r", text.removeprefix("\ufeff"))
+
+
+def _vtt_blocks(lines: Sequence[str], written_lines: Sequence[str]) -> Iterator[_Block]:
     """The blocks after the header, by W3C's algorithm "collect a WebVTT block".
 
     A line with an arrow is the timing of a cue where it is the first of its block, or the second after an id.
-    Anywhere else it ends the block and begins the next.
+    Anywhere else it ends the block and begins the next, and so does the head of the list that ends a file of
+    ours. ``written_lines`` are those of the file, in which blanks may stand where ``lines`` are empty.
     """
     at = 1
     while at < len(lines) and lines[at] and "-->" not in lines[at]:
@@ -157,8 +177,10 @@ def _vtt_blocks(lines: Sequence[str]) -> Iterator[_Block]:
             at += 1
             continue
         first, timing = at, None
-        is_parted = not lines[at - 1]
+        is_parted = not written_lines[at - 1]
         while at < len(lines) and lines[at]:
+            if at > first and lines[at].rstrip() == _LIST_HEAD:
+                break
             if "-->" in lines[at]:
                 if timing is not None or at - first > 1:
                     break
@@ -198,6 +220,7 @@ def _vtt_cue(lines: Sequence[str], block: _Block, name: str) -> ScriptCue:
     interval = parse_interval(match["start"], match["end"], where)
     text_lines = lines[block.timing + 1 : block.last]
     _check_no_timing(text_lines, name, block.timing + 2)
+    _check_no_id(text_lines, name, block.timing + 2)
     return ScriptCue(block.cue_id, interval, clean_text(_plain(text_lines)))
 
 
@@ -229,10 +252,36 @@ def _digits_as_zero(time: str) -> str:
     return re.sub(r"\d", "0", time)
 
 
+def _check_no_id(text_lines: Sequence[str], name: str, first_number: int) -> None:
+    """Raise ScriptError for an id of ours, or its number in SubRip, among the words of a cue."""
+    for number, line in enumerate(text_lines, first_number):
+        if _OWN_ID.fullmatch(line.strip()) or id_of(line.strip()) is not None:
+            what = f"{name}, line {number}: the id {quoted(line.strip())} stands in the text of a cue."
+            raise ScriptError(what, "Write it in the line before the times of its own cue, or delete it.")
+
+
+def _check_has_times(text_lines: Sequence[str], name: str, first_number: int) -> None:
+    """Raise ScriptError for the id of a cue, behind an empty line, that words follow and no times: they would
+    be spoken with the cue before."""
+    for position, (empty, cue_id, words) in enumerate(
+        zip(text_lines, text_lines[1:], text_lines[2:], strict=False)
+    ):
+        if not empty.strip() and words.strip() and _is_cue_id(cue_id, like=None):
+            what = f"{name}, line {first_number + position + 1}: behind {quoted(cue_id)} there are no times."
+            raise ScriptError(what, "Write the times of the cue in the line after it.")
+
+
+_HALF_TIMING = re.compile(r"\s*\d{1,3}:\d{2}(?::\d{2})?[.,]\d{1,3}\s*-{0,3}>?\s*")
+"""What is left of a timing line; where an empty line or an id stands before it, it is no text."""
+
+
 def _check_no_timing(text_lines: Sequence[str], name: str, first_number: int) -> None:
     """Raise ScriptError for text in which the times of another cue stand."""
+    previous = "words"
     for number, line in enumerate(text_lines, first_number):
-        if looks_like_timing(line):
+        may_begin_cue = not previous.strip() or _is_cue_id(previous, like=None)
+        previous = line
+        if looks_like_timing(line) or (may_begin_cue and _HALF_TIMING.fullmatch(line)):
             what = f"{name}, line {number}: {quoted(line)} stands in the text of a cue, but looks like times."
             raise ScriptError(what, "A cue must have an empty line before it.")
 
@@ -270,16 +319,18 @@ def read_srt(text: str, name: str) -> Script:
     Raises ScriptError with file and line where a timing is malformed or text stands outside of cues, where
     text looks like a timing, and for a file of ours of which the end is missing.
     """
-    lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))]
+    lines = [line.rstrip() for line in _lines_of(text)]
     timings = [i for i in range(len(lines)) if _starts_cue(lines, i)]
-    heads = [i - 1 if i and lines[i - 1] else i for i in timings]
+    heads = [_number_line(lines, i) for i in timings]
     for i, line in enumerate(lines[: min(heads, default=len(lines))]):
         if line:
             raise ScriptError(f"{name}, line {i + 1}: {quoted(line)} stands outside of any cue.")
     check_count(timings, name)
     bodies = [lines[i + 1 : j] for i, j in zip(timings, [*heads[1:], len(lines)], strict=False)]
     statement = _STATEMENT.match("\n".join(bodies[0])) if bodies else None
-    numbers = [id_of(lines[i - 1].strip()) if i else None for i in timings]
+    numbers = [
+        id_of(lines[head].strip()) if head < i else None for head, i in zip(heads, timings, strict=True)
+    ]
     is_ours = statement is not None or any(numbers) or "{\\shotad " in text
     if _OPEN_MARK.search(text):
         raise incomplete(name, "a mark {\\shotad … is not closed")
@@ -294,6 +345,12 @@ def read_srt(text: str, name: str) -> Script:
         for timing, number, body in zip(timings, numbers, bodies, strict=True)
     )
     return Script(cues, statement["stamp"] if statement else None, is_proven=is_ours)
+
+
+def without_added_markup(text: str, own_text: str) -> str:
+    """A text from a script without the markup that an editor of subtitles put around it: italics, a place on
+    the screen. It stays where ``own_text``, the line in the track, has some too."""
+    return text if _MARKUP.search(own_text) else clean_text(_MARKUP.sub("", text))
 
 
 def number_of(cue_id: str, *, is_last: bool = False) -> str:
@@ -326,6 +383,20 @@ def _starts_cue(lines: list[str], i: int) -> bool:
     return lines[i - 1].strip().isdecimal() and (i == 1 or not lines[i - 2])
 
 
+def _number_line(lines: list[str], timing: int) -> int:
+    """The line with the number of the cue whose times are in line ``timing``; that line where it has none.
+
+    An editor may leave empty lines between the two.
+    """
+    if timing and lines[timing - 1]:
+        return timing - 1
+    at = timing - 1
+    while at >= 0 and not lines[at]:
+        at -= 1
+    is_number = at >= 0 and lines[at].strip().isdecimal() and (at == 0 or not lines[at - 1])
+    return at if is_number else timing
+
+
 def _srt_cue(
     lines: list[str], at: int, cue_id: str | None, body: list[str], name: str, *, is_ours: bool
 ) -> ScriptCue:
@@ -336,6 +407,9 @@ def _srt_cue(
         raise ScriptError(what)
     _check_whole_timing(match["start"], match["end"], where, is_last_line=at + 1 == len(lines))
     _check_no_timing(body, name, at + 2)
+    _check_has_times(body, name, at + 2)
+    if is_ours:
+        _check_no_id(body, name, at + 2)
     interval = parse_interval(match["start"], match["end"], where)
     # Ours holds texts as they are, whatever stands in them; others' have markup.
     marks = _OWN_MARK if is_ours else _MARKUP

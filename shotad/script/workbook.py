@@ -106,9 +106,35 @@ def read_xlsx(data: bytes, name: str) -> Script:
         except Exception as error:  # noqa: BLE001  openpyxl lets through whatever its parts meet
             raise ScriptError(f"{name} cannot be read as a workbook: {error}.", "Save it as XLSX.") from None
         try:
-            return _script(book, name)
+            script = _script(book, name)
+            if not all(cue.text for cue in script.cues):
+                formulas = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
+                _refuse_formulas(formulas, book, name)
         finally:
             book.close()
+    return script
+
+
+def _refuse_formulas(formulas: Workbook, values: Workbook, name: str) -> None:
+    """Raise ScriptError for a formula of which the file does not hold the value: its cell looks empty, and a
+    line without a text is one that a person took out. Both books are the same file."""
+    try:
+        for title in formulas.sheetnames:
+            sheets = (formulas[title], values[title])
+            if not all(hasattr(sheet, "reset_dimensions") for sheet in sheets):
+                continue
+            for sheet in sheets:
+                sheet.reset_dimensions()
+            rows = zip(*(sheet.iter_rows(max_col=_WIDEST) for sheet in sheets), strict=False)
+            for formula_cells, value_cells in rows:
+                for formula, value in zip(formula_cells, value_cells, strict=False):
+                    if formula.data_type == "f" and value.value is None:
+                        raise ScriptError(
+                            f"{name}, sheet {title}: {formula.coordinate} holds a formula without its value.",
+                            "Write the text itself into the cell.",
+                        )
+    finally:
+        formulas.close()
 
 
 def _script(book: Workbook, name: str) -> Script:
@@ -121,7 +147,8 @@ def _script(book: Workbook, name: str) -> Script:
         if found is not None:
             cues = found
         elif title == ABOUT:
-            stamp = next((row[1] for row in rows if len(row) > 1 and row[0] == "Track"), None)
+            about_rows = _rows(book, title, name)
+            stamp = next((row[1] for row in about_rows if len(row) > 1 and row[0] == "Track"), None)
     if cues is None:
         raise ScriptError(f"{name} has no sheet with the heads In, Out and Line.", "Name the columns.")
     return Script(tuple(cues), stamp, stamps, is_proven=True)
@@ -148,7 +175,8 @@ def _rows(book: Workbook, title: str, name: str) -> Iterator[list[str]]:
 
 
 def _text(value: object) -> str:
-    """A cell as text. What Excel makes of a typed 00:01:23, a time of day or a length, is a clock time."""
+    """A cell as text. What Excel makes of a typed 00:01:23, a time of day or a length, is a clock time; so is
+    the part of a day that is left of it where the format of the cell was lost."""
     if value is None:
         return ""
     if isinstance(value, datetime.datetime):
@@ -160,6 +188,10 @@ def _text(value: object) -> str:
     if isinstance(value, datetime.timedelta):
         return timecode(value.total_seconds())
     if isinstance(value, float):
+        milliseconds_of_day = value * 86_400_000
+        is_part_of_day = 0 < value < 1 and abs(value * 1000 - round(value * 1000)) > 1e-6
+        if is_part_of_day and abs(milliseconds_of_day - round(milliseconds_of_day)) < 1e-3:
+            return timecode(round(milliseconds_of_day) / 1000)
         return f"{value:.6f}".rstrip("0").rstrip(".")
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), str(value))
 

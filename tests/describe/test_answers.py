@@ -396,3 +396,53 @@ def test_answers_that_went_wrong(form: str) -> None:
         return
     with pytest.raises(ScriptError, match="wrote no whole line"):
         parse_stage2(row["answer"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"error": "overloaded"}',
+        '{"error": {"message": "rate limit exceeded", "code": 429}}',
+        "<html><body>502 Bad Gateway</body></html>",
+        "Internal Server Error",
+        "Error: CUDA out of memory",
+        "503 Service Unavailable",
+        '{"type": "function", "name": "describe", "arguments": {}}',
+    ],
+)
+def test_an_error_of_a_server_is_no_answer_in_any_stage(answer: str) -> None:
+    with pytest.raises(ScriptError):
+        parse_stage2(answer)
+    with pytest.raises(ScriptError):
+        parse_stage1(answer, ["Actions"], "s00001000", "fake")
+    with pytest.raises(ScriptError):
+        read_answer(answer, ["s00001000"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["NaN NaN.", "No description needed.", "Nothing to describe.", "[no description]", "No significant visual changes.",
+     "Here's the description", "Error: out of memory", "https://example.com/a"],
+)  # fmt: skip
+def test_a_line_that_says_there_is_none_is_no_line(line: str) -> None:
+    with pytest.raises(ScriptError):
+        parse_stage2(json.dumps({"summarized_AD": line}))
+
+
+@pytest.mark.parametrize("answer", ['{"Actions": NaN, "Key objects": null}', '{"Actions": ""}', "42"])
+def test_json_without_a_text_describes_nothing(answer: str) -> None:
+    with pytest.raises(ScriptError, match="described nothing"):
+        parse_stage1(answer, ["Actions"], "s00001000", "fake")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["An error message blinks.", "500 people cheer.", "No changes in her face.", "Silence.", "Nothing moves.",
+     "The answer lies on the desk.", "No information desk is open."],
+)  # fmt: skip
+def test_lines_that_only_begin_like_an_error_or_like_nothing_are_lines(line: str) -> None:
+    assert parse_stage2(json.dumps({"summarized_AD": line})) == (line,)
+
+
+def test_a_line_without_quotes_may_begin_with_a_name_like_a_value() -> None:
+    assert parse_stage2("summarized_AD: Nan, smiling, waves.") == ("Nan, smiling, waves.",)

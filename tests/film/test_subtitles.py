@@ -519,3 +519,70 @@ Dialogue: 0,0:00:03.00,0:00:04.00,Default,Thom,0,0,0,,ANN: Ho.
 Dialogue: 0,0:00:05.00,0:00:07.00,Default,Thom,0,0,0,,- Hi.\\N- BO: Ho.
 """
     assert [u.speaker for u in parse_subtitles(text).utterances] == ["Thom", "Ann", "", "Bo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        # Text recognition takes letters for digits, and other signs for the usual ones.
+        ("1\n00:00:O4,400 --> 00:00:06,000\nHello.\n", [(4.4, 6.0)]),
+        ("1\n00:00:04,400 --> 00:0O:06,000\nHello.\n", [(4.4, 6.0)]),
+        ("1\nOO:OO:l4,4OO --> OO:OO:l6,OOO\nHello.\n", [(14.4, 16.0)]),
+        ("1\n00.00.04.400 --> 00:00:06'000\nHello.\n", [(4.4, 6.0)]),
+        ("1\n00:00:04.400 --> 00.00:06.000\nHello.\n", [(4.4, 6.0)]),
+        # Marks of direction around lines that run from right to left; digits and decimal sign of Arabic.
+        ("1\n\u202b00:00:04,400 --> 00:00:06,000\u202c\nשלום.\n", [(4.4, 6.0)]),
+        ("1\n٠٠:٠٠:٠٤٫٤٠٠ --> ٠٠:٠٠:٠٦٫٠٠٠\nمرحبا.\n", [(4.4, 6.0)]),
+        # Whisper on a terminal; Premiere with dropped frames.
+        ("[00:04.400 --> 00:06.000]  Hello.\n[00:07.000 --> 00:08.000]  Bye.\n", [(4.4, 6.0), (7.0, 8.0)]),
+        ("00;00;04;10 - 00;00;06;00\nV1\nHello.\n\n00;00;07;00 - 00;00;08;00\nV1\nBye.\n", [(4.4, 6.0), (7.0, 8.0)]),
+        # Transcription programs write hours, where lyrics have hundredths of a second.
+        ("[00:00:04] Hello.\n[00:00:06] Bye.\n", [(4.0, 5.5), (6.0, 7.5)]),
+        ("[00:04:40] Hello.\n[00:06:75] Bye.\n", [(4.4, 5.9), (6.75, 8.25)]),
+        ("[00:04:40] Hello.\n[00:06:45] Bye.\n", [(4.4, 5.9), (6.45, 7.95)]),
+        # A clock that somebody reads out is no timing.
+        ("WEBVTT\n\n00:04.400 --> 00:06.000\n10:30:15\n", [(4.4, 6.0)]),
+        ('<tt><body timeContainer="seq"><p dur="2s">Hello.</p><p dur="3s">Bye.</p></body></tt>', [(0, 2), (2, 5)]),
+        ('<tt><body><div begin="4.4s" end="6s"><p>Hello.</p></div></body></tt>', [(4.4, 6.0)]),
+        ('<tt><body><div begin="4.4s"><p>Hello.</p></div></body></tt>', [(4.4, 5.4)]),
+    ],
+)  # fmt: skip
+def test_times_as_programs_and_text_recognition_write_them(text: str, spoken: list[Any]) -> None:
+    subtitles = parse_subtitles(text)
+    times = [(one.interval.start, one.interval.end) for one in subtitles.utterances]
+    assert times == [pytest.approx(pair) for pair in spoken]
+    assert not subtitles.notes
+
+
+FIRST_CUES = {
+    "srt": "1\n00:01:02,400 --> 00:01:04,000\nFirst.\n\n2\n{}\nSecond.\n",
+    "sbv": "0:01:02.400,0:01:04.000\nFirst.\n\n{}\nSecond.\n",
+    "microdvd": "{{1}}{{1}}25\n{{1560}}{{1600}}First.\n{}Second.\n",
+    "ttml": '<tt><body><p begin="62.4s" end="64s">First.</p>\n<p {}>Second.</p></body></tt>',
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "times"),
+    [
+        ("srt", "00:01:06400 --> 00:01:08,000"),
+        ("srt", "00:0106,400 --> 00:01:08,000"),
+        ("srt", "00:01:06,400 -- 00:01:08,000"),
+        ("srt", "00:01:06,400 -4> 00:01:08,000"),
+        ("srt", "00:01:06,400 --> 00:01:X8,000"),
+        ("srt", "00:01:06,400 --"),
+        ("srt", "01:06,400 --"),
+        ("sbv", "0:01:a6.400,0:01:08.000"),
+        ("sbv", "001:06.400,0:01:08.000"),
+        ("microdvd", "1660}{1700}"),
+        ("microdvd", "{x660}{1700}"),
+        ("ttml", 'begin="66.4s"end="68s"'),
+        ("ttml", 'begn="66.4s"'),
+    ],
+)
+def test_a_damaged_time_is_told_and_never_read_as_another(form: str, times: str) -> None:
+    subtitles = parse_subtitles(FIRST_CUES[form].format(times))
+    first = subtitles.utterances[0]
+    assert (first.interval.start, first.interval.end, first.text) == (62.4, 64.0, "First.")
+    assert [one.text for one in subtitles.utterances[1:]] in ([], ["Second."])
+    assert len(subtitles.notes) == 1

@@ -354,3 +354,53 @@ def test_an_arrow_between_words_or_numbers_is_text(tmp_path: Path) -> None:
     path = tmp_path / "x.srt"
     path.write_text("1\n00:00:02,000 --> 00:00:04,000\nA sign: Exit --> 5. He turns 3 -> 4 times.\n")
     assert read_cues(path)[0].text == "A sign: Exit --> 5. He turns 3 -> 4 times."
+
+
+def changes(data: str | bytes, name: str) -> tuple[str, ...]:
+    """Ids of lines that a script changes, adds or takes away in `made`."""
+    content = data.encode() if isinstance(data, str) else data
+    done = import_script(made(), script_format(name).read(content, "x"), "x")
+    return (*done.changed, *done.added, *done.removed)
+
+
+def test_what_editors_do_to_a_whole_script_is_no_edit() -> None:
+    vtt = encoded(made(), "vtt").decode()
+    # Blanks at all line ends, the empty ones too: the list at the end was taken for the last line's text.
+    assert changes(vtt.replace("\n", "  \n"), "vtt") == ()
+    assert changes(vtt.replace("\n\nNOTE Lines", "\n \nNOTE Lines"), "vtt") == ()
+    assert changes(vtt.replace("\n\nNOTE Lines", "\nNOTE Lines"), "vtt") == ()
+    # Line ends that were converted twice.
+    assert changes(vtt.replace("\n", "\r\r\n"), "vtt") == ()
+    srt = encoded(made(), "srt").decode()
+    assert changes(srt.replace("\n", "\r\r\n"), "srt") == ()
+    # An empty line between an id and its times.
+    assert changes(vtt.replace("s00010000\n00:", "s00010000\n\n00:"), "vtt") == ()
+    assert changes(srt.replace("100010000\n00:", "100010000\n\n00:"), "srt") == ()
+    assert changes(re.sub(r"\d{9}\n00:", "2\n\n00:", srt), "srt") == ()
+    # Subtitle Edit: at the top of the screen, in italics.
+    assert changes(srt.replace("She opens; the door.", "{\\an8}<i>She opens; the door.</i>"), "srt") == ()
+    # The line by which Excel is told what parts the cells.
+    table = encoded(made(), "csv").decode("utf-8-sig")
+    assert changes(f"sep=,\r\n{table}", "csv") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("srt", "00:00:10,000 --> 00:00:12,500", "00:00:10,000", "line 7: '00:00:10,000' stands in the text"),
+        ("srt", "00:00:10,000 --> 00:00:12,500\n", "", "line 6: behind '100010000' there are no times"),
+        ("srt", "100010000\n00:00:10,000 --> 00:00:12,500\n", "2\n", "behind '2' there are no times"),
+        ("vtt", "00:00:10.000 --> 00:00:12.500\n", "", "behind 's00010000' there are no times"),
+        ("csv", '"The lamp goes out,\nat last."', "#NAME?", "'#NAME\\?', the error of a spreadsheet"),
+        ("vtt", "12.500\n", "12.500\ns00010000\n", "the id 's00010000' stands in the text"),
+        ("srt", "12,500\n", "12,500\n100010000\n", "the id '100010000' stands in the text"),
+        ("reaper", "[s00010000]", "s00010000]", "is damaged"),
+        ("reaper", "[s00010000]", "[s0010000]", "is damaged"),
+        ("csv", '"The lamp goes out,\nat last."', "#WERT!", "'#WERT!', the error of a spreadsheet"),
+    ],
+)
+def test_what_an_editor_lost_is_refused(name: str, old: str, new: str, message: str) -> None:
+    text = encoded(made(), name).decode()
+    assert old in text
+    with pytest.raises(ScriptError, match=message):
+        script_format(name).read(text.replace(old, new).encode(), "x")

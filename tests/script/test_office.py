@@ -392,7 +392,8 @@ def test_links_to_other_files_are_left_alone_and_a_text_longer_than_a_cell_is_no
     made = book(XLSX.encode(TRACK))
     made["Script"]["C2"] = "='file:///etc/passwd'#$A.A1"
     made["Script"]["C3"] = '=WEBSERVICE("http://127.0.0.1:9/")'
-    assert [line.text for line in read("xlsx", saved(made)).cues] == ["", "", TRACK.cues[2].text]
+    with pytest.raises(ScriptError, match="C2 holds a formula without its value"):
+        read("xlsx", saved(made))
     told = cue(1, "A cat.", status=CueStatus.SHORTENED, reason="a" * 32_768)
     with pytest.raises(ScriptError, match="32768 characters"):
         XLSX.encode(make_track(told))
@@ -408,3 +409,22 @@ def test_the_missing_extra_is_named_and_reading_a_document_needs_none(monkeypatc
     for act in (lambda: XLSX.encode(TRACK), lambda: read("xlsx", sheet)):
         with pytest.raises(ScriptError, match=r"openpyxl, which is not installed.*shotad\[documents\]"):
             act()
+
+
+def test_what_people_do_to_a_workbook_moves_and_removes_no_line() -> None:
+    whole = book(encoded := ALL_FORMATS["xlsx"].encode(make_track(cue(10.0, "A man enters."))))
+    before = read("xlsx", encoded)
+    # A title, and nothing, above the heads.
+    whole["Script"].insert_rows(1, 2)
+    whole["Script"]["A1"] = "The film"
+    assert read("xlsx", saved(whole)).cues == before.cues
+    # 0:00:10 as the part of a day, where the format of the cell was lost.
+    numbers = book(encoded)
+    numbers["Script"]["A2"] = 10 / 86_400
+    assert read("xlsx", saved(numbers)).cues == before.cues
+    # A formula without its value looks like a line that was taken out.
+    formula = book(encoded)
+    formula["Script"]["C2"] = "=A1"
+    formula["Script"]["C2"].data_type = "f"
+    with pytest.raises(ScriptError, match="sheet Script: C2 holds a formula without its value"):
+        read("xlsx", saved(formula))
