@@ -129,7 +129,7 @@ REFUSED = {
         ("fresh.mp4 {fake} --note pipe", 1, "it is a pipe, not a file"),
         ("fresh.mp4 {fake} --note large", 1, "it has 700.0 MB, at most 1.0 MB are read"),
         ("fresh.mp4 {fake} --config large", 2, "it has 700.0 MB, at most 1.0 MB are read"),
-        ("fresh.mp4 {fake} --from 12", 2, "begin at 00:00:12.000, and fresh.mp4 ends at 00:00:12.000"),
+        ("fresh.mp4 {fake} --from 12", 2, "start 00:00:12.000 is not before the end of fresh.mp4, 00:00:12.000"),
         ("fresh.mp4 {fake} --from 100 --estimate", 2, "(--from)"),
         ("fresh.mp4 {fake} --from nan", 2, "'nan' is no time"),
         (f"fresh.mp4 {{fake}} --from {'9' * 400}", 2, "is no time"),
