@@ -111,7 +111,8 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
     bad = [name for name, violations in found.items() if violations]
     if bad:
         raise ScriptError(
-            f"Scripts that break the rules of their format: {len(bad)} of {len(found)}.", "See the lines above."
+            f"Scripts that break the rules of their format: {len(bad)} of {len(found)}.",
+            "See the lines above.",
         )
 
 
