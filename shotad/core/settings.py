@@ -245,7 +245,7 @@ def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, A
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
             raise ConfigError(
-                f"--set {assignment!r} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
+                f"--set {_shown(assignment)} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
             )
         try:
             _assign(changed, key.strip(), read_yaml(value, _Yaml))
