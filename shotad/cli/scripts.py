@@ -173,7 +173,8 @@ def import_command(
     except MissingLines as error:
         if not sys.stdin.isatty():
             raise
-        confirm("Remove them?", "Nothing was imported", error.hint, plan=error.what)
+        plan = error.what.removesuffix(" Nothing was imported.")
+        confirm("Remove them?", "Nothing was imported", error.hint, plan=plan)
         done = bring_in(remove_missing=True)
     counts = {
         "changed": len(done.changed),
