@@ -127,7 +127,7 @@ def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(t
 def test_value_out_of_range_is_refused_with_key_and_value() -> None:
     for assignment, words in (
         ("frames.max_pixels=12", "784"),
-        ("context.past=two", "valid integer"),
+        ("context.past=two", "a whole number"),
         ("overlay.label=ring", "'number', 'box' or 'none'"),
         ("slots=5", "slots"),
         ("frames.max_pixels=99999", "min_pixels 100352 is above max_pixels 99999"),

@@ -271,7 +271,7 @@ def test_trust_holds_for_a_folder_and_all_below_it_until_it_is_taken_back(tmp_pa
 def test_doctor_trusts_a_folder(shotad: Shotad, tmp_path: Path) -> None:
     films = tmp_path / "films"
     films.mkdir()
-    assert str(films) in shotad("doctor", "--trust", films).out
+    assert shotad("doctor", "--trust", films).out.split() == ["-", "Trusted", "folders", str(films)]
     assert is_trusted(films)
     assert str(films) not in shotad("doctor", "--distrust", films).out
     assert shotad("doctor", "--trust", tmp_path / "none").code == 2

@@ -104,7 +104,7 @@ def read_text(place: str, kind: FileKind = "list") -> str:
     hint = "Give a text in UTF-8."
     if is_local(place):
         if not local_path(place).exists():
-            raise StorageError(f"There is no {shown(place)}.", "Check the address.")
+            raise StorageError(f"There is no {shown(place)}.", "Check the path.")
         return read_text_file(local_path(place), kind, StorageError, hint=hint, encoding="utf-8").text
     try:
         data = Store(place).read(place)

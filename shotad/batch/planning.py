@@ -151,9 +151,15 @@ class Planner:
             strangers = [copy for file, copy in zip(files, here, strict=True) if not is_trusted(file)]
             for count, (file, copy) in enumerate(zip(files, here, strict=True), 1):
                 before = config
-                config = load_settings(
-                    Config, here[:count], self._explicit, under=self._shared.config, confined=strangers
-                )
+                try:
+                    config = load_settings(
+                        Config, here[:count], self._explicit, under=self._shared.config, confined=strangers
+                    )
+                except ConfigError as error:
+                    # The files before it were taken: what is wrong stands in this one.
+                    name = shown(file)
+                    what = error.what if name in error.what else f"{name}: {error.what}"
+                    raise ConfigError(what, error.hint) from None
                 if copy in strangers:
                     refuse_foreign(before, config, shown(file), shown(parent_of(file)))
         return config

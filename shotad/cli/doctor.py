@@ -66,7 +66,8 @@ def command(use: str | None, trusted: str | None, distrusted: str | None, consol
         trust(trusted)
     if distrusted is not None:
         distrust(distrusted)
-    checks = examine()
+    # Who trusts a folder wants to know what is trusted now, not what the machine can do.
+    checks = examine() if trusted is None and distrusted is None else [_trusted()]
     width = max(len(check.topic) for check in checks)
     lines = [f"{_MARKS[check.ok]:7}  {check.topic:{width}}  {check.finding}" for check in checks]
     console.result("\n".join(lines), [asdict(check) for check in checks])
@@ -140,8 +141,12 @@ def examine() -> list[Check]:
         *_engines(),
         Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set"),
         *_voices(),
-        Check("Trusted folders", ", ".join(trusted_folders()) or "none"),
+        _trusted(),
     ]
+
+
+def _trusted() -> Check:
+    return Check("Trusted folders", ", ".join(trusted_folders()) or "none")
 
 
 def _gpus() -> list[Check]:

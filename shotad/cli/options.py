@@ -235,7 +235,7 @@ def track_folder(path: Path) -> Path:
         refuse_special(folder / TRACK)
         if (folder / TRACK).is_file():
             return folder
-    beside = "" if (other := work_folder_of(path)) == path else f" or in {other}"
+    beside = "" if path.suffix == ".shotad" else f" or in {work_folder_of(path)}"
     what = f"{path} has no track: there is no {TRACK} in it{beside}."
     raise WorkFolderError(what, "Run shotad describe first, or name the work folder.")
 

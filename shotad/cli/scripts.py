@@ -111,7 +111,8 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
     bad = [name for name, violations in found.items() if violations]
     if bad:
         raise ScriptError(
-            f"{len(bad)} of {len(found)} scripts break the rules of their format.", "See the lines above."
+            f"Scripts that break the rules of their format: {len(bad)} of {len(found)}.",
+            "See the lines above.",
         )
 
 
@@ -172,7 +173,8 @@ def import_command(
     except MissingLines as error:
         if not sys.stdin.isatty():
             raise
-        confirm("Remove them?", "Nothing was imported", error.hint, plan=error.what)
+        plan = error.what.removesuffix(" Nothing was imported.")
+        confirm("Remove them?", "Nothing was imported", error.hint, plan=plan)
         done = bring_in(remove_missing=True)
     counts = {
         "changed": len(done.changed),

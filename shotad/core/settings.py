@@ -245,7 +245,7 @@ def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, A
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
             raise ConfigError(
-                f"--set {assignment!r} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
+                f"--set {_shown(assignment)} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
             )
         try:
             _assign(changed, key.strip(), read_yaml(value, _Yaml))
@@ -321,7 +321,10 @@ def _read(name_or_file: str) -> _Source:
     try:
         tree = read_yaml(read_text_file(path, "settings", ConfigError, encoding="utf-8").text, _Yaml)
     except yaml.YAMLError as error:
-        raise ConfigError(f"The config {name_or_file} cannot be read: {error}.") from None
+        raise ConfigError(
+            f"The config {name_or_file} cannot be read: {error}.",
+            "Look at the colons, the quotes, the brackets, and how the lines are indented.",
+        ) from None
     if tree is None:
         tree = {}
     if not isinstance(tree, dict):
@@ -357,6 +360,13 @@ def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:
     number or a date that is none (``2026-99-99``, 5000 digits)."""
     try:
         return yaml.load(text, loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
+        raise yaml.YAMLError(f"{place}{error.problem or error.context}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise yaml.YAMLError(f"line {line}: a character that cannot stand in YAML") from None
     except RecursionError:
         raise yaml.YAMLError("it is nested too deeply") from None
     except (ValueError, OverflowError) as error:
@@ -388,11 +398,12 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
         dotted = ".".join([*map(str, error["loc"]), context["key"]])
         if context["was"] is _NEVER:
             return f"There is no setting {dotted}.", "Take it out of the settings."
-        what = f"{dotted} = {context['value']!r} cannot be set any more: it is always {context['was']!r}."
+        value = _shown(context["value"])
+        what = f"{dotted} = {value} cannot be set any more: it is always {context['was']!r}."
         return what, "Take it out of the settings."
     if error["type"] == "ruled_setting":
         group, context = ".".join(map(str, error["loc"])), error["ctx"]
-        what = f"{group}.{context['key']} = {context['value']!r} cannot be set by itself any more."
+        what = f"{group}.{context['key']} = {_shown(context['value'])} cannot be set by itself any more."
         return what, f"Set {group}.rules: {context['rules']}."
     if error["type"] == "extra_forbidden":
         names, value = setting_names(model), error["input"]
@@ -403,8 +414,26 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
         groups = dict.fromkeys(name.partition(".")[0] for name in names)
         listed = f"docs/settings.md lists all. They begin with {', '.join(groups)}."
         return f"There is no setting {dotted[:80]}.", meant or listed
-    reason = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "model_type":
+        what = f"{dotted} = {_shown(error['input'])} cannot be used: it is a group of settings."
+        return what, "Set one of its settings, as docs/settings.md lists them."
+    plain = error["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
+    reason = _REASONS.get(error["type"], plain)
     return f"{dotted} = {_shown(error['input'])} cannot be used: {reason}.", _remedy(model, error["loc"])
+
+
+_REASONS = {
+    "int_parsing": "it must be a whole number",
+    "int_type": "it must be a whole number",
+    "int_from_float": "it must be a whole number",
+    "float_parsing": "it must be a number",
+    "float_type": "it must be a number",
+    "bool_parsing": "it must be true or false",
+    "bool_type": "it must be true or false",
+    "string_type": "it must be text",
+    "dict_type": "it must be a mapping of keys to values",
+}
+"""What is wrong with a value, by pydantic's type of the error; pydantic's own words speak to programmers."""
 
 
 def _shown(value: Any) -> str:

@@ -408,7 +408,7 @@ def _found(path: Path) -> tuple[Path, Path | None]:
             return folder / TRACK, folder
     if path.is_file() and not is_film(path):
         return path, path.parent if _is_track(path) or (path.parent / TRACK).is_file() else None
-    beside = "" if (other := work_folder_of(path)) == path else f" or in {other}"
+    beside = "" if path.suffix == ".shotad" else f" or in {work_folder_of(path)}"
     what = f"{path} has no track: there is no {TRACK} in it{beside}."
     raise WorkFolderError(what, "Run shotad describe first, or name a work folder or a script.")
 

@@ -154,7 +154,7 @@ def check_start(given: Given, end: float, film: str) -> None:
     """Refuse a start that is not before the film's end, in seconds (0: not known). Raises UsageError."""
     if end > 0 and given.start >= end:
         raise UsageError(
-            f"The description is to begin at {timecode(given.start)}, and {film} ends at {timecode(end)}.",
+            f"The start {timecode(given.start)} is not before the end of {film}, {timecode(end)}.",
             "Give an earlier time (--from).",
         )
 

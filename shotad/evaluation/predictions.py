@@ -107,7 +107,7 @@ def read_predictions(
 
 def _read(path: Path, given: dict[str, str]) -> Predictions:
     records = read_records(path)
-    has = f"It has: {', '.join(records.columns)}."
+    has = f"It has: {', '.join(records.columns) or 'no columns at all'}."
     for key, name in given.items():
         if name not in records.columns:
             raise EvaluationError(f"{path} has no column {quoted(name)} for the {key}.", has)

@@ -283,8 +283,8 @@ def check_inside(subtitles: Sequence[Utterance], duration: float) -> None:
     first = min(utterance.interval.start for utterance in subtitles)
     many = f"None of the {len(subtitles)} subtitles lies"
     raise SubtitleError(
-        f"{many if len(subtitles) > 1 else 'The only subtitle does not lie'} inside the film: it ends at "
-        f"{clock(duration)}, and the first subtitle begins at {clock(first)}.",
+        f"{many if len(subtitles) > 1 else 'The only subtitle does not lie'} inside the film: "
+        f"the film ends at {clock(duration)}, and the first subtitle begins at {clock(first)}.",
         "Give the subtitles of this film, or none: then the sound is listened to.",
     )
 

@@ -98,7 +98,7 @@ class Fit:
         else:
             when = "late" if self.shift < 0 else "early"
             text += f"best shift {self.shift:+.1f} s (they are {when})."
-        return text + " Correct them, or listen to the sound instead (speech.source=sound)."
+        return text + " Correct them, or listen to the sound instead (--set speech.source=sound)."
 
 
 def fit_subtitles(subtitles: Sequence[Interval], heard: Sequence[Interval], duration: float) -> Fit:

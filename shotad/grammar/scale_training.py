@@ -79,13 +79,14 @@ def train_scale(
     """
     crew = ProcessGroup(settings.compute)
     speaks = progress if progress is not None and crew.leads else NoProgress()
+    # Before the folder is made: data that cannot be used leave none.
+    labelled = read_items(
+        data, seed=settings.data.seed, annotation=settings.data.annotation, missing=settings.data.missing
+    )
     with _held(out) if crew.leads else nullcontext(), Stop().listening() as stop:
         if not resume and (out / STATE).exists():
             what = f"{out} holds a training that was begun before."
             raise UsageError(what, "Go on with --resume, or take another --out.")
-        labelled = read_items(
-            data, seed=settings.data.seed, annotation=settings.data.annotation, missing=settings.data.missing
-        )
         counts = ", ".join(f"{sum(labelled.counts(split).values())} {split}" for split in SPLITS)
         speaks.note(" ".join([f"{labelled.layout}: {counts}.", *labelled.notes]))
         if not crew.leads:

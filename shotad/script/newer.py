@@ -173,7 +173,7 @@ def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hash
         ways.append(f"take the lines of a script: shotad import {place} {file.parent / best}")
     ways.append("throw them away: run with --discard-edits")
     raise EditConflict(
-        f"{file} is not there, but {' and '.join(names)} beside it may hold lines that people wrote. "
+        f"{file} is not there, but {', '.join(names)} beside it may hold lines that people wrote. "
         "Nothing was written.",
         f"{', or '.join(ways)}.",
     )

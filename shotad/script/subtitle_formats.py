@@ -145,14 +145,6 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
             "If a program left out the notes at its end and the file is whole, delete the line that begins "
             "with Stamp:",
         )
-    for cue in cues:
-        slipped = next((line for line in cue.text.split("\n") if line.strip() in line_stamps), None)
-        if slipped is not None:
-            raise ScriptError(
-                f"{name}: {quoted(slipped)}, the id of a line, stands in the text of the line at "
-                f"{timecode(cue.interval.start)}.",
-                "Put its times on the line below it, and an empty line above.",
-            )
     return _VttFile(Script(tuple(cues), stamp, line_stamps, is_proven=stamp is not None), deviations)
 
 

@@ -242,7 +242,7 @@ def import_into(
         if done.missing and not remove_missing:
             raise MissingLines(
                 f"{missing_lines(track, done, script.name)} Nothing was imported.",
-                "If they shall go, add --remove-missing. If the script is only a part, add the other lines: "
+                "To remove them, add --remove-missing. If the script is only a part, add the other lines: "
                 "shotad export writes them all.",
             )
         if lost is not None:
@@ -399,7 +399,7 @@ def bring_back(
         if done.missing:
             raise MissingLines(
                 f"{missing_lines(track, done, path.name)} Nothing was written.",
-                f"If they shall go: shotad import {path.parent} {path} --remove-missing. If not, delete "
+                f"To remove them: shotad import {path.parent} {path} --remove-missing. To keep them, delete "
                 f"{path.name} or put the lines back.",
             )
         counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)

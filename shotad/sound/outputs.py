@@ -272,7 +272,7 @@ def summary(rendered: Rendered) -> str:
     lines = [f"Taken over from {name}: {plural(n, 'line')}." for name, n in rendered.brought.items() if n]
     if rendered.voice is not None:
         told = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {rendered.voice}"
-        lines.append(f"{told}; {rendered.anew} takes spoken now, {rendered.kept} kept from before.")
+        lines.append(f"{told}; {plural(rendered.anew, 'take')} spoken now, {rendered.kept} kept from before.")
         whys = [(cue, (_steps(cue)[-1:] or ("no place",))[0]) for cue in rendered.unspoken]
         rows = [(cue, f"{cue.text} ({why.removeprefix('not spoken: ')})") for cue, why in whys]
         lines += _listed("Not heard", rows)

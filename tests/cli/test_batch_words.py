@@ -167,3 +167,12 @@ def test_what_leaves_the_machine_is_said_also_where_only_one_film_sends_it(shota
     # An engine that the command names is that of all films.
     said = shotad("batch", tmp_path, "--dry-run", "--plain", *FAKE)
     assert "models.example" not in said.err
+
+
+@pytest.mark.usefixtures("films")
+def test_a_mistake_in_settings_beside_a_film_names_their_file(shotad):
+    Path("a.yaml").write_text("slots: {minimun: 3}\n")
+    Path("b.yaml").write_text("slots: [3\n")
+    said = shotad("batch", "a.mp4", "b.mp4", "--dry-run", *FAKE)
+    assert "a.yaml: There is no setting slots.minimun. Did you mean slots.minimum?" in said.out
+    assert f"cannot be described. The config {Path('b.yaml').absolute()} cannot be read: line 2" in said.out

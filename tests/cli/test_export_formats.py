@@ -104,6 +104,7 @@ def test_lines_that_a_script_lacks_are_named_and_asked_for_on_a_terminal(
         monkeypatch.setattr(sys, "stdin", Terminal(typed))
         said = shotad("import", folder, part)
         assert (said.code, "Remove them?" in said.err) == (code, True)
+        assert ("Nothing was imported" in said.err) == (code == 1)
         assert len(load_track(folder / "track.json").heard) == heard
 
 

@@ -55,6 +55,12 @@ def test_it_says_what_was_reached_beside_the_paper(shotad, ready, tmp_path):
     assert (said.code, said.out) == (2, "")
     assert "was begun before. Go on with --resume" in said.err
 
+    # Data that cannot be used leave no folder.
+    said = shotad("train", "scale", "--data", str(tmp_path / "none"), "--out", str(tmp_path / "new"))
+    assert (said.code, said.out) == (1, "")
+    assert "none is not a folder." in said.err
+    assert not (tmp_path / "new").exists()
+
     said = shotad(*words(ready, tmp_path / "run"), "--resume", "--json")
     report = json.loads(said.out)
     assert (said.code, said.err) == (0, "")
