@@ -178,7 +178,8 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
         if cue.slot_id not in known or cue.machine is None:
             raise UsageError(
                 f"The line {cue.id} has no slot of its own: a person added it, or the slots changed since.",
-                "Only lines of slots can be described again.",
+                "Only lines of slots can be described again. If the slots were found anew since, run shotad "
+                "describe first: it keeps your edits.",
             )
         if is_by_hand(cue) and not over_edits:
             raise EditConflict(

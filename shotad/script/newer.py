@@ -69,12 +69,10 @@ class Newer:
     def error(self, track: Path) -> EditConflict:
         """Why nothing may be written over these files, and how to go on."""
         names = " and ".join(self.files)
-        verb = "is" if len(self.files) == 1 else "are"
         shown = "; ".join(self.lines[:_SHOWN]) + ("; …" if len(self.lines) > _SHOWN else "")
-        count = plural(len(self.lines), "line", "lines")
-        what = (
-            f"{names} {verb} newer than {track}, which has {count} otherwise: {shown}. Nothing was written."
-        )
+        differing = plural(len(self.lines), "line differs", "lines differ")
+        # "May be": a track from another machine, without its scripts, looks the same.
+        what = f"{names} may be newer than {track}: {differing}: {shown}. Nothing was written."
         scripts = [name for name in self.files if name != HISTORY]
         place = track.parent if track.name == "track.json" else track
         ways = (

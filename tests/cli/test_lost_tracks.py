@@ -178,7 +178,7 @@ def test_an_older_track_and_a_script_edited_by_hand(describe: Describe, older: P
     for path in older.glob("movie.ad.*"):
         if path.suffix != ".vtt":
             path.unlink()
-    refused(describe(), "movie.ad.vtt is newer than", LATER)
+    refused(describe(), "movie.ad.vtt may be newer than", LATER)
     assert "A third line." in (older / "movie.ad.vtt").read_text()
 
 
@@ -192,7 +192,7 @@ def test_half_a_copy_of_a_folder_with_a_newer_line_stops_all(describe: Describe,
     assert describe().code == 0
     for name, data in before.items():
         (edited / name).write_bytes(data)
-    refused(describe(), "movie.ad.srt is newer than", LATER)
+    refused(describe(), "movie.ad.srt may be newer than", LATER)
     assert LATER in (edited / "movie.ad.srt").read_text()
 
 
@@ -265,7 +265,7 @@ def test_a_track_older_than_the_history_of_its_review(describe: Describe, edited
     shutil.copy(edited.parent / "backup.json", edited / "track.json")
     for path in edited.glob("movie.ad.*"):
         path.unlink()
-    refused(describe(), "review.jsonl is newer than")
+    refused(describe(), "review.jsonl may be newer than")
     (edited / "track.json").unlink()
     refused(describe(), "review.jsonl beside it")
 

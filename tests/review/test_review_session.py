@@ -477,7 +477,7 @@ def test_a_track_older_than_what_the_page_wrote_is_not_opened(place: Path) -> No
     session.act("write", CAT, {"text": "A cat wakes."})
     session.close()
     (place / TRACK).write_bytes(older)
-    with pytest.raises(EditConflict, match=r"newer than .*track\.json, .*'A cat wakes\.'"):
+    with pytest.raises(EditConflict, match=r"newer than .*track\.json: .*'A cat wakes\.'"):
         session_of(place)
     (script,) = place.glob("*.ad.vtt")
     assert "A cat wakes." in script.read_text()
