@@ -117,6 +117,11 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
                 )
                 block.cue_id = block.cue_id or parted_id
             parted_id = None
+            if block.timing > 0 and "-->" in lines[block.timing - 1]:
+                # Read as two cues the first would have no text, and look like one that a person emptied.
+                where = f"{name}, line {block.timing + 1}"
+                what = f"{where}: {quoted(lines[block.timing])} stands below other times."
+                raise ScriptError(what, "Leave one of the two lines, or write the text between them.")
             cues.append(_vtt_cue(lines, block, name))
             check_count(cues, name)
             deviations += _vtt_deviations(lines, block)

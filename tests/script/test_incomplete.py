@@ -213,6 +213,13 @@ def test_a_line_whose_text_slipped_above_its_times_is_not_removed(name: str, pla
     assert (place / TRACK).read_bytes() == before
 
 
+def test_times_that_stand_twice_are_refused() -> None:
+    lines = encoded(made(), "vtt").decode().splitlines(keepends=True)
+    doubled = [copy for line in lines for copy in ([line, line] if "00:00:10.000 -->" in line else [line])]
+    with pytest.raises(ScriptError, match="stands below other times"):
+        script_format("vtt").read("".join(doubled).encode(), "movie.ad.vtt")
+
+
 def test_a_script_without_any_line_removes_none_even_then(place: Path) -> None:
     file = place.parent / "none.vtt"
     file.write_text("WEBVTT\n")
