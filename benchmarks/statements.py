@@ -1,6 +1,7 @@
 """What the embedded engine says of unseen clips: true, false, useful, in time; both halves apart.
 
     python benchmarks/statements.py --half tuning|judging [--runs FOLDER] [--new] [name ...]
+    python benchmarks/statements.py --first-readings
 
 Describes the clips of tests/labels/clips.yaml into FOLDER (gone on with where it is there) and holds each
 statement of each line against tests/labels/statements.yaml: [line, begins, verdicts, useful, in time], by eye
@@ -8,6 +9,9 @@ beside the pictures, then verdicts and use by a second labeller, who did not kno
 changed counts as not labelled, and ``--new`` prints it as an entry to fill in. Useful is a true line that
 says something of what scenes.yaml says there. A slot in which something can be told is one that scenes.yaml
 says something of, up to a second after its end.
+
+``--first-readings`` counts tests/labels/unseen.yaml by kind of statement: what was said, once, of clips that
+had been labelled before any run on them.
 
 What a draft is worth: the words that a describer inserts, deletes or replaces to turn the line of a slot into
 what scenes.yaml says there for the longest time, against the words of writing that where there is no line.
@@ -134,13 +138,39 @@ def worth(described: list[Described], scenes: dict[str, Any]) -> str:
     )
 
 
+def first_readings(clips: list[dict[str, Any]]) -> Iterator[str]:
+    """The table by kind: statements, those that are true, and those that a professional would leave in."""
+    verdicts_by_kind: dict[str, list[tuple[bool, bool]]] = {}
+    lines = 0
+    for clip in clips:
+        for _line, _second, statements in clip["lines"]:
+            lines += 1
+            for kind, verdict, useful in statements:
+                verdicts_by_kind.setdefault(kind, []).append((verdict == "true", bool(useful)))
+    yield f"{len(clips)} clips, {lines} lines"
+    for kind, verdicts in sorted(verdicts_by_kind.items()):
+        yield f"  {kind}: {first_reading(verdicts)}"
+    yield f"  all: {first_reading([verdict for kind in verdicts_by_kind.values() for verdict in kind])}"
+
+
+def first_reading(verdicts: list[tuple[bool, bool]]) -> str:
+    true = sum(is_true for is_true, _ in verdicts)
+    useful = sum(is_useful for _, is_useful in verdicts)
+    return f"true {interval(true, len(verdicts))}; useful {interval(useful, len(verdicts))}"
+
+
 def main() -> int:
     parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="name")
-    parser.add_argument("--half", choices=get_args(Half), required=True)
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--half", choices=get_args(Half))
+    wanted.add_argument("--first-readings", action="store_true", help="count the labels of unseen clips")
     parser.add_argument("--runs", type=Path)
     parser.add_argument("--new", action="store_true", help="print lines that have no label")
     asked = parser.parse_args()
+    if asked.first_readings:
+        print("\n".join(first_readings(yaml.safe_load((LABELS / "unseen.yaml").read_text("utf-8")))))
+        return 0
     folder = asked.runs or Path(tempfile.mkdtemp())
     labels = yaml.safe_load((LABELS / "statements.yaml").read_text("utf-8")) or {}
     scenes = yaml.safe_load((LABELS / "scenes.yaml").read_text("utf-8"))
