@@ -15,11 +15,10 @@ from pathlib import Path
 import av
 import numpy as np
 import numpy.typing as npt
-import pysubs2
 
 from shotad.core import Image, Interval
 from shotad.film import Film
-from shotad.film.subtitles import strip_tags
+from shotad.script import read_cues
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -86,12 +85,12 @@ def cmd_ad(folder: Path = DATA / "cmd-ad") -> list[list[dict[str, str]]]:
 
 def described_lines(path: Path) -> list[tuple[Interval, str]]:
     """When and what a describer says in Elephants Dream, without cues that name the licence alone."""
-    found = []
-    for event in pysubs2.load(str(path), keep_html_tags=True):
-        text = " ".join(strip_tags(event.text).split())
-        if event.end > event.start and not re.search(r"licen[cs]e", text, re.IGNORECASE):
-            found.append((Interval(event.start / 1000, event.end / 1000), text))
-    return found
+    lines = []
+    for cue in read_cues(path):
+        text = " ".join(cue.text.split())
+        if not re.search(r"licen[cs]e", text, re.IGNORECASE):
+            lines.append((cue.interval, text))
+    return lines
 
 
 Lines = Sequence[tuple[Interval, str]]

@@ -14,14 +14,13 @@ from collections.abc import Sequence
 from math import gcd
 
 import numpy as np
-import pysubs2
 from common import DESCRIBERS, DREAM, cmd_ad, command_line, words_changed
 from heardwords import plain_words
 from recogniser import RATE, Whisper
 from scipy.signal import resample_poly
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.script import count_words
+from shotad.script import count_words, read_cues
 from shotad.sound import make_voice, said
 
 FEWEST = 5
@@ -30,7 +29,7 @@ FEWEST = 5
 
 def lines_of(number: int) -> list[str]:
     """Human AD, half of Elephants Dream and half of CMD-AD, evenly spread."""
-    dream = [event.plaintext for name in DESCRIBERS.values() for event in pysubs2.load(str(DREAM / name))]
+    dream = [cue.text for name in DESCRIBERS.values() for cue in read_cues(DREAM / name)]
     films, half, found = [row["text"] for clip in cmd_ad() for row in clip], number // 2, []
     for texts, some in ((dream, half), (films, number - half)):
         lines = [" ".join(text.split()) for text in texts]
