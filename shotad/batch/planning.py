@@ -182,7 +182,11 @@ def _refuse_link_out(place: str, film: str) -> None:
     path = local_path(place)
     # Where the film is a link itself, the note may lie beside the film that it leads to.
     folders = (path.parent, local_path(film).resolve().parent)
-    if path.is_symlink() and not any(is_inside(path, one) for one in folders) and not is_trusted(path.parent):
+    if (
+        path.is_symlink()
+        and not any(is_inside(path, folder) for folder in folders)
+        and not is_trusted(path.parent)
+    ):
         raise ConfigError(
             f"{path} is a link out of the folder of the film.",
             "Put the file or folder itself there. If all files beside these films are your own: "
@@ -393,15 +397,15 @@ def _leaving(job: FilmJob) -> list[str]:
     from shotad.engines import notice
     from shotad.sound import make_voice, notice as voice_notice, parse_wanted
 
-    found: list[str] = []
+    notices: list[str] = []
     # Nothing of an engine or a voice that cannot be had: its run says why.
     with suppress(ShotadError):
         engines = Engines.of(job.config)
-        found += notice(engines.looks, engines.writes)
+        notices += notice(engines.looks, engines.writes)
     with suppress(ShotadError):
         if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
-            found += voice_notice(make_voice(job.config.voice, job.config.language))
-    return found
+            notices += voice_notice(make_voice(job.config.voice, job.config.language))
+    return notices
 
 
 def _engines(job: FilmJob) -> list[str]:

@@ -269,8 +269,8 @@ def read_report(path: Path) -> list[dict[str, Any]]:
     """The rows of a report. Raises UsageError where there is none that can be read."""
     remedy = "Run the batch without --only-failed first, or name its report with --report."
     try:
-        found = parse_json(read_file(path, follow=True))
-        films = [dict(film) for film in found["films"]]
+        report = parse_json(read_file(path, follow=True))
+        films = [dict(film) for film in report["films"]]
         if not all(isinstance(film["film"], str) and isinstance(film["state"], str) for film in films):
             raise TypeError("a film without name or state")
     except FileNotFoundError:

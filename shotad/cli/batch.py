@@ -112,9 +112,9 @@ class BatchRequest:
             return only(found, failed) if options["only_failed"] else found
 
         explicit = explicit_settings(options, **describing.flags_of(options))
-        found = look()
+        films_found = look()
         planner = Planner(shared, options["out"], alone=options["no_beside"], explicit=explicit)
-        return BatchRequest(options, shared.config, planner, report, before, look, found)
+        return BatchRequest(options, shared.config, planner, report, before, look, films_found)
 
 
 def shared_job(options: Mapping[str, Any]) -> FilmJob:

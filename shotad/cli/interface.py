@@ -127,7 +127,7 @@ def describe(
                 opened.info.path,
                 given,
                 frame_rate=opened.info.frame_rate if opened.media is None else None,
-                configs=[one for one in config_names(config) if isinstance(one, str)],
+                configs=[name for name in config_names(config) if isinstance(name, str)],
                 assignments=assignments_of(settings),
             ),
         )
@@ -193,7 +193,7 @@ def render(
         if resolved.fit.ask:
             check_engine_known(run, assignments)
     makes = [make] if isinstance(make, str) else make
-    if not isinstance(makes, Sequence) or not all(isinstance(one, str) for one in makes):
+    if not isinstance(makes, Sequence) or not all(isinstance(kind, str) for kind in makes):
         raise UsageError(f"make = {quoted(make)} cannot be made.", 'Give "film", "ad:mp3" or several.')
     wanted = parse_wanted(makes)
     rate = run.frame_rate if run else None

@@ -127,10 +127,10 @@ def _run(*, own: bool) -> int:  # noqa: PLR0911  one for each way in which a com
         return 1
     except Exception as error:  # noqa: BLE001  the last resort
         # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
-        known = memory_error_of(error) or error
-        if isinstance(known, ShotadError):
-            click.echo(on_terminal(f"Error: {known}"), err=True)
-            return known.exit_code
+        cause = memory_error_of(error) or error
+        if isinstance(cause, ShotadError):
+            click.echo(on_terminal(f"Error: {cause}"), err=True)
+            return cause.exit_code
         click.echo(on_terminal(_own_fault(error)), err=True)
         return 70
 

@@ -170,8 +170,8 @@ def explicit_settings(options: Mapping[str, Any], **more: Any) -> tuple[str, ...
     """The settings that options of their own name (``--set`` and flags, not ``--config``) as ``KEY=VALUE``;
     ``more`` as in `settings`."""
     flags = {**_flags(options), **more}
-    given = {name.replace("__", "."): value for name, value in flags.items() if value is not None}
-    return (*options["assignments"], *assignments_of(given))
+    values = {name.replace("__", "."): value for name, value in flags.items() if value is not None}
+    return (*options["assignments"], *assignments_of(values))
 
 
 def _flags(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -251,13 +251,13 @@ def screenplay_command(
     file = track_file(path)
     track = load_track(file)
     if subtitles is None:
-        said = evaluation.recorded_speech(file.parent)
+        utterances = evaluation.recorded_speech(file.parent)
     else:
         read = read_subtitles(subtitles, encoding=encoding)
-        said = read.utterances
+        utterances = read.utterances
         for note in read.notes:
             console.note(note)
-    dialogue = evaluation.said_elements(said)
+    dialogue = evaluation.said_elements(utterances)
     if not dialogue:
         console.note("No dialogue: the run had no subtitles. Name them by --subtitles.")
     signs = evaluation.FilmSigns.of(file.parent)

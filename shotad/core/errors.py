@@ -38,7 +38,10 @@ def quoted(value: object, most: int = LONGEST_VALUE) -> str:
         words = " ".join(value[: 10 * most].split())
         is_cut = len(words) > most or len(value) > 10 * most
         return repr(f"{words[:most]}…" if is_cut else words)
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a list that holds itself
+        return f"a {type(value).__name__}"
     return text if len(text) <= most else f"{text[:most]}…"
 
 

@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 
 from shotad import __version__
 from shotad.core.config import Config
-from shotad.core.errors import CastError, ConfigError, UsageError, WorkFolderError
+from shotad.core.errors import CastError, ConfigError, UsageError, WorkFolderError, quoted
 from shotad.core.files import read_file
 from shotad.core.progress import without_secrets
 from shotad.core.records import with_texts
@@ -81,7 +81,7 @@ class Given:
             # Of NaN no comparison is true.
             if not is_number or not 0 <= second <= _LATEST:
                 raise UsageError(
-                    f"{name} = {_shown(second)} is no time in a film.",
+                    f"{name} = {quoted(second)} is no time in a film.",
                     "Give seconds from its start, 0 or more.",
                 )
             # Also a Fraction, or a number of numpy: the record of the run is JSON.
@@ -94,13 +94,6 @@ class Given:
 
 _LATEST = 1e8
 """Seconds, three years: no film is as long."""
-
-
-def _shown(value: object) -> str:
-    try:
-        return repr(value)[:80]
-    except ValueError:  # a number of thousands of digits
-        return f"a {type(value).__name__}"
 
 
 _GIVEN = TypeAdapter(Given)

@@ -33,7 +33,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError, did_you_mean
+from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError, did_you_mean, quoted
 from shotad.core.text_files import read_text_file
 
 
@@ -222,7 +222,7 @@ def assignments_of(settings: Mapping[str, Any] | Iterable[str] | None) -> tuple[
     if not isinstance(settings, Mapping):
         several = (settings,) if isinstance(settings, str) else (settings or ())
         if not isinstance(several, Iterable) or not all(isinstance(one, str) for one in several):
-            what = f"settings = {_shown(settings)} cannot be used."
+            what = f"settings = {quoted(settings)} cannot be used."
             raise ConfigError(what, 'Give a mapping, such as {"slots.minimum": 3}, or texts "KEY=VALUE".')
         return tuple(several)
     found: list[str] = []
@@ -245,7 +245,7 @@ def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, A
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
             raise ConfigError(
-                f"--set {_shown(assignment)} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
+                f"--set {quoted(assignment)} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
             )
         try:
             _assign(changed, key.strip(), read_yaml(value, _Yaml))
@@ -398,12 +398,12 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
         dotted = ".".join([*map(str, error["loc"]), context["key"]])
         if context["was"] is _NEVER:
             return f"There is no setting {dotted}.", "Take it out of the settings."
-        value = _shown(context["value"])
+        value = quoted(context["value"])
         what = f"{dotted} = {value} cannot be set any more: it is always {context['was']!r}."
         return what, "Take it out of the settings."
     if error["type"] == "ruled_setting":
         group, context = ".".join(map(str, error["loc"])), error["ctx"]
-        what = f"{group}.{context['key']} = {_shown(context['value'])} cannot be set by itself any more."
+        what = f"{group}.{context['key']} = {quoted(context['value'])} cannot be set by itself any more."
         return what, f"Set {group}.rules: {context['rules']}."
     if error["type"] == "extra_forbidden":
         names, value = setting_names(model), error["input"]
@@ -415,11 +415,11 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
         listed = f"docs/settings.md lists all. They begin with {', '.join(groups)}."
         return f"There is no setting {dotted[:80]}.", meant or listed
     if error["type"] == "model_type":
-        what = f"{dotted} = {_shown(error['input'])} cannot be used: it is a group of settings."
+        what = f"{dotted} = {quoted(error['input'])} cannot be used: it is a group of settings."
         return what, "Set one of its settings, as docs/settings.md lists them."
     plain = error["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
     reason = _REASONS.get(error["type"], plain)
-    return f"{dotted} = {_shown(error['input'])} cannot be used: {reason}.", _remedy(model, error["loc"])
+    return f"{dotted} = {quoted(error['input'])} cannot be used: {reason}.", _remedy(model, error["loc"])
 
 
 _REASONS = {
@@ -434,18 +434,6 @@ _REASONS = {
     "dict_type": "it must be a mapping of keys to values",
 }
 """What is wrong with a value, by pydantic's type of the error; pydantic's own words speak to programmers."""
-
-
-def _shown(value: Any) -> str:
-    """A value as it stands in a message, at most 80 letters of it."""
-    try:
-        written = repr(value)
-    except (ValueError, RecursionError):  # a number of thousands of digits
-        return f"a {type(value).__name__}"
-    return written if len(written) <= _LONGEST_SHOWN else f"{written[: _LONGEST_SHOWN - 1]}…"
-
-
-_LONGEST_SHOWN = 80
 
 
 def _remedy(model: type[Settings], place: Sequence[int | str]) -> str:

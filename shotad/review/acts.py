@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from shotad.core import ReviewError, plural
+from shotad.core import ReviewError, plural, quoted
 from shotad.description import empty_line
 from shotad.film import SlotChange, new_slot
 from shotad.review.events import Json
@@ -23,7 +23,6 @@ from shotad.review.scene import (
     Scene,
     Span,
     at_own_pace,
-    brief,
     clock,
     fitted,
     interval_of,
@@ -445,7 +444,7 @@ def remove_slot(scene: Scene, line: str, _: Json) -> Change:
     slot = scene.slots.get(line)
     if slot is None:
         raise ReviewError(
-            f"There is no slot {brief(line)}.", "A line that belongs to no slot is removed by itself."
+            f"There is no slot {quoted(line)}.", "A line that belongs to no slot is removed by itself."
         )
     own = tuple(cue.id for cue in scene.track.cues if cue.slot_id == slot.id)
     others = [cue for cue in scene.track.cues if cue.id not in own]

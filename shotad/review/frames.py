@@ -33,6 +33,7 @@ from shotad.core import (
     WorkFolderError,
     inner_folder,
     parse_json,
+    quoted,
     read_file,
     write_bytes,
 )
@@ -40,7 +41,6 @@ from shotad.description import CHARACTERS, FACES
 from shotad.film import COLOURS, STILLS, Film, Frames as Reading, fit, jpeg, open_film, paint, vlm_size
 from shotad.review.details import records_of
 from shotad.review.keeping import Watched
-from shotad.review.scene import brief
 from shotad.review.session import Session
 from shotad.sight import FaceTrack, from_row
 
@@ -135,7 +135,7 @@ class Frames:
         seen = self._seen(slot_id)
         if seen is None or not 1 <= number <= len(seen.notes):
             there = f"it saw {len(seen.notes)}" if seen is not None else "no model has looked at it"
-            what = f"There is no frame {number} of slot {brief(slot_id)}: {there}."
+            what = f"There is no frame {number} of slot {quoted(slot_id)}: {there}."
             raise ReviewError(what, "Open the line again.")
         painted = painted and seen.overlay is not None
         shown = seen.notes[number - 1].shown

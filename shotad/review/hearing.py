@@ -34,6 +34,7 @@ from shotad.core import (
     key_of,
     native_quiet,
     own_files,
+    quoted,
     read_file,
     readable_json,
     whole_record,
@@ -42,7 +43,6 @@ from shotad.core import (
 )
 from shotad.film import Film, Prepared, kept_free, open_film
 from shotad.review.events import Json
-from shotad.review.scene import brief
 from shotad.script import Cue, Finding, Level, Track, spoken_words
 from shotad.sound import (
     AUTO,
@@ -155,12 +155,12 @@ class Hearing:
         part = next((one for one in KINDS if one == kind), None)
         if part is None:
             raise ReviewError(
-                f"{brief(kind)} is nothing that can be heard.", f"There are {', '.join(KINDS)}."
+                f"{quoted(kind)} is nothing that can be heard.", f"There are {', '.join(KINDS)}."
             )
         cue = next((cue for cue in track.cues if cue.id == line_id), None)
         if cue is None:
             raise ReviewError(
-                f"There is no line {brief(line_id)}.", "It may have been removed: look at the list."
+                f"There is no line {quoted(line_id)}.", "It may have been removed: look at the list."
             )
         self._speaking.speak_in(track.language)
         before = self._speaking.takes

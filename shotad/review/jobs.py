@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Literal
 
-from shotad.core import Progress, ReviewError, ShotadError, Task, memory_error_of
+from shotad.core import Progress, ReviewError, ShotadError, Task, memory_error_of, quoted
 from shotad.review.events import Json, Tabs
-from shotad.review.scene import brief
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 Work = Callable[[Progress], Json]
@@ -156,7 +155,7 @@ class Jobs:
             job = self._jobs.get(name)
             if job is None:
                 raise ReviewError(
-                    f"There is no job {brief(name)}.", "It ended long ago, or before a restart."
+                    f"There is no job {quoted(name)}.", "It ended long ago, or before a restart."
                 )
             job.stop.set()
             if job.state == "waiting":

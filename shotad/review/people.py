@@ -32,12 +32,13 @@ from shotad.core import (
     WorkFolder,
     key_of,
     plural,
+    quoted,
 )
 from shotad.description import CHARACTERS, DISCOVERED, PIXELS, rows_of, spoken
 from shotad.film import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
-from shotad.review.scene import Change, brief
+from shotad.review.scene import Change
 from shotad.review.session import Session
 from shotad.review.work import (
     OWN,
@@ -128,7 +129,7 @@ class People:
         member = self._member(key)
         if not 1 <= number <= min(len(member.photos), MOST_PICTURES):
             raise ReviewError(
-                f"There is no picture {number} of {brief(key)}.", "The cast may have changed meanwhile."
+                f"There is no picture {number} of {quoted(key)}.", "The cast may have changed meanwhile."
             )
         image = Image.fromarray(load_photo(member.photos[number - 1]))
         image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
@@ -287,7 +288,7 @@ class People:
             raise ReviewError(known.trouble)
         found = next((member for member in known.members if member.id == key), None)
         if found is None:
-            raise ReviewError(f"The cast has nobody called {brief(key)}.", "It may have changed meanwhile.")
+            raise ReviewError(f"The cast has nobody called {quoted(key)}.", "It may have changed meanwhile.")
         return found
 
     def _place(self) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, islice
 
-from shotad.core import Interval, ReviewError, Slot, SlotSettings
+from shotad.core import Interval, ReviewError, Slot, SlotSettings, quoted
 from shotad.film import SlotChange
 from shotad.review.events import Json
 from shotad.script import (
@@ -82,7 +82,7 @@ class Scene:
     def cue(self, name: str) -> Cue:
         """The line called ``name``. Raises ReviewError where there is none."""
         if (found := self.cues.get(name)) is None:
-            raise ReviewError(f"There is no line {brief(name)}.", "It may have been removed meanwhile.")
+            raise ReviewError(f"There is no line {quoted(name)}.", "It may have been removed meanwhile.")
         return found
 
     @property
@@ -281,15 +281,6 @@ LARGEST_NUMBER = 1e9
 """What an act takes at most, as seconds or as a place: thirty years. No film has such a second, and far above
 it a float holds no milliseconds."""
 
-_BRIEF = 80
-"""Letters of a value that an error repeats at most."""
-
-
-def brief(value: object) -> str:
-    """A value as an error names it, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= _BRIEF else f"{text[: _BRIEF - 1]}…"
-
 
 def number_in(args: Json, key: str) -> float:
     """A number among an act's arguments. Raises ReviewError."""
@@ -298,7 +289,7 @@ def number_in(args: Json, key: str) -> float:
     # NaN is in no range; and unlike math.isfinite this takes whole numbers that no float can hold.
     if value is None or not is_number or not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
         wanted = f"a number from -{LARGEST_NUMBER:,.0f} to {LARGEST_NUMBER:,.0f}"
-        raise ReviewError(f"{key} must be {wanted}, got {brief(value)}.")
+        raise ReviewError(f"{key} must be {wanted}, got {quoted(value)}.")
     return float(value)
 
 
@@ -306,7 +297,7 @@ def text_in(args: Json) -> str:
     """The ``text`` among an act's arguments. Raises ReviewError."""
     value = args.get("text")
     if not isinstance(value, str):
-        raise ReviewError(f"text must be a text, got {brief(value)}.")
+        raise ReviewError(f"text must be a text, got {quoted(value)}.")
     if len(value) > LONGEST:
         raise ReviewError(
             f"The text has {len(value)} characters; a line takes {LONGEST} at most.",

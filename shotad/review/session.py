@@ -21,6 +21,7 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     WorkFolderError,
+    quoted,
 )
 from shotad.film import Prepared, SlotChange, change_slots, recorded, refuse_lost_slots
 from shotad.review.acts import ACTS, JOINED
@@ -28,7 +29,7 @@ from shotad.review.events import Json, Tabs
 from shotad.review.history import History, LineStep, Step, Way, changed_track, step_of, walked
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import News, SideScripts, Signature, TrackFile, differences, signatures
-from shotad.review.scene import Asked, Change, Scene, brief
+from shotad.review.scene import Asked, Change, Scene
 from shotad.script import TRACK, Cue, Track, content_stamp, refuse_older, track_lock
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
@@ -125,7 +126,7 @@ class Session:
         written; then nothing is changed.
         """
         if name not in ACTS:
-            raise ReviewError(f"There is no act {brief(name)}.", f"There are {', '.join(ACTS)}.")
+            raise ReviewError(f"There is no act {quoted(name)}.", f"There are {', '.join(ACTS)}.")
         act = ACTS[name]
 
         def make() -> Change:

@@ -13,7 +13,7 @@ import threading
 from bisect import insort
 from collections.abc import Sequence
 
-from shotad.core import VoiceError
+from shotad.core import VoiceError, quoted
 from shotad.script import tempo, usual_words
 from shotad.sound.kinds import PACE, Take
 from shotad.sound.voice_engines import Speaker
@@ -67,13 +67,13 @@ class Checker:
         """Raises VoiceError for a text that would be spoken without an end."""
         if not is_speakable(text, self._language):
             minutes = usual_words(text, self._language) / PACE
-            what = f"A line would take {minutes:.0f} minutes to say: {_short(text)!r}."
+            what = f"A line would take {minutes:.0f} minutes to say: {quoted(text)}."
             raise VoiceError(what, f"Make it shorter: {LONGEST / 60:.0f} minutes at most.", again=False)
 
     def problem(self, text: str, take: Take, pace: float) -> str:
         """Why a take of ``text`` cannot be whole; empty where nothing is wrong with it."""
         seconds = take.seconds * self._pace(take, pace)
-        message = f"The voice {self._voice} gave {take.seconds:.1f} s for {_short(text)!r}"
+        message = f"The voice {self._voice} gave {take.seconds:.1f} s for {quoted(text)}"
         if tempo(self._fewest_words(text), seconds) > FASTEST:
             return f"{message}: nobody speaks so fast, so it is cut off."
         if seconds > _PAUSES + SLOWEST * usual_words(text, self._language):
@@ -149,7 +149,3 @@ def speak_all_checked(voice: Speaker, texts: Sequence[str], pace: float, checker
     except BadTakeError:
         takes = [None] * len(texts)
     return [speak_checked(voice, text, pace, checker, take) for text, take in zip(texts, takes, strict=True)]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:79]}…"

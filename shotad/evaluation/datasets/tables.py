@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import DatasetError, read_file_bytes
+from shotad.core import DatasetError, quoted, read_file_bytes
 
 _NOTHING = ("", "nan", "NaN", "None", "null", "<NA>")
 """What other programs write into a cell for nothing."""
@@ -64,7 +64,7 @@ class TableRow:
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
             return f"{value:g}" if isinstance(value, float) else str(value)
-        raise self.error(f"{name} is {_shortened(value)}, and must be a text")
+        raise self.error(f"{name} is {quoted(value)}, and must be a text")
 
     def number(self, name: str | None) -> float | None:
         """The finite number under a name. Raises DatasetError for anything else."""
@@ -76,7 +76,7 @@ class TableRow:
         except (TypeError, ValueError):
             found = math.nan
         if isinstance(value, bool) or not math.isfinite(found):
-            raise self.error(f"{name} is {_shortened(value)}, and must be a number")
+            raise self.error(f"{name} is {quoted(value)}, and must be a number")
         return found
 
     def truth(self, name: str | None) -> bool | None:
@@ -86,7 +86,7 @@ class TableRow:
             return value
         known = {"true": True, "1": True, "false": False, "0": False}
         if str(value).lower() not in known:
-            raise self.error(f"{name} is {_shortened(value)}, and must be true or false")
+            raise self.error(f"{name} is {quoted(value)}, and must be true or false")
         return known[str(value).lower()]
 
     def list(self, name: str | None) -> tuple[str, ...] | None:
@@ -183,7 +183,7 @@ def _json_records(path: Path, data: bytes, *, whole: bool) -> Table:
     rows = []
     for number, record in records:
         if not isinstance(record, dict):
-            what = f"{path}, line {number}, is {_shortened(record)}."
+            what = f"{path}, line {number}, is {quoted(record)}."
             raise DatasetError(what, "Each record is an object: {…}.")
         values = {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in record.items()}
         rows.append(TableRow(path, number, values))
@@ -199,11 +199,6 @@ def _json(text: str) -> Any:
         written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
         value = json.loads(written.decode("utf-16", "replace"))
     return value
-
-
-def _shortened(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
 
 
 _LONGEST_CELL = 1 << 26
@@ -337,7 +332,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(cell: str | None) -> str:
-    return _shortened(cell) if cell and cell.strip() else "an empty cell"
+    return quoted(cell) if cell and cell.strip() else "an empty cell"
 
 
 _NAMED = 5
