@@ -82,7 +82,7 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     # With the dataset's own numbers, on what every benchmark wants
     own = [data.config] if data.config and data.config not in options["config"] else []
     config = load_config(
-        ["predict", *options["config"], *own],
+        [*options["config"], *own],
         options["assignments"],
         engine=options["engine"],
         stage2__candidates=options["candidates"],

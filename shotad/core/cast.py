@@ -144,6 +144,10 @@ class Character:
     named: bool = True
 
 
+LATELY = 60.0
+"""Seconds after which somebody who is seen again comes in anew: scenes of films last about a minute."""
+
+
 @dataclass(frozen=True, slots=True)
 class Presence:
     """Who of the cast is on the frames of one clip.
@@ -151,7 +155,8 @@ class Presence:
     ``cast`` is everybody, seen or not, as they may be spoken of in the slot. ``current`` are the ids of those
     recognised in the current shots, ``others`` of those recognised elsewhere in the clip only, both in the
     order of the cast; all of these have something to be called by, and a mark. ``sightings`` are their
-    faces: ``name`` is the id, ``seconds`` those of a frame of the clip.
+    faces: ``name`` is the id, ``seconds`` those of a frame of the clip. ``lately`` are the ids of those
+    recognised in the film within `LATELY` seconds before the slot; empty where an engine has no use for it.
     """
 
     cast: tuple[Character, ...] = ()
@@ -159,6 +164,7 @@ class Presence:
     others: tuple[str, ...] = ()
     marks: Mapping[str, Mark] = field(default_factory=dict)
     sightings: tuple[Sighting, ...] = ()
+    lately: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         known = {character.id for character in self.cast}

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from shotad.core.cast import NOBODY, Presence
 from shotad.core.config.words import SamplingSettings
 from shotad.core.progress import Progress
-from shotad.core.types import Clip, ContextShot, Interval, Message
+from shotad.core.types import Clip, ContextShot, Interval, Message, Utterance
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Scene:
     slot: Interval
     context: tuple[ContextShot, ...]
     credits: bool = False
-    speech: tuple[Interval, ...] = ()
-    """Where people speak, near the clip."""
+    speech: tuple[Utterance, ...] = ()
+    """Where people speak while the clip lasts, with their words where subtitles tell them."""
     presence: Presence = NOBODY
     """Who of the cast is on its frames."""
 
@@ -203,24 +203,10 @@ class Counting(Protocol):
 Stage = Literal["stage1", "stage2"]
 
 
-Place = Literal["left", "centre", "right"]
-Movement = Literal["still", "left", "right", "closer", "away", "up", "down"]
-Posture = Literal["stands", "sits", "lies"]
-Deed = Literal[
-    "stands up", "sits down", "crouches", "bends forward", "raises a hand", "raises both arms",
-    "spreads the arms", "puts a hand to the face", "walks to the left", "walks to the right",
-    "turns round", "turns away",
-    "smiles", "opens the mouth wide", "lowers the head", "raises the head", "tilts the head",
-]  # fmt: skip
-TextKind = Literal["title", "credit", "sign", "text", "subtitle"]
-"""``text`` is writing of which is not known what it is: a card, a screen, a caption."""
-Framing = Literal["face", "head and shoulders", "upper body", "full figure", "distant"]
-"""How much of a person is seen: from a face that fills the picture to a figure far off."""
-Look = Literal["left", "right", "ahead", "away"]
-"""Where a face points to; ``away`` where the back is turned to us."""
-Colour = Literal[
-    "black", "white", "grey", "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"
-]
+TextKind = Literal["title", "caption", "credit", "scene", "subtitle"]
+"""What a text on the screen is. ``title``: on a card, or laid over the picture in its middle; ``caption``:
+laid over the picture elsewhere, such as a place or a date; ``scene``: lettering on something in the scene, or
+of which it is not known that it is anything else; ``subtitle``: burnt in, which AD must not repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,92 +224,12 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleFact:
-    """People seen in one shot. ``count`` is the number seen at once for sure.
-
-    ``first`` and ``last`` are the film seconds of the first and last sighting; ``size`` is the
-    largest height as a fraction of the picture's; ``movement`` is that of a single person, with the
-    camera's own movement taken out, None where it was not measured.
-
-    Of a single person: ``framing``; ``looks``, where the face points to, in the picture's own left and
-    right; ``turns``, where the head turns to; ``quick``, a movement of more than a body height a second
-    (None: not measured); ``clothes``, an outfit or a colour that is beyond doubt. ``facing``: two
-    people face each other. ``again``: the number of the earlier shot of this clip in which the same
-    face was seen. ``frames`` is the number of frames with a sighting. ``names`` are those of the people
-    counted who were recognised, from left to right; the others are unknown. ``since``: the second from which
-    what is told of them is seen: all of them at once, the movement, the turn, the leaving. None:
-    ``first``. ``posture``: of all of them, all the time; ``deed``: what all of them do together, or
-    one alone, who may be one ``among`` others that are seen at that moment. ``walks``: a single person moves
-    by steps.
-    """
-
-    shot: int
-    first: float
-    last: float
-    count: int
-    place: Place
-    size: float
-    face: bool
-    movement: Movement | None
-    enters: bool
-    leaves: bool
-    sure: float
-    framing: Framing | None = None
-    looks: Look | None = None
-    turns: Look | None = None
-    quick: bool | None = None
-    facing: bool = False
-    again: int | None = None
-    clothes: str | None = None
-    frames: int = 0
-    names: tuple[Named, ...] = ()
-    since: float | None = None
-    posture: Posture | None = None
-    deed: Deed | None = None
-    among: int = 0
-    walks: bool = False
-
-    def __post_init__(self) -> None:
-        if self.names and len(self.names) > self.count:
-            raise ValueError(f"{self.count} people cannot have {len(self.names)} names")
-
-    @property
-    def who(self) -> Named | None:
-        """Who a single person is; None for one that is unknown, and for several."""
-        return self.names[0] if self.names and self.count == 1 else None
-
-    @property
-    def unknown(self) -> int:
-        """How many of the people have no name."""
-        return self.count - len(self.names)
-
-
-MANY = 4
-"""Count of things from which on their number is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThingFact:
-    """An object or animal named with certainty: seen in several frames, by a wide margin. ``since``: the
-    second of the first frame that shows as many, or from which one moves, ``last`` that of the last, ``area``
-    its share of the picture (None: not known), ``movement`` left, right, up or down, by itself."""
-
-    shot: int
-    name: str
-    count: int
-    place: Place
-    sure: float
-    since: float | None = None
-    area: float | None = None
-    movement: Movement | None = None
-    last: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TextFact:
-    """Text on the screen. ``subtitle`` is a burnt-in subtitle, which AD must not repeat. ``since``: the
-    second from which all of it stands there, where it is written letter by letter or line by line (None:
-    ``first``).
+    """A text on the screen, seen from second ``first`` to second ``last`` of the film.
+
+    ``since``: the second from which all of it stands there, where it is written letter by letter or line by
+    line (None: ``first``). ``fills``: it fills most of the picture, as a letter or a headline shown on its own.
+    ``spoken``: somebody in the film reads it out meanwhile.
     """
 
     shot: int
@@ -333,65 +239,55 @@ class TextFact:
     last: float
     sure: float
     since: float | None = None
+    fills: bool = False
+    spoken: bool = False
+
+    @property
+    def is_for_viewers(self) -> bool:
+        """True for what a viewer is meant to read: a title, a caption, or lettering that fills the picture."""
+        return self.kind in ("title", "caption") or (self.kind == "scene" and self.fills)
 
 
 @dataclass(frozen=True, slots=True)
-class LightFact:
-    """How light a shot is, and how that changes within it.
+class FacesFact:
+    """The faces in one shot, by its painted number.
 
-    ``level``: mean luma: black, dark, middling, bright, white. ``change``: fade-out, fade-in, flash or None.
-    ``since``: the second from which the change, or else the shot, is seen (None: not known).
+    ``count`` is the largest number seen at once, ``names`` who of the cast is among those seen. ``first`` and
+    ``last`` are the film seconds of the first and the last frame with a face.
     """
 
     shot: int
-    level: Literal["black", "dark", "middling", "bright", "white"]
-    change: Literal["fade-out", "fade-in", "flash"] | None
-    sure: float
-    since: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MotionFact:
-    """How much moves in a shot: the whole picture (camera) apart from what moves within it."""
-
-    shot: int
-    camera: Literal["still", "left", "right", "up", "down", "in", "out", "shaky"]
-    inside: Literal["none", "little", "much"]
-    sure: float
-
-
-@dataclass(frozen=True, slots=True)
-class FigureFact:
-    """Something alone and moving whose kind is not known: an animal, a machine, a person in disguise."""
-
-    shot: int
+    count: int
+    names: tuple[Named, ...]
     first: float
     last: float
-    place: Place
-    size: float
-    movement: Movement
+
+
+@dataclass(frozen=True, slots=True)
+class EntranceFact:
+    """Who of the cast is seen in a shot for the first time in a while (`Presence.lately`), from second
+    ``first`` to second ``last`` of the film."""
+
+    shot: int
+    names: tuple[Named, ...]
+    first: float
+    last: float
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that was measured in the clip of one slot. ``current`` are the painted numbers of its shots."""
+    """All that was measured in the clip of one slot. ``current`` are the painted numbers of its shots;
+    ``credits`` is True where credits roll."""
 
     current: tuple[int, ...]
-    people: tuple[PeopleFact, ...] = ()
-    things: tuple[ThingFact, ...] = ()
     texts: tuple[TextFact, ...] = ()
-    light: tuple[LightFact, ...] = ()
-    motion: tuple[MotionFact, ...] = ()
-    figures: tuple[FigureFact, ...] = ()
+    faces: tuple[FacesFact, ...] = ()
+    entrances: tuple[EntranceFact, ...] = ()
     credits: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as JSON values. Of people without names nothing is said of names."""
-        notes = asdict(self)
-        notes["people"] = tuple(
-            {key: value for key, value in fact.items() if key != "names" or value} for fact in notes["people"]
-        )
-        return notes
+        """The facts as JSON values."""
+        return asdict(self)
 
     @staticmethod
     def from_json(notes: Mapping[str, Any]) -> Facts:

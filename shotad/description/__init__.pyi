@@ -41,7 +41,6 @@ from .conversation import (
 from .doubt import (
     doubt_of as doubt_of,
     signs_of as signs_of,
-    things_told as things_told,
 )
 from .engine_pair import (
     Engines as Engines,

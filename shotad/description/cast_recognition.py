@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import base64
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from shotad.core import (
+    LATELY,
     Cast,
     CastSettings,
     Character,
@@ -76,6 +77,18 @@ def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSea
     return wanted
 
 
+def wanted_before(plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> list[FaceSearch]:
+    """One look at the middle of each shot within `LATELY` seconds before a slot that no clip shows: who is
+    seen there does not come in anew in the slot."""
+    shown = {piece.shot.index for plan in plans for piece in plan.shots}
+    before = union([Interval(max(0.0, p.slot.interval.start - LATELY), p.slot.interval.end) for p in plans])
+    return [
+        FaceSearch(shot, (shot.interval.middle,))
+        for shot in shots
+        if shot.index not in shown and any(shot.interval.overlaps(time) for time in before)
+    ]
+
+
 _SAME_FRAME = 1e-3
 """Seconds by which records round."""
 
@@ -92,7 +105,12 @@ def check_cast(context: RunContext) -> None:
 
 @span("cast")
 def recognise(
-    plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, run: WorkFolder | None = None
+    plans: Sequence[SlotPlan],
+    prepared: Prepared,
+    context: RunContext,
+    run: WorkFolder | None = None,
+    *,
+    lately: bool = False,
 ) -> tuple[tuple[SlotPlan, ...], tuple[tuple[str, int], ...] | None, tuple[str, ...]]:
     """The plans with the names heard near their clips and, where a cast is given, with who is in them.
 
@@ -100,6 +118,7 @@ def recognise(
 
     ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
     when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
+    ``lately``: whether it is to be known who was seen before each slot (`Presence.lately`).
     """
     cast = cast_of(context)
     if cast is None:
@@ -108,7 +127,10 @@ def recognise(
         note_use(context.given.cast.path, (run or context.folder).path)
     models = FaceModels(context.config.cast, context.progress)
     gallery = _photos(cast, run or context.folder, models, context.config.cast)
-    seen = _named(plans, prepared.shots, context, cast, run, models, gallery)
+    wanted = wanted_of(plans, context.config.cast)
+    if lately:
+        wanted = sorted([*wanted, *wanted_before(plans, prepared.shots)], key=lambda want: want.shot.index)
+    seen, in_run = _named(wanted, prepared.shots, context, cast, run, models, gallery)
     film = context.film.info.name
     # Those with a usable photo
     known = tuple(member.id for member in cast if member.says and member.id in gallery.photos)
@@ -116,6 +138,8 @@ def recognise(
     for plan in plans:
         characters = cast.characters(film, plan.slot.interval.start)
         presence = presence_of(plan, characters, known, seen, context.config.cast)
+        if lately:
+            presence = replace(presence, lately=seen_lately(plan.slot.interval.start, in_run))
         done.append(_with_heard(replace(plan, presence=presence), characters, prepared, context))
     context.folder.write_json(f"{CHARACTERS}.json", _record(cast, models, seen))
     warnings = [*cast.warnings, *gallery.warnings]
@@ -142,21 +166,31 @@ def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSe
     return gallery
 
 
+def seen_lately(start: float, faces_of_shots: Iterable[ShotFaces]) -> tuple[str, ...]:
+    """Whose face was recognised within `LATELY` seconds before ``start``."""
+    members: set[str] = set()
+    for faces in faces_of_shots:
+        for track, verdict in zip(faces.tracks, faces.verdicts, strict=True):
+            if track.first < start and track.last > start - LATELY:
+                members.update(member for member in (verdict.member, *verdict.looks) if member is not None)
+    return tuple(sorted(members))
+
+
 def _named(
-    plans: Sequence[SlotPlan],
+    wanted: Sequence[FaceSearch],
     shots: Sequence[Shot],
     context: RunContext,
     cast: Cast,
     run: WorkFolder | None,
     models: FaceModels,
     gallery: Gallery,
-) -> dict[int, ShotFaces]:
-    """The faces of the shots that the plans show, with whose they are, by the number of the shot."""
+) -> tuple[dict[int, ShotFaces], list[ShotFaces]]:
+    """The faces of the wanted shots, with whose they are, by the number of the shot; and the same of all shots
+    that are known, those of a finished run among them."""
     settings, given, frames = context.config.cast, context.given, context.frames
     log = (run or context.folder).log_of_records(FACES)
     known = known_faces(log, shots, models) if run is not None else []
     look = [context.film_key, frames.key]
-    wanted = wanted_of(plans, settings)
     if run is None:
         missing = [want for want in wanted if log.get(_key(want, look, models)) is None]
         frames.expect("faces", moments_of(wanted), read=moments_of(missing))
@@ -168,7 +202,7 @@ def _named(
     names = {member.id: member.says or member.id for member in cast}
     verdicts = iter(identify(tracks, gallery, settings, models, names))
     named = [replace(one, verdicts=tuple(next(verdicts) for _ in one.tracks)) for one in both]
-    return {one.shot.index: one for one in named if one.shot.index in shown}
+    return {one.shot.index: one for one in named if one.shot.index in shown}, named
 
 
 def cast_of(context: RunContext) -> Cast | None:

@@ -127,7 +127,11 @@ class ClipBuilder:
         settings = config.frames.model_copy(update={"inside": inside})
         frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
         clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
-        spoken = tuple(part for u in prepared.speech if (part := u.interval.clip(clip)))
+        spoken = tuple(
+            replace(utterance, interval=part)
+            for utterance in prepared.speech
+            if (part := utterance.interval.clip(clip))
+        )
         self._shots[slot.id] = tuple(context)
         return SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken)
 
@@ -148,7 +152,9 @@ class ClipBuilder:
             middles = {shot.index: shot.interval.middle for shot in prepared.shots}
             middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
             frames.expect(OVERVIEW, shown.union(middles.values()))
-        self.sketches, self.recognised, warnings = recognise(sketches, prepared, self._context, run)
+        self.sketches, self.recognised, warnings = recognise(
+            sketches, prepared, self._context, run, lately=not self._able.converses
+        )
         self.warnings = (*self.warnings, *warnings)
 
     def plans(self) -> Iterator[SlotPlan]:

@@ -51,8 +51,8 @@ from shotad.core import (
 Record = Mapping[str, Any]
 """What is kept of a question and its answers."""
 
-Who = Literal["looks", "writes", "measures"]
-"""The engine of Stage I, that of Stage II, or the observer that measures for a second look."""
+Who = Literal["looks", "writes"]
+"""The engine of Stage I, or that of Stage II."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def request_record(request: Request, identity: Identity) -> dict[str, Any]:
         "messages": prompt_record(request.messages),
         "slot": None
         if scene is None
-        else [scene.slot.start, scene.slot.end, scene.credits, [[s.start, s.end] for s in scene.speech]],
+        else [scene.slot.start, scene.slot.end, scene.credits, [[said.interval.start, said.interval.end] for said in scene.speech]],
         "context": [
             [shot.shot.index, shot.role, shot.clipped.start, shot.clipped.end]
             for shot in (scene.context if scene else ())
@@ -206,7 +206,7 @@ AFTER_ERROR, AFTER_INTERRUPTION = 60.0, 3.0
 """Seconds for which answers that are under way are waited for when nothing more is asked: they may have been
 paid for, and a model that is torn down at work can take the program along."""
 
-_ROOMS: Mapping[Who, str] = {"looks": "stage1", "writes": "stage2", "measures": "stage1"}
+_ROOMS: Mapping[Who, str] = {"looks": "stage1", "writes": "stage2"}
 """Whose time a call is, in the profile."""
 
 
@@ -254,10 +254,9 @@ class Scheduler:
         self._first = self._speaker = next(iter(engines))
         self._waiting: dict[Who, deque[_Running]] = {who: deque() for who in engines}
         flights = {who: engine.abilities.in_flight for who, engine in engines.items()}
-        one = _Calls(1 if alternate else min(n for who, n in flights.items() if who != "measures"))
+        together = _Calls(1 if alternate else min(flights.values()))
         self._calls = {
-            who: one if (share or alternate) and who != "measures" else _Calls(n)
-            for who, n in flights.items()
+            who: together if share or alternate else _Calls(number) for who, number in flights.items()
         }
         self._news: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._told: deque[Told] = deque()
@@ -375,7 +374,7 @@ class Scheduler:
         for who in reversed(list(self._engines)):
             calls = self._calls[who]
             while self._may_ask(who):
-                self._speaker = self._speaker if who == "measures" else who
+                self._speaker = who
                 calls.open += 1
                 # The first inquiries, one at least, with as many questions as the engine likes in one call
                 waits, batch = self._waiting[who], self._engines[who].abilities.batch
@@ -396,7 +395,7 @@ class Scheduler:
         waits, calls, batch = self._waiting[who], self._calls[who], self._engines[who].abilities.batch
         if not waits or self._stopped or calls.open >= calls.most:
             return False
-        others = who not in (self._speaker, "measures")
+        others = who != self._speaker
         if self._alternate and others and (calls.open or self._waiting[self._speaker]):
             return False
         # What is drawn comes in its order: batches of it are the same in every run, and full.

@@ -7,7 +7,7 @@ second look by Stage I's engine under ``looks``; each call has its own ``usage``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -173,11 +173,10 @@ _INSTEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Who looks (Stage I), who writes (Stage II), and who measures, where Stage I does not."""
+    """Who looks (Stage I), and who writes (Stage II)."""
 
     looks: Engine
     writes: Engine
-    measures: Engine | None = None
 
     @staticmethod
     def of(config: Config) -> Engines:
@@ -185,13 +184,7 @@ class Engines:
         names = stage_engines(config)
         looks = make_engine(names.stage1, config, "stage1")
         writes = make_engine(names.stage2, config, "stage2")
-        return Engines(looks, writes).with_measures(config)
-
-    def with_measures(self, config: Config) -> Engines:
-        """The same with the observer beside them, where lines are looked for and Stage I asks a model."""
-        if not (config.verify.on and self.looks.abilities.converses):
-            return self
-        return replace(self, measures=make_engine("observer", config, "stage1"))
+        return Engines(looks, writes)
 
     def check_machine(self, config: Config) -> None:
         """Refuse models that this machine lacks and cannot run, before all else. Raises EngineError."""
@@ -201,9 +194,8 @@ class Engines:
     def get_ready(self, config: Config, progress: Progress) -> None:
         """Refuse what cannot work and fetch what is wanted. Raises EngineError, WeightsError, ShotadError."""
         self.check_machine(config)
-        for engine in (self.looks, self.writes, self.measures):
-            if engine is not None:
-                make_ready(engine, progress)
+        for engine in (self.looks, self.writes):
+            make_ready(engine, progress)
         looks, writes = self.looks.identity.engine, self.writes.identity.engine
         if config.verify.on and not self.looks.abilities.converses:
             what = f"verify.on asks the engine of Stage I, but {looks} answers no questions."
@@ -233,8 +225,7 @@ class Engines:
     @property
     def all(self) -> dict[Who, Engine]:
         """Those that there are, by what they do."""
-        both: dict[Who, Engine] = {"looks": self.looks, "writes": self.writes}
-        return both if self.measures is None else {**both, "measures": self.measures}
+        return {"looks": self.looks, "writes": self.writes}
 
     @property
     def makers(self) -> tuple[Maker, ...]:

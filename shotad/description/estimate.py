@@ -343,7 +343,7 @@ def _open_questions(
         described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
         asked = stage2.stage2_question(
             look.plan, described, (), engine, config,
-            story=told, looks=identity, measures=engines.measures, shown=look.key,
+            story=told, looks=identity, shown=look.key,
         )  # fmt: skip
         if known is not None and not engines.in_turn(config) and is_done(log.get(asked.key)):
             continue

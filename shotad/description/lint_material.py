@@ -282,7 +282,7 @@ PIXELS = 854 * 480
 """Size of the frames; small letters are no titles."""
 _STRETCH = 10.0
 """Seconds that count as a shot: what stays in a corner over three is a sender's mark."""
-_SCHEMA = 1
+_SCHEMA = 2
 
 
 def read_screen(
@@ -302,8 +302,7 @@ def read_screen(
 
     with open_film(path, reader=config.film.reader) as film:
         spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
-        settings = [Config.former["text"], Config.former["observer"]["text_score"], EVERY, PIXELS]
-        key = key_of(_SCHEMA, film.info.fingerprint, settings, spoken)
+        key = key_of(_SCHEMA, film.info.fingerprint, [EVERY, PIXELS], spoken)
         known = kept_texts(folder, film.info.fingerprint, key)
         if known is not None:
             return known
@@ -327,17 +326,21 @@ def kept_texts(folder: Path | None, fingerprint: str, key: str | None = None) ->
 
 
 def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:
-    from shotad.sight import FrameText, TextReader, texts_of_shots
+    from shotad.sight import FrameText, TextReader, plain_share, texts_of_shots
 
     moments = [i * EVERY for i in range(int(film.info.duration / EVERY) + 1)]
     reader = TextReader()
+    read: list[FrameText] = []
+    latest: list[Image] = []  # the picture that was read last, alone
     with reported(progress, "Reading the screen", film.info.duration, "s") as task:
 
         def images() -> Iterator[Image]:
             for picture in film.pictures(moments, max_pixels=PIXELS):
+                latest[:] = [picture.image]
                 yield picture.image
                 task.advance(EVERY)
 
-        found = zip(moments, reader.read_all(images()), strict=False)
-        read = [FrameText(int(at // _STRETCH) + 1, at, lines) for at, lines in found]
+        for second, lines in zip(moments, reader.read_all(images()), strict=False):
+            plain = plain_share(latest[0], lines)
+            read.append(FrameText(int(second // _STRETCH) + 1, second, lines, plain))
     return texts_of_shots(read, speech=speech)

@@ -111,7 +111,7 @@ def prepare(context: RunContext) -> Prepared:
     gaps = free_time(speech, end, context.config.speech, holes)
     # Where the end credits roll, if they are looked for. Kept in ``credits.json``.
     wanted = context.config.slots.find_credits and context.given.slots is None
-    key = key_of("credits/3", context.film_key, Config.former["text"], context.frames.key, end, wanted)
+    key = key_of("credits/4", context.film_key, context.frames.key, end, wanted)
 
     def find() -> dict[str, Any]:
         if not wanted:

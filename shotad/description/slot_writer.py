@@ -252,7 +252,6 @@ class SlotWriter:
             self._settings(plan),
             story=self._story(plan, described.text),
             looks=self._engines.looks.identity,
-            measures=self._engines.measures,
             shown=str(seen["key"]),
         )
         self._asked[plan.slot.id] = question.key

@@ -67,7 +67,7 @@ class SlotPlan:
     shots: tuple[ContextShot, ...]
     frames: tuple[FramePlan, ...]
     grammar: Grammar
-    speech: tuple[Interval, ...] = ()
+    speech: tuple[Utterance, ...] = ()
     """Where people speak while the clip lasts."""
     presence: Presence = NOBODY
     """Who of the cast is on its frames."""
@@ -444,7 +444,7 @@ def called_block(description: str, presence: Presence, settings: PromptSettings)
 def shown_people(
     presence: Presence, abilities: Abilities, config: Config
 ) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[Mark, ...]]:
-    """The people of a clip as such an engine gets them: by marks, or by the faces where it measures.
+    """The people of a clip as such an engine gets them: by marks, or by the faces where it paints none.
 
     Rows for the record; what else can change the answer, for its key; the marks painted. Empty for nobody.
     """
@@ -466,7 +466,9 @@ def shown_people(
         + ([] if paints else [s.score])
         for s in (told.sightings if paints or not abilities.wants_overlay else ())
     ]
-    known = (rows, [character_row(c) for c in told.seen], faces)
+    known: tuple[Any, ...] = (rows, [character_row(c) for c in told.seen], faces)
+    if not abilities.converses:  # who comes in anew is told by what is measured, not by a model
+        known = (*known, list(told.lately))
     marks = tuple(told.marks[c.id] for c in told.seen) if paints else ()
     return rows, known, marks
 

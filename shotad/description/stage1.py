@@ -197,7 +197,9 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
     people, known, marks = shown_people(plan.presence, engine.abilities, config)
     # How people are marked is nothing where nobody is: such a clip's answer stays whatever is set.
     overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
-    material = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
+    material: list[Any] = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
+    if not engine.abilities.converses:  # what a voice reads out is told by its words
+        material.append([utterance.text for utterance in plan.speech])
     key = key_of(*material, *known)
     return Stage1Question(plan, engine, config, steps, request, key, people, marks)
 
@@ -224,6 +226,6 @@ def with_sound(clip: Clip, context: RunContext, engine: Engine) -> Clip:
 
 
 def clip_as_seen(plan: SlotPlan, context: RunContext, engine: Engine) -> Clip:
-    """The clip of one slot, read by itself, as ``engine`` (Stage I's, or one that measures) is to see it."""
+    """The clip of one slot, read by itself, as ``engine`` is to see it."""
     ((_, clip),) = clips([plan.clip(engine.abilities)], context.frames.pictures)
     return stage1_as_seen(clip, plan, engine, context.config)

@@ -84,13 +84,11 @@ def stage2_question(
     *,
     story: str = "",
     looks: Identity | None = None,
-    measures: Engine | None = None,
     shown: str = "",
 ) -> Question:
     """The question; ``history`` are the last lines, given only to an engine that uses them.
 
-    ``story`` is what else is told of the film; ``looks`` verifies, ``measures`` measures what is seen, where
-    there is one; ``shown`` is the key of Stage I's record, which stands for the frames.
+    ``story`` is what else is told of the film; ``looks`` verifies; ``shown`` is the key of Stage I's record, which stands for the frames.
     """
     settings, presence = config.stage2, plan.presence
     description = as_called(description, presence, config.prompt)
@@ -115,11 +113,8 @@ def stage2_question(
     how += [character_row(c) for c in presence.cast if c.id in named]
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
-        how += [identity_record(measures.identity)] if measures is not None else []
     key = key_of(how, request_record(request, engine.identity))
-    return Question(
-        plan, engine, config, request, repairs, key, description.text, story, measures is not None
-    )
+    return Question(plan, engine, config, request, repairs, key, description.text, story)
 
 
 Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
@@ -141,7 +136,7 @@ class Question:
     """Stage II's question about one slot, what its lines are held to, and what has been answered.
 
     ``repairs``: whether a bad answer is asked for again; ``description`` is what lines are written from,
-    ``story`` what else the model is told; ``measures``: whether somebody measures (`description.doubt`).
+    ``story`` what else the model is told.
     """
 
     plan: SlotPlan
@@ -152,14 +147,11 @@ class Question:
     key: str
     description: str
     story: str
-    measures: bool
     _tries: list[_Try] = field(default_factory=list)
     _looks: list[Reply] = field(default_factory=list)
     _lines: tuple[str, ...] = ()
     _unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _unlooked: str = ""
-    _facts: Mapping[str, Any] | None = None
-    """What was measured in the clip, where that is asked for."""
     _rules_told: bool = False
     _written: dict[str, str] = field(default_factory=dict)
     """The lines as they came, by what they are without names that may not be said yet."""
@@ -169,10 +161,6 @@ class Question:
         yield from self._write()
         if self.config.verify.on and self._lines:
             yield from self._verify()
-            if self.measures:
-                request = Request(slot_id=self.plan.slot.id, messages=(), scene=self.plan.scene)
-                (reply,) = yield (EngineCall("measures", request, with_clip=True),)
-                self._facts = reply.notes or None
         return self._record()
 
     def complaints(self, line: str) -> tuple[checks.Complaint, ...]:
@@ -269,7 +257,6 @@ class Question:
             "tries": [try_record(one.reply, [one.wrong.text] if one.wrong else ()) for one in self._tries],
             **({"looks": [try_record(reply) for reply in self._looks]} if self._looks else {}),
             **({"unlooked": self._unlooked} if self._unlooked else {}),
-            **({"measured": dict(self._facts)} if self._facts else {}),
             "error": error,
             "candidates": list(self._lines),
             "complaints": {number: texts for number, texts in complaints.items() if texts},

@@ -1,36 +1,152 @@
-"""The embedded Stage II: one AD sentence from measured facts, by a small grammar, without a model.
+"""The embedded Stage II: reads out text on the screen, and says who of the cast appears.
 
-What it says was measured; what it does not know it does not say.
+It says what was measured, and of that only what a professional would leave in a script: on film that nobody
+had seen these two kinds of statement held, and no others (docs/experiments.md). Everything else that was
+measured is material for the describer. No model writes here: the same facts give the same line.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal
 
-from shotad.core import Abilities, Config, EngineError, Facts, Identity, Named, Reply, Request, Usage, key_of
-from shotad.engines.narrator_phrases import Statement
-from shotad.engines.narrator_sentence import Memory, Sentence, Timing, lines, plans
-from shotad.engines.narrator_statements import find_statements
-from shotad.engines.narrator_words import without_names
+from shotad.core import (
+    Abilities,
+    Config,
+    EngineError,
+    Facts,
+    Identity,
+    Interval,
+    Named,
+    Reply,
+    Request,
+    TextFact,
+    Usage,
+    key_of,
+)
+from shotad.engines.english import (
+    Quote,
+    bare,
+    capital,
+    clean,
+    fit_quote,
+    listed,
+    same_text,
+    spoken_words,
+    without_cast,
+    without_names,
+)
 from shotad.engines.table import ENGINES, stage_engines
-from shotad.script import check_line
+from shotad.script import Sight, check_line, in_sight
 
-REVISION = "10"
-"""Raise it with every change to the grammar that changes a line: records depend on it."""
-SURE = 0.5
-"""Facts less sure than this are not said: they are as likely wrong as right."""
-LEAST_WORTH = 20.0
-"""Silence below this (title 100, someone enters 60, someone is there 10; less when just said)."""
-STATEMENTS = 3
-"""Statements that one sentence may join; with four it is not followed by ear."""
+REVISION = "11"
+"""Raise it with every change that changes a line: records depend on it."""
+MIN_CONFIDENCE = 0.9
+"""Texts read less surely than this are not said: they are as likely wrong as right."""
+MOST_STATEMENTS = 3
+"""Statements in one line; more are not followed by ear."""
+MOST_CONSIDERED = 8
+"""Statements of which lines are made, the most telling first."""
 _UNLIMITED = 60
 """Words to plan for where a request sets no budget."""
 
+Kind = Literal["title", "caption", "scene", "people", "credit", "credits"]
+PRIORITY: dict[Kind, int] = {"title": 0, "caption": 1, "scene": 2, "people": 3, "credit": 4, "credits": 5}
+"""What is said first where there is no room for all: what listeners miss most, text that nobody reads."""
+INTRODUCTIONS: dict[Kind, str] = {
+    "title": "A title reads",
+    "caption": "Text reads",
+    "scene": "Text reads",
+    "credit": "A credit reads",
+}
+"""What stands before words that are read out. Where they stand is not said: it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence that could be said.
+
+    ``since`` and ``until`` are the film seconds between which what it tells is seen; ``words_before`` is how
+    many of its words come before the words that are read out. ``names`` are the people it names.
+    """
+
+    kind: Kind
+    sentence: str
+    shot: int
+    since: float
+    until: float
+    confidence: float = 1.0
+    words_before: int = 0
+    names: tuple[Named, ...] = ()
+
+    @property
+    def rank(self) -> tuple[int, float, str]:
+        """The most telling first, then the earliest."""
+        return PRIORITY[self.kind], self.since, self.sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Statements in the order in which they are said, and how many words of the line come before each."""
+
+    text: str
+    statements: tuple[Statement, ...]
+    words_before: tuple[int, ...]
+
+    @staticmethod
+    def of(statements: Sequence[Statement]) -> Line:
+        """The statements as sentences, in film order."""
+        ordered = sorted(statements, key=lambda statement: (statement.since, statement.rank))
+        words_before: list[int] = []
+        words = 0
+        for statement in ordered:
+            words_before.append(words + statement.words_before)
+            words += spoken_words(statement.sentence)
+        return Line(" ".join(s.sentence for s in ordered), tuple(ordered), tuple(words_before))
+
+    def sight(self, seconds_per_word: float) -> Sight:
+        """When the line may start so that all is told while it is seen."""
+        parts = [
+            (words, statement.since, statement.until)
+            for words, statement in zip(self.words_before, self.statements, strict=True)
+        ]
+        sight = Sight.of(parts, seconds_per_word)
+        assert sight is not None
+        return sight
+
+    def notes(self) -> list[dict[str, Any]]:
+        """What the line states, for the record: of each statement its kind, its shot, how sure it is, the
+        seconds between which it is seen, the words before it, and the ids of those it names."""
+        rows: list[dict[str, Any]] = []
+        for statement, words in zip(self.statements, self.words_before, strict=True):
+            row: dict[str, Any] = {
+                "what": statement.kind,
+                "shot": statement.shot,
+                "sure": round(statement.confidence, 3),
+                "since": round(statement.since, 3),
+                "until": round(statement.until, 3),
+                "after": words,
+            }
+            if statement.names:
+                row["who"] = [name.id for name in statement.names]
+            rows.append(row)
+        return rows
+
+
+@dataclass(slots=True)
+class Finding:
+    """What can be said of a clip, and the texts that cannot be read out, each with the reason."""
+
+    statements: list[Statement] = field(default_factory=list)
+    unread: list[dict[str, str]] = field(default_factory=list)
+
 
 class Narrator:
-    """Composes sentences in English from the observer's facts; the same request gets the same answer."""
+    """Composes lines in English from the observer's facts; the same request gets the same answer."""
 
     def __init__(self, settings: Config) -> None:
         if settings.language.split("-")[0] != "en":
@@ -46,117 +162,179 @@ class Narrator:
                 "Let a language model write (stage2.engine = openai), or take both: --engine embedded.",
                 again=False,
             )
-        known = key_of(settings.narrator, settings.slots.seconds_per_word)
-        self.identity = Identity("narrator", "grammar", f"{REVISION}-{known}")
+        self._seconds_per_word = settings.slots.seconds_per_word
+        self.identity = Identity("narrator", "grammar", f"{REVISION}-{key_of(self._seconds_per_word)}")
         self.abilities = Abilities(accepts_images=False, uses_history=True, converses=False)
-        self._settings = settings.narrator
-        self._pace = settings.slots.seconds_per_word
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order."""
         return [self._reply(request) for request in requests]
 
     def _reply(self, request: Request) -> Reply:
-        # The fields that the answer must have as JSON; none for plain text
-        names = list((request.schema or {}).get("properties", {}))
+        # The fields that the answer must have as JSON, one for each line asked for; none for plain text
+        fields = list((request.schema or {}).get("properties", {}))
         try:
-            made, notes = self._tell(request, max(len(names), 1))
+            facts = Facts.from_json(request.notes)
         except (KeyError, TypeError, ValueError) as error:
             return Reply("", "error", error=f"The facts cannot be read: {type(error).__name__}: {error}")
-        texts = [text for text, _ in made]
+        finding = self._finding(facts, request)
+        lines = self._lines(finding.statements, request)[: max(len(fields), 1)]
+        notes: dict[str, Any] = {"unread": finding.unread} if finding.unread else {}
+        if not lines:
+            return Reply("", "silent", notes={"reason": self._why_silent(finding), **notes})
+        notes = {"said": [line.notes() for line in lines], **notes}
+        texts = [line.text for line in lines]
         usage = Usage(tokens_out=sum(len(text.split()) for text in texts))
-        if not texts:
-            return Reply("", "silent", notes=notes)
-        if not names:
+        if not fields:
             return Reply(texts[0], usage=usage, notes=notes)
-        answer = dict(zip(names, [*texts, *[""] * (len(names) - len(texts))], strict=True))
+        answer = dict.fromkeys(fields, "") | dict(zip(fields, texts, strict=False))
         return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=notes)
 
-    def _tell(self, request: Request, number: int) -> tuple[list[Sentence], dict[str, Any]]:
-        """The lines; what each states and how surely, or why there is none; texts that are not read."""
-        facts = Facts.from_json(request.notes)
-        memory = _memory(request, facts)
-        room = _UNLIMITED if request.budget is None else request.budget
-        # When lines can be spoken; None where the slot is not known
-        scene, timing = request.scene, None
-        if scene is not None:
-            starts = {shot: piece.clipped.start for shot, piece in enumerate(scene.context)}
-            timing = Timing(scene.slot, self._pace, starts)
-        statements, unread = find_statements(facts, memory, room, SURE, timing)
-        able = [s for s in statements if s.worth >= LEAST_WORTH]
-        found = self._lines(able, memory, request, timing, number)
-        if not found and self._settings.always:
-            able = statements
-            found = self._lines(able, memory, request, timing, 1, again=True)
-        notes: dict[str, Any] = {"unread": unread} if unread else {}
-        if found:
-            said = [[_said(statement, after) for statement, after in told] for _, told in found]
-            return found, {"said": said, **notes}
-        late = timing is not None and self._lines(able, memory, request, None, 1)
-        if late:
-            reason = "what there is to tell comes too late in the slot for a line"
-        elif unread:
-            reason = f"text on screen is not read: {unread[0]['reason']}"
-        elif able:
-            reason = f"nothing that is new fits into {request.budget} words"
-        elif any(memory.lines_since_any(s.clauses) is not None for s in statements):
-            reason = "what can be said was said in the last lines"
-        else:
-            reason = "nothing was measured that is worth a line"
-        return [], {"reason": reason, **notes}
+    def _finding(self, facts: Facts, request: Request) -> Finding:
+        """All that could be said of the clip after the last lines, the most telling first."""
+        finding = Finding()
+        texts = [text for text in facts.texts if text.shot in facts.current and text.sure >= MIN_CONFIDENCE]
+        for text in self._new(texts, request):
+            if text.is_for_viewers:
+                self._read_out(text, request, finding)
+        credits_statement = self._credits(facts, texts, request, finding)
+        if credits_statement is not None:
+            finding.statements.append(credits_statement)
+        finding.statements += new_people(facts, request.history)
+        finding.statements.sort(key=lambda statement: statement.rank)
+        return finding
 
-    def _lines(
-        self,
-        able: Sequence[Statement],
-        memory: Memory,
-        request: Request,
-        timing: Timing | None,
-        number: int,
-        *,
-        again: bool = False,
-    ) -> list[Sentence]:
-        """As many different lines as are wanted, or can be made in time; ``again``: copies too."""
-        found: list[Sentence] = []
-        groups = list(plans(able, STATEMENTS))
-        if number > 1:  # each alone comes early
-            groups = [*groups[:1], *(group for group in groups if len(group) == 1), *groups[1:]]
-        once: dict[frozenset[Statement], tuple[Statement, ...]] = {}
-        for group in groups:
-            once.setdefault(frozenset(group), group)
-        for group in once.values():
-            made = lines(group, memory, request.budget)
-            in_time = (line for line in made if timing is None or timing.allows(line))
-            line = next((line for line in in_time if _fit(line, request, again=again)), None)
-            if line and all(line[0] != text for text, _ in found):
-                found.append(line)
-            if len(found) == number:
-                break
-        return found
+    def _new(self, texts: Sequence[TextFact], request: Request) -> Iterator[TextFact]:
+        """Texts that an English voice can say, each once, without those that were read or that are spoken."""
+        cast = request.scene.presence.cast if request.scene else ()
+        lines = [bare(without_cast(line, cast)) for line in request.history]
+        quotes = [quote for line in request.history for quote in re.findall(r'"([^"]+)"', line)]
+        taken: list[str] = []
+        for text in sorted(texts, key=lambda text: (text.first, text.shot, text.text)):
+            words = bare(clean(text.text))
+            if not words or any(same_text(words, other) for other in taken):
+                continue
+            was_read = any(f" {words} " in f" {line} " for line in lines)
+            was_read = was_read or any(same_text(words, quote) for quote in quotes)
+            if not was_read and not text.spoken:
+                taken.append(words)
+                yield text
+
+    def _read_out(self, text: TextFact, request: Request, finding: Finding) -> None:
+        """Add what reads the text, or why nothing does, to the finding."""
+        introduction = INTRODUCTIONS[text.kind]  # type: ignore[index]  # a subtitle is not for viewers
+        since = text.first if text.since is None else text.since
+        budget = _UNLIMITED if request.budget is None else request.budget
+        in_slot = min(budget, self._words_from(since, request))
+        words_before = spoken_words(introduction)
+        quote = fit_quote(text.text, in_slot - words_before)
+        if quote is None:
+            needed = words_before + spoken_words(clean(text.text))
+            if needed > budget:
+                reason = f"it takes {needed} words, and {budget} fit into the slot"
+            else:
+                reason = f"it comes too late: it takes {needed} words, and {max(in_slot, 0)} fit after it is seen"
+            finding.unread.append({"text": text.text, "reason": reason})
+            return
+        if not quote.whole:
+            introduction = "A text begins"
+        sentence = sentence_with(introduction, quote)
+        kind: Kind = text.kind  # type: ignore[assignment]
+        finding.statements.append(
+            Statement(kind, sentence, text.shot, since, text.last, text.sure, words_before)
+        )
+
+    def _credits(
+        self, facts: Facts, texts: Sequence[TextFact], request: Request, finding: Finding
+    ) -> Statement | None:
+        """A credit that fits is read out; of credits that roll it is said that they appear, once."""
+        credits_seen = [text for text in texts if text.kind == "credit"]
+        if not facts.credits:
+            for text in self._new(credits_seen, request):
+                self._read_out(text, request, finding)
+            return None
+        if any("credits appear" in bare(line) for line in request.history):
+            return None
+        slot = request.scene.slot if request.scene else Interval(0.0, 1.0)
+        first = min((text.first for text in credits_seen), default=slot.start)
+        last = max((text.last for text in credits_seen), default=slot.end)
+        return Statement("credits", "Credits appear.", facts.current[0], first, last)
+
+    def _lines(self, statements: Sequence[Statement], request: Request) -> list[Line]:
+        """The lines that can be said, the most telling first, each different from the others."""
+        lines: list[Line] = []
+        most_telling = statements[:MOST_CONSIDERED]
+        for size in range(min(MOST_STATEMENTS, len(most_telling)), 0, -1):
+            for group in combinations(most_telling, size):
+                line = Line.of(group)
+                if self._fits(line, request) and keeps_rules(line, request.history):
+                    lines.append(line)
+        # A line with the most telling statement goes before one without it, and a fuller one before others.
+        lines.sort(key=lambda line: (min(s.rank for s in line.statements), -len(line.statements)))
+        return lines
+
+    def _fits(self, line: Line, request: Request) -> bool:
+        """True where the line has no more words than the budget, and all is told while it is seen."""
+        words = spoken_words(line.text)
+        if request.budget is not None and words > request.budget:
+            return False
+        if request.scene is None:
+            return True
+        sight = line.sight(self._seconds_per_word)
+        # To begin when the last of it is seen would tell the first after it is gone.
+        together = sight.until is None or len(line.statements) == 1 or sight.since <= sight.until
+        return together and words <= self._words_from(sight.since, request)
+
+    def _words_from(self, second: float, request: Request) -> int:
+        """How many words can be said in the slot of something that is seen from ``second`` on."""
+        if request.scene is None:
+            return _UNLIMITED
+        part = in_sight(request.scene.slot, second)
+        return 0 if part is None else int(part.duration / self._seconds_per_word + 1e-9)
+
+    def _why_silent(self, finding: Finding) -> str:
+        if finding.unread:
+            return f"text on the screen is not read out: {finding.unread[0]['reason']}"
+        if finding.statements:
+            return f"no line fits: {finding.statements[0].sentence}"
+        return "no text to read out, and nobody of the cast appears anew"
 
 
-def _memory(request: Request, facts: Facts) -> Memory:
-    """The last lines, and who can be meant in them."""
-    scene = request.scene
-    cast = scene.presence.cast if scene else ()
-    known = {name.id: name for fact in facts.people for name in fact.names}
-    known |= {c.id: Named(c.id, c.called, c.pronoun, c.named) for c in cast if c.called and c.id not in known}
-    spoken = scene is not None and any(speech.start < scene.slot.start for speech in scene.speech)
-    return Memory(request.history, request.seed, tuple(known.values()), cast, spoken)
+def new_people(facts: Facts, lines: Sequence[str]) -> list[Statement]:
+    """Who of the cast comes in, one statement for each shot in which somebody does.
+
+    Who was named in one of the last ``lines`` is no news.
+    """
+    statements: list[Statement] = []
+    for entrance in facts.entrances:
+        names = tuple(name for name in entrance.names if not is_named(name, lines))
+        if entrance.shot not in facts.current or not names:
+            continue
+        called = listed([name.called for name in names])
+        sentence = f"{capital(called)} appear{'s' if len(names) == 1 else ''}."
+        statements.append(
+            Statement("people", sentence, entrance.shot, entrance.first, entrance.last, names=names)
+        )
+    return statements
 
 
-def _fit(line: Sentence, request: Request, *, again: bool = False) -> bool:
-    """True where no rule is broken; names that look like words break none, nor does a copy with ``again``."""
-    text, told = line
-    words = check_line(without_names(text, [name for statement, _ in told for name in statement.names]))
-    copies = not again and any(f.rule == "L9" for f in check_line(text, previous=request.history))
-    return not words and not copies
+def is_named(name: Named, lines: Sequence[str]) -> bool:
+    """True where one of the lines names this person, other than in words that are read out."""
+    unquoted = [bare(re.sub(r'"[^"]*"', " ", line)) for line in lines]
+    return any(f" {bare(name.called)} " in f" {line} " for line in unquoted)
 
 
-def _said(statement: Statement, after: int) -> dict[str, Any]:
-    """``since`` and ``until`` are the seconds between which it is to be seen, ``after`` is how many words of
-    the line come before it, ``who`` are the ids of those it names, where it names somebody."""
-    said: dict[str, Any] = {"what": statement.key, "shot": statement.shot, "sure": round(statement.sure, 3)}
-    if statement.since is not None:
-        until = None if statement.until is None else round(statement.until, 3)
-        said |= {"since": round(statement.since, 3), "until": until, "after": after}
-    return {**said, "who": [name.id for name in statement.names]} if statement.names else said
+def sentence_with(introduction: str, quote: Quote) -> str:
+    """``A title reads: "SINTEL."``"""
+    return f"{introduction}: {quote.at_end()}"
+
+
+def keeps_rules(line: Line, history: Sequence[str]) -> bool:
+    """True where the line breaks no rule of `shotad lint`, and copies none of the last lines.
+
+    Names that look like words break none.
+    """
+    names = [name for statement in line.statements for name in statement.names]
+    if check_line(without_names(line.text, names)):
+        return False
+    return all(finding.rule != "L9" for finding in check_line(line.text, previous=history))

@@ -24,19 +24,13 @@ from shotad.core import Image, Progress, Sighting, obtainable, weights_file
 from shotad.film import Moment
 from shotad.grammar.features import ScaleGuess
 from shotad.sight import (
-    Classifier,
-    EfficientDet,
     FaceFinder,
-    Glimpse,
-    SsdMobileNet,
     active_area,
     cut,
-    glimpses_of,
     level_of,
     luma,
     mean_luma,
     shared,
-    tiles_of,
 )
 
 REVISION = "4"

@@ -125,7 +125,7 @@ WINDOW = 20.0
 
 
 def check_texts(material: Material) -> Iterator[Finding]:
-    """L11 for titles, signs and other text of which no line and nobody in the film says half the words, from
+    """L11 for titles, captions and text that fills the picture, of which no line and nobody in the film says half the words, from
     `WINDOW` seconds before they are shown to `WINDOW` after. Credits, subtitles, doubtful readings are left
     out."""
     # Each text once, however many clips show it, from where it is first to where it is last seen.
@@ -159,7 +159,7 @@ def read_from(line: TrackLine, texts: Sequence[TextFact]) -> float | None:
 
 def _counts(text: TextFact) -> bool:
     letters = sum(character.isalpha() for character in text.text)
-    return text.kind in ("title", "sign", "text") and text.sure >= _SURE and letters >= 3
+    return text.is_for_viewers and text.sure >= _SURE and letters >= 3
 
 
 def _is_read(text: str, heard: str) -> bool:

@@ -35,15 +35,6 @@ from .castfolder import (
     write_overview as write_overview,
 )
 from .charbank import load_cast as load_cast
-from .close_ups import (
-    NEAR as NEAR,
-    Expression as Expression,
-    FaceMesh as FaceMesh,
-    Hand as Hand,
-    HandReader as HandReader,
-    face_acts as face_acts,
-    hands_of as hands_of,
-)
 from .faces import (
     PAIRS as PAIRS,
     Embedding as Embedding,
@@ -63,12 +54,6 @@ from .facetracks import (
     portrait as portrait,
     to_row as to_row,
     tracks_of_shot as tracks_of_shot,
-)
-from .figures import (
-    ASKED as ASKED,
-    figure_of as figure_of,
-    scene_of as scene_of,
-    things_of as things_of,
 )
 from .found_people import (
     FoundPerson as FoundPerson,
@@ -90,74 +75,18 @@ from .inscriptions import (
     looks_like_credits as looks_like_credits,
     texts_of_shots as texts_of_shots,
 )
-from .mobilenet import MobileNet as MobileNet
 from .motion import (
-    Change as Change,
-    Level as Level,
-    Shift as Shift,
-    Track as Track,
     active_area as active_area,
-    camera_of as camera_of,
-    change_of as change_of,
-    composed as composed,
-    inside_of as inside_of,
-    is_break as is_break,
     level_of as level_of,
-    link as link,
     luma as luma,
     mean_luma as mean_luma,
-    shift_between as shift_between,
-    since_of as since_of,
-    small_gray as small_gray,
-)
-from .people import (
-    Glimpse as Glimpse,
-    glimpses_of as glimpses_of,
-    recognised as recognised,
-    with_missed as with_missed,
-)
-from .persons import (
-    FACE_SEEN as FACE_SEEN,
-    Company as Company,
-    Person as Person,
-    Stretch as Stretch,
-    companies as companies,
-    deed_facts as deed_facts,
-    has_more as has_more,
-    is_close_face as is_close_face,
-    people_fact as people_fact,
-    people_of as people_of,
 )
 from .photos import check_photo as check_photo, load_photo as load_photo
-from .pose import (
-    CLEAR as CLEAR,
-    HIPS as HIPS,
-    SHOULDERS as SHOULDERS,
-    Act as Act,
-    Pose as Pose,
-    PoseReader as PoseReader,
-    acts_of as acts_of,
-    is_turned_away as is_turned_away,
-    posture_of as posture_of,
-    walks as walks,
-)
+from .pictures import cut as cut, shared as shared
 from .text import (
     TEXT_WEIGHTS as TEXT_WEIGHTS,
     TextReader as TextReader,
     credit_moments as credit_moments,
     find_credits as find_credits,
-)
-from .things import (
-    BESIDE as BESIDE,
-    KINDS as KINDS,
-    OUTFITS as OUTFITS,
-    SCENES as SCENES,
-    Classifier as Classifier,
-    EfficientDet as EfficientDet,
-    SsdMobileNet as SsdMobileNet,
-    colour_of as colour_of,
-    cut as cut,
-    shared as shared,
-    sure_of as sure_of,
-    tiles_of as tiles_of,
+    plain_share as plain_share,
 )

@@ -28,10 +28,10 @@ from shotad.sight.faces import Embedding, Embeddings, Face, FaceModels, Followin
 from shotad.sight.motion import (
     Gray,
     active_area,
+    agreement,
     best_pairs,
     is_break,
     likeness,
-    shift_between,
     small_gray,
 )
 
@@ -207,8 +207,8 @@ def tracks_of_shot(
         rows = slice(round(area.top * height), round(area.bottom * height))
         columns = slice(round(area.left * width), round(area.right * width))
         one, two = one[rows, columns], two[rows, columns]
-        shift = shift_between(one, two)
-        return is_break(one, two, shift if shift is not None and shift.trust >= _TRUST else None)
+        agreed = agreement(one, two)
+        return is_break(one, two, moved_on=agreed is not None and agreed >= _TRUST)
 
     for seconds, image in pictures:
         # As records keep it: a microsecond, a ten thousandth of the picture.

@@ -33,16 +33,36 @@ _MARK_WORDS = 2
 _MARKED = 5.0
 """Seconds for which a mark stands, and luma levels by which the picture around it changes meanwhile."""
 _LIVELY = 2.5
-_WILD = 20.0
-"""Luma levels by which all the picture around a title changes as the camera moves, more than by people who
+_WILD = 10.0
+"""Luma levels by which all the picture around a text changes as the camera moves, more than by people who
 pass a sign."""
 _STEADY = 0.9
-"""Share of its readings that must agree on how writing in the scene, or a title over a picture, is spelt, and
-of the frames between in which such a title must be read."""
+"""Share of its readings that must agree on how lettering, or a text over a picture, is spelt, and of the
+frames between in which such a text must be read."""
 _COMES = 2
-"""Frames of its shot that such a title is not in yet, or no more."""
-_MIDDLE = 0.03
-"""Widths by which the middle of each of its lines may miss the picture's."""
+"""Frames of its shot that a text laid over the picture is not in yet, or no more."""
+_MIDDLE = 0.06
+"""Widths by which the middle of a title may miss the picture's."""
+_STILL = (0.015, 0.03)
+"""Widths and heights of the picture by which a text that keeps its place may be read elsewhere."""
+_CARD = 0.75
+"""Share of the picture, beside the text, that is plain on a card."""
+_CREDITS_CARD = 0.5
+"""The same behind credits, which may have a picture beside them."""
+_FILLS = (0.4, 0.12)
+"""Width of the picture that a text has which fills it, and the share of the picture that its lines cover."""
+_CUT_OFF = 0.008
+"""Widths from the picture's side within which a line is most likely cut off."""
+_LETTERS = 4
+"""Letters and digits of a text that is told: two or three are as often a misread thing."""
+_NOTICE = re.compile(
+    r"\brated\b|\brating\b|\bmotion picture association\b|\bthe following (?:preview|program|film)\b"
+    r"|\bappropriate audiences\b|\bparental (?:guidance|advisory)\b|\bparents strongly cautioned\b"
+    r"|\bviewer discretion\b|\ball rights reserved\b|\bunauthori[sz]ed\b|\bcopyright\b|©|\bfederal law\b"
+    r"|\bfbi\b|\bany (?:resemblance|similarity)\b|\bsubscribe\b|\bdownloaded from\b|\bproduct placement\b",
+    re.IGNORECASE,
+)
+"""Words of ratings, warnings and other notices that are not part of the film's story."""
 _GLANCE = 1.2
 """Seconds for which text that is not large must stand to be told."""
 _BESIDE = 1.0
@@ -72,6 +92,11 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 """Words of credits in English; other languages are recognised by form alone."""
+_ROLE_ALONE = re.compile(
+    r"(?:music|sound|camera|photography|lighting|story|screenplay|script|animation|visual effects|production)",
+    re.IGNORECASE,
+)
+"""What names a role where it is a line of its own, above or below a name."""
 _SELLER = re.compile(
     r"^(?:www\.)?[\w-]+\.(?:com|net|tv|io)$|shutter ?stock|getty ?images|istock|dreamstime", re.IGNORECASE
 )
@@ -88,20 +113,23 @@ def texts_of_shots(
     (0.06 of the height) and its score 0.97; one of fewer than four letters needs three frames and 0.97, or a
     line beside it that counts. Lines that stand together are one text, in reading order. ``speech`` is where
     people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several shots
-    belongs to the first; small text that stays in a corner over three shots is a mark of the sender or the
-    maker, and left out; so is what stands in a corner all the time, and what is seen for a moment only.
-    Digits alone on things of the scene are none, nor is one word over a picture that begins small, and a
-    part of a longer text of its shot is none of its own.
+    belongs to the first. Left out are: marks of the sender or the maker (small text that stays in a corner, or
+    from the first frame to the last), notices of law and rating, what is seen for a moment only, what has
+    fewer than four letters, one word over a picture that begins small, and what is part of a longer text of
+    its shot.
     """
-    found = follow(observations)
-    sure = [line for line in found if _counts(line)]
-    cards = [_complete(card, found) for card in _cards(sure)]
-    cards = [card for card in cards if not _is_mark(card, observations)]
-    low = sum(map(_stands_low, cards))
-    kinds = [(card, _kind(card, low, speech, observations)) for card in cards]
-    told = [_fact(card, kind) for card, kind in kinds if _is_settled(card, kind)]
-    facts = [fact for fact in told if not any(_echoes(fact, other) for other in told)]
-    return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
+    inscriptions = follow(observations)
+    sure = [line for line in inscriptions if _counts(line)]
+    cards = [_complete(card, inscriptions) for card in _cards(sure)]
+    cards = [card for card in cards if not _is_mark(card, observations) and not _is_notice(card)]
+    low_cards = sum(map(_stands_low, cards))
+    facts: list[TextFact] = []
+    for card in cards:
+        kind = _kind(card, low_cards, speech, observations)
+        if _is_settled(card, kind):
+            facts.append(_fact(card, kind))
+    whole = [fact for fact in facts if not any(_echoes(fact, other) for other in facts)]
+    return tuple(sorted(whole, key=lambda fact: (fact.first, fact.shot)))
 
 
 def _echoes(fact: TextFact, other: TextFact) -> bool:
@@ -122,19 +150,28 @@ def _is_settled(card: Sequence[Inscription], kind: TextKind) -> bool:
     is not still being written when it was seen last."""
     if kind in ("credit", "subtitle"):
         return True
-    written = any(line.first < line.whole == line.last for line in card)
+    if sum(letters(line.text) for line in card) < _LETTERS:
+        return False
+    still_written = any(line.first < line.whole == line.last for line in card)
     lasts = max(line.last for line in card) - max(line.whole for line in card)
     large = max(line.height for line in card) >= _LARGE
     # Digits alone on things are often rivets and buttons.
-    words = any(char.isalpha() for line in card for char in line.text)
-    if written or not (large or (lasts >= _GLANCE and words)):
+    has_words = any(char.isalpha() for line in card for char in line.text)
+    if still_written or not (large or (lasts >= _GLANCE and has_words)):
         return False
     # One word over a picture that begins small is most likely the end of one that is half hidden.
     text = card[0].text
     if len(card) == 1 and " " not in text and text[0].islower() and card[0].ground > _PLAIN:
         return False
+    if not has_words and lasts < _GLANCE:
+        return False
     # Letters on things are bent, small or half hidden: they must be read alike nearly always.
-    return kind != "sign" or (words and all(_spelt(line) >= _STEADY for line in card))
+    return kind != "scene" or (has_words and all(_spelt(line) >= _STEADY for line in card))
+
+
+def _is_notice(card: Sequence[Inscription]) -> bool:
+    """True for cards of law and rating, and for what asks the viewer to buy or to subscribe."""
+    return bool(_NOTICE.search(" ".join(line.text for line in card))) and not _is_credit(card)
 
 
 def _counts(line: Inscription) -> bool:
@@ -251,14 +288,16 @@ def _is_mark(card: Sequence[Inscription], observations: Sequence[FrameText]) -> 
 def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
     first = min(card, key=lambda line: line.first)
     # Mean score, each inscription weighted by its letters
+    confidence = fmean(*zip(*((line.score, letters(line.text)) for line in card), strict=True))
     return TextFact(
         shot=first.readings[0].shot,
         text=" ".join(line.text for line in card),
         kind=kind,
         first=first.first,
         last=max(line.last for line in card),
-        sure=round(min(fmean(*zip(*((a.score, letters(a.text)) for a in card), strict=True)), 1.0), 3),
+        sure=round(min(confidence, 1.0), 3),
         since=first.first if _is_roll(card) else max(line.whole for line in card),
+        fills=_fills_picture(card) and not _is_cut_off(card),
     )
 
 
@@ -268,24 +307,25 @@ def _kind(
     speech: Sequence[Interval],
     observations: Sequence[FrameText],
 ) -> TextKind:
-    long = max(line.last for line in card) - min(line.first for line in card) >= _ROLLS
-    if (long and _is_roll(card)) or _is_credit(card):
+    lasts = max(line.last for line in card) - min(line.first for line in card)
+    on_card = _stands_on_card(card, observations)
+    laid_over = _is_laid_over(card, observations)
+    names_roles = any(_ROLE.search(line.text) for line in card)
+    plain = median(observations[i].plain for i in _longest(card).frames) >= _CREDITS_CARD
+    if lasts >= _ROLLS and _is_roll(card) and (names_roles or plain) and not _is_cut_off(card):
+        return "credit"
+    # Posters name roles too: what names them is credits only where it does not belong to the scene.
+    if _is_credit(card) and (on_card or laid_over):
         return "credit"
     if _stands_low(card) and _is_said(card, low_cards, speech):
         return "subtitle"
-    if long and all(_rises_alone(line) for line in card) and not _is_page(card):
+    if lasts >= _ROLLS and plain and all(_rises_alone(line) for line in card) and not _is_page(card):
         return "credit"
-    line = _longest(card)
-    (x, y), (dx, dy) = line.centre, line.drift
-    if line.tilt > 0 or abs(dx) > 0.015 or abs(dy) > 0.03:
-        return "sign"  # It leans, or moves as the picture does.
-    # Text laid over the picture or on a card is level and keeps its place. It stands on plain ground, in the
-    # middle or in a lower corner, or goes on over a cut, or what is around it changes while it stays.
-    shots = {reading.shot for reading in line.readings}
-    centred = abs(x - 0.5) < 0.06 or abs(fmean(other.centre[0] for other in card) - 0.5) < 0.06
-    cornered = y > 0.75 and min(x, 1 - x) - line.width / 2 < 0.12
-    laid = centred or cornered or line.ground <= _PLAIN or len(shots) > 1 or line.unrest > 5
-    return "title" if laid and _is_a_card(card, observations) and not _is_caption(card) else "text"
+    few_lines = len(card) <= _TITLE_LINES and not _is_screen(card, observations)
+    if not few_lines or _is_cut_off(card) or not (on_card or laid_over):
+        return "scene"
+    centred = abs(fmean(line.centre[0] for line in card) - 0.5) < _MIDDLE
+    return "title" if on_card or (centred and not _is_caption(card)) else "caption"
 
 
 def _longest(card: Sequence[Inscription]) -> Inscription:
@@ -293,20 +333,64 @@ def _longest(card: Sequence[Inscription]) -> Inscription:
     return max(card, key=lambda line: (len(line.frames), letters(line.text)))
 
 
-def _is_a_card(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
-    """True for a few lines among few on plain ground or over several shots, and for those that nothing ever
-    hides and that come or go within their shot, stand in the middle, or stay while all around them moves:
-    letters on a thing may keep their place too."""
+def _stands_on_card(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
+    """True where nearly nothing but the text is in the picture. A plain board in the scene is no card: the
+    whole picture counts, not what is just around the letters."""
+    plain = [observations[i].plain for i in _longest(card).frames]
+    return median(plain) >= _CARD and all(line.tilt == 0 for line in card)
+
+
+def _is_laid_over(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
+    """True for level text that keeps its place, of which something shows that it does not belong to the scene.
+
+    It goes on over a cut; or all around it changes while it stays; or it comes or goes within its shot, while
+    nothing ever hides it. Letters on a thing keep their place too where the camera does.
+    """
     line = _longest(card)
+    drift_x, drift_y = line.drift
+    if any(other.tilt for other in card) or abs(drift_x) > _STILL[0] or abs(drift_y) > _STILL[1]:
+        return False
+    if _spelt(line) < _STEADY:
+        return False
+    if line.unrest > _WILD or _goes_on_over_cut(line):
+        return True
     shots = {reading.shot for other in card for reading in other.readings}
+    frames_of_shot = [i for i, seen in enumerate(observations) if seen.shot in shots]
     first, last = min(line.frames), max(line.frames)
-    frames = [i for i, seen in enumerate(observations) if seen.shot in shots]
-    laid = max(first - frames[0], frames[-1] - last) >= _COMES or line.unrest > _WILD
-    laid = laid or all(abs(other.centre[0] - 0.5) < _MIDDLE for other in card)
-    hidden = len(line.frames) < _STEADY * (last - first + 1)
-    shown = laid and not hidden and _spelt(line) >= _STEADY
-    few = fmean(len(observations[i].lines) for i in line.frames) <= _SCREEN
-    return few and len(card) <= _TITLE_LINES and (line.ground <= _PLAIN or len(shots) > 1 or shown)
+    comes_or_goes = max(first - frames_of_shot[0], frames_of_shot[-1] - last) >= _COMES
+    never_hidden = len(line.frames) >= _STEADY * (last - first + 1)
+    return comes_or_goes and never_hidden
+
+
+def _goes_on_over_cut(line: Inscription) -> bool:
+    """True where the line stands in two shots, and the picture around it is another one in the second."""
+    for before, after in pairwise(line.readings):
+        blocks = before.line.around, after.line.around
+        if before.shot != after.shot and len(blocks[0]) == len(blocks[1]) > 0:
+            changes = [abs(one - other) for one, other in zip(*blocks, strict=True)]
+            if median(changes) > _WILD:
+                return True
+    return False
+
+
+def _is_screen(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
+    """True where so many lines stand in the picture that it is a page, a display or a shop front."""
+    return fmean(len(observations[i].lines) for i in _longest(card).frames) > _SCREEN
+
+
+def _fills_picture(card: Sequence[Inscription]) -> bool:
+    """True for a text that fills most of the picture: a letter, a headline, a sign shown on its own."""
+    left = min(line.centre[0] - line.width / 2 for line in card)
+    right = max(line.centre[0] + line.width / 2 for line in card)
+    covered = sum(line.width * line.height for line in card)
+    return right - left >= _FILLS[0] and covered >= _FILLS[1]
+
+
+def _is_cut_off(card: Sequence[Inscription]) -> bool:
+    """True where a line reaches a side of the picture: its words most likely go on beyond."""
+    return any(
+        min(line.centre[0] - line.width / 2, 1 - line.centre[0] - line.width / 2) < _CUT_OFF for line in card
+    )
 
 
 def _rises_alone(line: Inscription) -> bool:
@@ -334,7 +418,7 @@ def _is_credit(card: Sequence[Inscription]) -> bool:
     """True where a line names a role, above or beside a name, as in ``Directed by Colin Levy``."""
     if any(line.tilt > 0 for line in card):
         return False
-    roles = sum(bool(_ROLE.search(line.text)) for line in card)
+    roles = sum(bool(_ROLE.search(line.text) or _ROLE_ALONE.fullmatch(line.text)) for line in card)
     named = any(re.search(r"\b(?:[Bb]y|BY|starring|STARRING)\s+[A-Z]", line.text) for line in card)
     return roles > 0 and (len(card) > roles or named)
 
@@ -364,17 +448,19 @@ def _is_said(card: Sequence[Inscription], low_cards: int, speech: Sequence[Inter
 
 def looks_like_credits(observations: Sequence[FrameText]) -> bool:
     """True if the frames show credits: most of them hold three small lines or more, and these rise from frame
-    to frame and are no prose, or two of them name roles. Many lines alone are a page or a screen as well.
+    to frame and are no prose, or two of them name roles on plain ground. Many lines alone are a page, a screen
+    or posters as well.
     """
     rows = [joined_rows(seen.lines) for seen in observations]
-    full = [frame for frame in rows if len(frame) >= 3 and sum(a.box.height <= _SMALL for a in frame) >= 3]
+    full = [i for i, row in enumerate(rows) if len(row) >= 3 and sum(a.box.height <= _SMALL for a in row) >= 3]
     if not full or 2 * len(full) < len(rows):
         return False
-    roles = {a.text for frame in full for a in frame if _ROLE.search(a.text)}
-    low = [frame for frame in full if sum(line.box.height <= _ROLL for line in frame) >= 3]
-    page = _is_prose([line.text for frame in full for line in frame])
-    if 2 * sum(map(_is_striped, full)) > len(full):
+    if 2 * sum(_is_striped(rows[i]) for i in full) > len(full):
         return False
+    roles = {line.text for i in full for line in rows[i] if _ROLE.search(line.text)}
+    plain = median(observations[i].plain for i in full) >= _CREDITS_CARD
+    low = [i for i in full if sum(line.box.height <= _ROLL for line in rows[i]) >= 3]
+    page = _is_prose([line.text for i in full for line in rows[i]])
     # Lines move up, and none down, between most neighbouring frames.
     steps = [
         after.line.box.centre[1] - before.line.box.centre[1]
@@ -382,7 +468,7 @@ def looks_like_credits(observations: Sequence[FrameText]) -> bool:
         for before, after in pairwise(line.readings)
     ]
     rises = len(steps) >= 3 and 4 * sum(step < -0.005 for step in steps) >= 3 * len(steps)
-    return len(roles) >= 2 or (2 * len(low) > len(full) and not page and rises)
+    return (len(roles) >= 2 and plain) or (2 * len(low) > len(full) and not page and rises)
 
 
 def _is_page(card: Sequence[Inscription]) -> bool:
@@ -412,11 +498,15 @@ _GAP = 2
 
 @dataclass(frozen=True, slots=True)
 class FrameText:
-    """What was read in the frame at ``seconds``, in shot ``shot``; ``lines`` is empty where nothing was."""
+    """What was read in the frame at ``seconds``, in shot ``shot``; ``lines`` is empty where nothing was.
+
+    ``plain``: how much of the picture beside the lines is plain, 0 to 1 (`shotad.sight.plain_share`).
+    """
 
     shot: int
     seconds: float
     lines: tuple[TextLine, ...]
+    plain: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -317,6 +317,32 @@ def surroundings(image: Image, box: Box) -> tuple[float, tuple[float, ...]]:
     return ground, tuple(round(float(one.mean()), 1) if one.size and is_wide else 0.0 for one in blocks)
 
 
+_BLOCKS = 9, 16
+"""Rows and columns of blocks into which a picture is cut to see how plain it is."""
+_PLAIN_BLOCK = 6.0
+"""Standard deviation of luma, 0 to 255, up to which a block is plain: a card may shade from dark to light."""
+
+
+def plain_share(image: Image, lines: Iterable[TextLine]) -> float:
+    """How much of the picture beside the lines of text is plain, 0 to 1: nearly 1 on a title card.
+
+    Blocks that a line touches, with half its height around it, do not count.
+    """
+    rows, columns = _BLOCKS
+    small = cv2.resize(image, (columns * 10, rows * 10), interpolation=cv2.INTER_AREA)
+    gray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    blocks = gray.reshape(rows, 10, columns, 10).swapaxes(1, 2).reshape(rows, columns, 100)
+    beside = np.ones((rows, columns), bool)
+    for line in lines:
+        edge = line.box.height / 2
+        left, right = (int(np.clip(x, 0, 1) * columns) for x in (line.box.left - edge, line.box.right + edge))
+        top, bottom = (int(np.clip(y, 0, 1) * rows) for y in (line.box.top - edge, line.box.bottom + edge))
+        beside[top : bottom + 1, left : right + 1] = False
+    if not beside.any():
+        return 0.0
+    return round(float(np.mean(blocks.std(axis=2)[beside] < _PLAIN_BLOCK)), 3)
+
+
 _STROKES = frozenset("Il1|!i/\\jtfJLT[](){}.,:;'`\"-_~^ 一丨丿")
 """Characters that a single stroke, such as a twig or a pole, is taken for."""
 _RINGS = frozenset("08oOQCc°.,'")

@@ -373,7 +373,7 @@ class Finishing:
     def _described(self, job: FilmJob) -> FilmResult:
         parts = Parts(job.folder)
         looks = _Looked(self._looks.of(job.config, "stage1"))
-        engines = Engines(looks, self._writes.of(job.config, "stage2")).with_measures(job.config)
+        engines = Engines(looks, self._writes.of(job.config, "stage2"))
 
         def lay(need: Need) -> None:
             """Lays what was told on this run where the one-machine run looks for it."""

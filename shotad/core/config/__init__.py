@@ -26,7 +26,6 @@ from shotad.core.config.measures import MeasureSettings
 from shotad.core.config.sight import (
     CastSettings,
     ComputeSettings,
-    NarratorSettings,
     ScaleSettings,
     ThreadSettings,
 )
@@ -80,7 +79,6 @@ class Config(Settings):
     story: StorySettings = StorySettings()
     verify: VerifySettings = VerifySettings()
     cast: CastSettings = CastSettings()
-    narrator: NarratorSettings = NarratorSettings()
     measures: MeasureSettings = MeasureSettings()
     voice: VoiceSettings = VoiceSettings()
     fit: FitSettings = FitSettings()
@@ -92,25 +90,6 @@ class Config(Settings):
 
     former: ClassVar[dict[str, Any]] = {
         "discover": {"join": None, "least_seconds": 1.0, "pictures": 6, "looks": 3.0},
-        "text": {
-            "pixels": 230400,
-            "threads": 1,
-            "pixel_threshold": 0.3,
-            "box_threshold": 0.5,
-            "unclip": 1.6,
-            "min_height": 0.03,
-            "max_height": 0.5,
-            "min_score": 0.6,
-            "same_picture": 6.0,
-            "same_line": 12.0,
-        },
-        "observer": {
-            "people_score": 0.72,
-            "face_score": 0.75,
-            "thing_score": 0.88,
-            "text_score": 0.9,
-            "threads": 2,
-        },
     }
 
     @field_validator("language")

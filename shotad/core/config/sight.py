@@ -71,16 +71,6 @@ class ScaleSettings(Settings):
     former: ClassVar[dict[str, Any]] = {"value": "class"}
 
 
-class NarratorSettings(Settings):
-    """The embedded narrator: what it says, and how much of it in one sentence."""
-
-    always: bool = False
-    """True: where it would be silent, it says what was measured all the same, though that is worth little or
-    was said in the last lines. For benchmarks, where silence counts as a wrong line; in predict.yaml."""
-
-    former: ClassVar[dict[str, Any]] = {"sure": 0.5, "worth": 20.0, "statements": 3}
-
-
 class CastRules(Settings):
     """What ``cast.rules`` stands for."""
 
