@@ -172,7 +172,12 @@ def request_record(request: Request, identity: Identity) -> dict[str, Any]:
         "messages": prompt_record(request.messages),
         "slot": None
         if scene is None
-        else [scene.slot.start, scene.slot.end, scene.credits, [[said.interval.start, said.interval.end] for said in scene.speech]],
+        else [
+            scene.slot.start,
+            scene.slot.end,
+            scene.credits,
+            [[said.interval.start, said.interval.end] for said in scene.speech],
+        ],
         "context": [
             [shot.shot.index, shot.role, shot.clipped.start, shot.clipped.end]
             for shot in (scene.context if scene else ())

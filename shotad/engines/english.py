@@ -13,6 +13,8 @@ from difflib import SequenceMatcher
 from shotad.core import Character, Named
 
 _VOWELS = re.compile(r"[aeiouy]", re.IGNORECASE)
+
+
 def spoken_words(text: str) -> int:
     """How many words a voice says for a written text; never fewer than the words written.
 
@@ -132,6 +134,8 @@ def fit_quote(text: str, room: int) -> Quote | None:
 
 
 _QUOTED_PART = re.compile(r'("[^"]*")')
+
+
 def without_names(text: str, names: Sequence[Named]) -> str:
     """The text with a plain name for each, so that no name is taken for an ordinary word."""
     for name in names:

@@ -68,20 +68,26 @@ INTRODUCTIONS: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence that could be said.
+    """One sentence that could be said: an ``introduction`` with a ``quote``, or an introduction alone.
 
-    ``since`` and ``until`` are the film seconds between which what it tells is seen; ``words_before`` is how
-    many of its words come before the words that are read out. ``names`` are the people it names.
+    ``since`` and ``until`` are the film seconds between which what it tells is seen; ``names`` are the people it names.
     """
 
     kind: Kind
-    sentence: str
+    introduction: str
     shot: int
     since: float
     until: float
+    quote: Quote | None = None
     confidence: float = 1.0
-    words_before: int = 0
     names: tuple[Named, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """``A title reads: "SINTEL."``, ``Thom appears.``"""
+        return (
+            f"{self.introduction}." if self.quote is None else f"{self.introduction}: {self.quote.at_end()}"
+        )
 
     @property
     def rank(self) -> tuple[int, float, str]:
@@ -99,14 +105,23 @@ class Line:
 
     @staticmethod
     def of(statements: Sequence[Statement]) -> Line:
-        """The statements as sentences, in film order."""
+        """The statements in film order, each a sentence of its own, but for words that are read out like those
+        before them: ``A title reads: "ONE," then "TWO."``"""
         ordered = sorted(statements, key=lambda statement: (statement.since, statement.rank))
-        words_before: list[int] = []
-        words = 0
+        text, words_before = "", list[int]()
+        introduction = ""  # that of the words that are being read out
         for statement in ordered:
-            words_before.append(words + statement.words_before)
-            words += spoken_words(statement.sentence)
-        return Line(" ".join(s.sentence for s in ordered), tuple(ordered), tuple(words_before))
+            quote = statement.quote
+            if quote is not None and statement.introduction == introduction:
+                text = f"{with_comma(text)} then {quote.at_end()}"
+                words_before.append(spoken_words(text) - quote.spoken)
+            else:
+                text = f"{text} {statement.sentence}".lstrip()
+                words_before.append(
+                    spoken_words(text) - (spoken_words(statement.sentence) if quote is None else quote.spoken)
+                )
+            introduction = statement.introduction if quote is not None else ""
+        return Line(text, tuple(ordered), tuple(words_before))
 
     def sight(self, seconds_per_word: float) -> Sight:
         """When the line may start so that all is told while it is seen."""
@@ -233,15 +248,16 @@ class Narrator:
             if needed > budget:
                 reason = f"it takes {needed} words, and {budget} fit into the slot"
             else:
-                reason = f"it comes too late: it takes {needed} words, and {max(in_slot, 0)} fit after it is seen"
+                reason = (
+                    f"it comes too late: it takes {needed} words, and {max(in_slot, 0)} fit after it is seen"
+                )
             finding.unread.append({"text": text.text, "reason": reason})
             return
         if not quote.whole:
             introduction = "A text begins"
-        sentence = sentence_with(introduction, quote)
         kind: Kind = text.kind  # type: ignore[assignment]
         finding.statements.append(
-            Statement(kind, sentence, text.shot, since, text.last, text.sure, words_before)
+            Statement(kind, introduction, text.shot, since, text.last, quote, text.sure)
         )
 
     def _credits(
@@ -258,7 +274,7 @@ class Narrator:
         slot = request.scene.slot if request.scene else Interval(0.0, 1.0)
         first = min((text.first for text in credits_seen), default=slot.start)
         last = max((text.last for text in credits_seen), default=slot.end)
-        return Statement("credits", "Credits appear.", facts.current[0], first, last)
+        return Statement("credits", "Credits appear", facts.current[0], first, last)
 
     def _lines(self, statements: Sequence[Statement], request: Request) -> list[Line]:
         """The lines that can be said, the most telling first, each different from the others."""
@@ -311,7 +327,7 @@ def new_people(facts: Facts, lines: Sequence[str]) -> list[Statement]:
         if entrance.shot not in facts.current or not names:
             continue
         called = listed([name.called for name in names])
-        sentence = f"{capital(called)} appear{'s' if len(names) == 1 else ''}."
+        sentence = f"{capital(called)} appear{'s' if len(names) == 1 else ''}"
         statements.append(
             Statement("people", sentence, entrance.shot, entrance.first, entrance.last, names=names)
         )
@@ -324,9 +340,9 @@ def is_named(name: Named, lines: Sequence[str]) -> bool:
     return any(f" {bare(name.called)} " in f" {line} " for line in unquoted)
 
 
-def sentence_with(introduction: str, quote: Quote) -> str:
-    """``A title reads: "SINTEL."``"""
-    return f"{introduction}: {quote.at_end()}"
+def with_comma(text: str) -> str:
+    """The text that ends in words read out, going on: ``reads: "ONE."`` → ``reads: "ONE,"``."""
+    return f'{text[:-2]},"' if text.endswith('."') and not text.endswith('.."') else text
 
 
 def keeps_rules(line: Line, history: Sequence[str]) -> bool:

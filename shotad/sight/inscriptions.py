@@ -150,7 +150,7 @@ def _is_settled(card: Sequence[Inscription], kind: TextKind) -> bool:
     is not still being written when it was seen last."""
     if kind in ("credit", "subtitle"):
         return True
-    if sum(letters(line.text) for line in card) < _LETTERS:
+    if sum(letters(line.text) for line in card) < _LETTERS - (kind == "title"):  # "FIN" on a card
         return False
     still_written = any(line.first < line.whole == line.last for line in card)
     lasts = max(line.last for line in card) - max(line.whole for line in card)
@@ -452,7 +452,9 @@ def looks_like_credits(observations: Sequence[FrameText]) -> bool:
     or posters as well.
     """
     rows = [joined_rows(seen.lines) for seen in observations]
-    full = [i for i, row in enumerate(rows) if len(row) >= 3 and sum(a.box.height <= _SMALL for a in row) >= 3]
+    full = [
+        i for i, row in enumerate(rows) if len(row) >= 3 and sum(a.box.height <= _SMALL for a in row) >= 3
+    ]
     if not full or 2 * len(full) < len(rows):
         return False
     if 2 * sum(_is_striped(rows[i]) for i in full) > len(full):

@@ -1,4 +1,4 @@
-"""Parts of pictures, and models that several readers of pictures share."""
+"""Small helpers for pictures and for the models that look at them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ from shotad.core import Box, Image
 
 M = TypeVar("M")
 
+
+def cut(image: Image, box: Box) -> Image:
+    """The part of the picture inside ``box``, at least one pixel; a view where nothing is clipped."""
+    height, width = image.shape[:2]
+    x, y = int(box.left * width), int(box.top * height)
+    right, bottom = max(x + 1, round(box.right * width)), max(y + 1, round(box.bottom * height))
+    return image[y:bottom, x:right]
+
+
 _opened: WeakValueDictionary[tuple[Any, Path], Any] = WeakValueDictionary()
 _opening = Lock()
 
@@ -23,11 +32,3 @@ def shared(make: Callable[[Path], M], path: Path) -> M:
         if model is None:
             model = _opened[make, path] = make(path)
     return model
-
-
-def cut(image: Image, box: Box) -> Image:
-    """The part of the picture inside ``box``, at least one pixel; a view where nothing is clipped."""
-    height, width = image.shape[:2]
-    x, y = int(box.left * width), int(box.top * height)
-    right, bottom = max(x + 1, round(box.right * width)), max(y + 1, round(box.bottom * height))
-    return image[y:bottom, x:right]

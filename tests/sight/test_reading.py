@@ -12,7 +12,7 @@ import av
 import pytest
 
 from shotad.core import Box, Image, Interval
-from shotad.sight import FrameText, TextReader, looks_like_credits, texts_of_shots
+from shotad.sight import FrameText, TextReader, looks_like_credits, plain_share, texts_of_shots
 from shotad.sight.inscriptions import best_spelling, follow, joined_rows, likeness
 from shotad.sight.text import TextLine
 
@@ -37,8 +37,19 @@ def line(
     return TextLine(text, box, score, tilt, ground, around)
 
 
-def seen(*lines: Sequence[TextLine], shots: Sequence[int] = ()) -> list[FrameText]:
-    return [FrameText(shots[i] if shots else 0, 0.5 * i, tuple(each)) for i, each in enumerate(lines)]
+def seen(
+    *lines: Sequence[TextLine], shots: Sequence[int] = (), plain: float | None = None
+) -> list[FrameText]:
+    """Two frames a second; where all ground is plain, the whole picture is (``plain`` None)."""
+    return [
+        FrameText(
+            shots[i] if shots else 0,
+            0.5 * i,
+            tuple(each),
+            float(all(one.ground <= 12 for one in each)) if plain is None else plain,
+        )
+        for i, each in enumerate(lines)
+    ]
 
 
 def thin(text: str, x: float = 0.5, y: float = 0.5, **more: Any) -> TextLine:
@@ -111,48 +122,69 @@ def test_unrest_is_seen_around_a_line_that_stays() -> None:
 def test_letters_on_things_of_the_scene() -> None:
     """Rivets and buttons are read for digits; a year on a card is one."""
     moving = [[line(text, x=0.2 + 0.02 * i, y=0.4) for text in ("5000",)] for i in range(6)]
-    assert said(seen(*moving)) == []
+    assert said(seen(*moving, plain=0.1)) == []
     assert said(seen(*[[line("1943")]] * 6)) == [("1943", "title")]
     worded = [[line("HARBOUR", x=0.3 + 0.02 * i, y=0.4)] for i in range(6)]
-    assert said(seen(*worded)) == [("HARBOUR", "sign")]
+    assert said(seen(*worded, plain=0.1)) == [("HARBOUR", "scene")]
 
     # Letters on a thing are told where they are read alike.
     def bottle(*readings: str) -> list[FrameText]:
-        return seen(*([line(text, x=0.3 + 0.02 * i, y=0.4)] for i, text in enumerate(readings)))
+        return seen(*([line(text, x=0.3 + 0.02 * i, y=0.4)] for i, text in enumerate(readings)), plain=0.1)
 
-    assert said(bottle(*["GLENDRONACH"] * 6)) == [("GLENDRONACH", "sign")]
+    assert said(bottle(*["GLENDRONACH"] * 6)) == [("GLENDRONACH", "scene")]
     assert said(bottle(*["GLENDRONIO", "GLENDRONO"] * 3)) == []
-    # Writing within the scene is a sign.
+    # Writing that leans, or moves as the picture does, belongs to the scene.
     leaning = line("BAKERY", x=0.3, y=0.3, tilt=8, ground=40)
-    assert said(seen([leaning], [leaning])) == [("BAKERY", "sign")]
+    assert said(seen([leaning], [leaning])) == [("BAKERY", "scene")]
     moving = [[line("BAKERY", x=0.3 + 0.03 * i, y=0.3, ground=40)] for i in range(4)]
-    assert said(seen(*moving)) == [("BAKERY", "sign")]
-    # Writing of which is not known what it is is text.
+    assert said(seen(*moving)) == [("BAKERY", "scene")]
+    # So does writing of which nothing shows that it is laid over the picture.
     still = line("BAKERY", x=0.3, y=0.3, ground=40, around=(10, 80))
-    assert said(seen([still], [still])) == [("BAKERY", "text")]
+    assert said(seen([still], [still])) == [("BAKERY", "scene")]
     page = [line(f"Line number {i}", y=0.2 + 0.1 * i) for i in range(5)]
-    assert [kind for _, kind in said(seen(page, page))] == ["text"]
+    assert [kind for _, kind in said(seen(page, page))] == ["scene"]
     assert [kind for _, kind in said(seen(page[:4], page[:4]))] == ["title"]
 
 
-def test_what_stays_aside_or_is_hidden_is_no_title() -> None:
+def test_a_title_over_a_picture_comes_or_goes_or_stays_while_all_around_it_moves() -> None:
     shown = [line("SAMANTHA", height=0.16, ground=58)]
-    assert said(seen(*[shown] * 9)) == [("SAMANTHA", "title")]
-    assert said(seen(*[shown] * 4, [], [], *[shown] * 4)) == [("SAMANTHA", "text")]
+    # There from the first frame to the last over a picture that stays: a sign looks the same.
+    assert said(seen(*[shown] * 9)) == [("SAMANTHA", "scene")]
+    assert said(seen([], [], *[shown] * 6)) == [("SAMANTHA", "title")]
+    assert said(seen(*[shown] * 6, [], [])) == [("SAMANTHA", "title")]
+    # What is hidden for a while stands behind somebody.
+    assert said(seen(*[shown] * 4, [], [], *[shown] * 4, [], [])) == [("SAMANTHA", "scene")]
 
-    # What stands aside all the shot is a title only where all around it moves.
     # The name of a shop over a street is as level and as still as a title.
     def over(change: float, x: float = 0.42, before: int = 0) -> list[FrameText]:
         arounds = [(60.0, 90.0), (60.0 + change, 90.0 - change)] * 4
-        shown = ([line("FUTURE SHOP", x, 0.1, ground=46, around=a)] for a in arounds)
+        shown = ([line("FUTURE SHOP", x, 0.3, ground=46, around=a)] for a in arounds)
         return seen(*[[]] * before, *shown)
 
-    assert said(over(26)) == [("FUTURE SHOP", "text")]
-    for title in (over(60), over(26, x=0.5), over(26, before=2)):
-        assert said(title) == [("FUTURE SHOP", "title")]
-    # A place name at a lower side is no title.
-    caption = [line("Amsterdam, in 1982", x=0.2, y=0.88, height=0.06, ground=40)]
-    assert said(seen(caption, caption)) == [("Amsterdam, in 1982", "text")]
+    assert said(over(10)) == [("FUTURE SHOP", "scene")]
+    assert said(over(60)) == said(over(10, before=2)) == [("FUTURE SHOP", "caption")]
+    assert said(over(60, x=0.5)) == [("FUTURE SHOP", "title")]
+    # A place name at a lower side is a caption.
+    caption = [line("Amsterdam, in 1982", x=0.3, y=0.88, height=0.06, ground=40)]
+    assert said(seen([], [], *[caption] * 3)) == [("Amsterdam, in 1982", "caption")]
+
+
+def test_lettering_that_fills_the_picture_is_told_of_and_what_is_cut_off_is_not() -> None:
+    def fills(x: float, height: float) -> list[bool]:
+        letter = [
+            line("MEET ME", x, 0.45, height=height, ground=40),
+            line("AT SIX", x, 0.45 + 1.2 * height, height=height, ground=40),
+        ]
+        return [fact.fills for fact in texts_of_shots(seen(*[letter] * 4))]
+
+    assert fills(0.5, 0.2) == [True]
+    assert fills(0.5, 0.05) == [False]
+    assert fills(0.2, 0.2) == [False]
+
+
+@pytest.mark.parametrize("words", ["RATED PG-13", "All rights reserved", "Viewer discretion is advised"])
+def test_notices_of_law_and_rating_are_left_out(words: str) -> None:
+    assert said(seen(*[[line(words, height=0.05)]] * 6)) == []
 
 
 def test_one_word_over_a_picture_that_begins_small_is_part_of_another() -> None:
@@ -162,8 +194,8 @@ def test_one_word_over_a_picture_that_begins_small_is_part_of_another() -> None:
         return said(seen(*[[line(text, x=0.67, y=0.6, height=0.2, ground=ground)]] * 4))
 
     assert word("steck") == []
-    assert word("Birkensteck") == [("Birkensteck", "text")]
-    assert word("steck here") == [("steck here", "text")]
+    assert word("Birkensteck") == [("Birkensteck", "scene")]
+    assert word("steck here") == [("steck here", "scene")]
     assert word("echo", ground=3) == [("echo", "title")]
 
 
@@ -188,9 +220,12 @@ def test_a_mark_over_a_picture_is_left_out() -> None:
     # What stays while the picture moves is laid over it.
     around = [(10.0, 80.0), (60.0, 20.0), (30.0, 120.0)]
     stays = [[line("AMSTERDAM", x=0.3, y=0.3, ground=40, around=a)] for a in around]
-    assert said(seen(*stays)) == [("AMSTERDAM", "title")]
-    across = [line("AMSTERDAM", x=0.3, y=0.3, ground=40)]
-    assert said(seen(across, across, shots=[0, 1])) == [("AMSTERDAM", "title")]
+    assert said(seen(*stays)) == [("AMSTERDAM", "caption")]
+    across = [
+        [line("AMSTERDAM", x=0.3, y=0.3, ground=40, around=around)] for around in ((10.0, 80.0), (25.0, 60.0))
+    ]
+    assert said(seen(*across, shots=[0, 1])) == [("AMSTERDAM", "caption")]
+    assert said(seen(*across, shots=[0, 0])) == [("AMSTERDAM", "scene")]
 
 
 @pytest.mark.parametrize("name", ["clideo.com", "Getty Images"])
@@ -198,7 +233,7 @@ def test_a_sellers_name_over_a_picture_is_a_mark_and_on_a_card_a_title(name: str
     over, card = ([line(name, y=0.6, height=0.12, ground=ground)] for ground in (40, 2))
     assert said(seen(*[over] * 4, *[[]] * 4)) == []
     assert said(seen(*[card] * 4, *[[]] * 4)) == [(name, "title")]
-    longer = [line(f"Ask for it at {name} today", y=0.6, height=0.12, ground=2)]
+    longer = [line(f"Ask for it at {name} today", y=0.6, height=0.06, ground=2)]
     assert said(seen(*[longer] * 4)) == [(f"Ask for it at {name} today", "title")]
 
 
@@ -235,9 +270,9 @@ def test_subtitles_by_place_and_speech() -> None:
     assert said(seen(dash, dash)) == [("- Where to", "subtitle")]
     caption = [low("London Bridge")]
     shown = seen(caption, caption, caption)
-    assert said(shown) == [("London Bridge", "title")]
+    assert said(shown) == [("London Bridge", "scene")]
     assert said(shown, [Interval(0.2, 0.9)]) == [("London Bridge", "subtitle")]
-    assert said(shown, [Interval(5.0, 9.0)]) == [("London Bridge", "title")]
+    assert said(shown, [Interval(5.0, 9.0)]) == [("London Bridge", "scene")]
 
 
 ROLL = ("Anna Kovacs", "Li Wei", "John Smith", "Marie Dupont", "Piotr Nowak", "Elena Rossi", "Tom Baker")
@@ -272,15 +307,18 @@ def test_what_rises_is_credits_or_a_page() -> None:
     assert not looks_like_credits(seen(names, names, names))
     # A card with roles is of credits and a full one may be a page.
     full = [line(name, y=0.1 + 0.11 * i, height=0.05) for i, name in enumerate(ROLL)]
-    assert said(seen(*[full] * 4)) == [(" ".join(ROLL), "text")]
+    assert said(seen(*[full] * 4)) == [(" ".join(ROLL), "scene")]
     assert not looks_like_credits(seen(full, full))
     role = [line("Directed by", y=0.45, height=0.05), line("Anna Kovacs", y=0.52)]
     assert said(seen(role, role)) == [("Directed by Anna Kovacs", "credit")]
     one = [line("Music by Elena Rossi", y=0.9, height=0.05, ground=30)]
-    assert said(seen(one, one)) == [("Music by Elena Rossi", "credit")]
+    assert said(seen([], [], one, one)) == [("Music by Elena Rossi", "credit")]
+    # Posters name roles too.
+    assert said(seen(*[one] * 4)) == [("Music by Elena Rossi", "scene")]
+    assert not looks_like_credits(seen(*[[*role, *names]] * 4, plain=0.2))
 
 
-@pytest.mark.parametrize(("others", "kind"), [(0, "title"), (7, "title"), (8, "text")])
+@pytest.mark.parametrize(("others", "kind"), [(0, "title"), (7, "title"), (8, "scene")])
 def test_one_word_among_many_lines_is_of_a_screen_and_no_title(others: int, kind: str) -> None:
     beside = [line(f"Setting {i} of the list", x=0.85, y=0.06 + 0.1 * i, height=0.04) for i in range(others)]
     shown = [line("Spring", x=0.3, y=0.3, height=0.1), *beside]
@@ -314,7 +352,10 @@ def pictures(path: Path, step: float) -> Iterator[tuple[float, Image]]:
 
 def observed(path: Path) -> list[FrameText]:
     seconds, images = zip(*pictures(path, 0.5), strict=True)
-    return [FrameText(0, at, lines) for at, lines in zip(seconds, READER.read_all(images), strict=True)]
+    return [
+        FrameText(0, at, lines, plain_share(image, lines))
+        for at, image, lines in zip(seconds, images, READER.read_all(images), strict=True)
+    ]
 
 
 @pytest.mark.long
