@@ -146,9 +146,9 @@ def scale_weights(scale: ScaleSettings) -> tuple[str, ...]:
     """
     method = method_of(scale)
     if method == "by-face":
-        from shotad.grammar.by_face import by_face_weights
+        from shotad.grammar.by_face import WEIGHTS
 
-        return by_face_weights()
+        return WEIGHTS
     if method == "classifier":
         name = _checkpoint(scale)
         return () if isinstance(name, Path) else (name,)

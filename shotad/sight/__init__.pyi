@@ -129,6 +129,7 @@ from .persons import (
     people_of as people_of,
 )
 from .photos import check_photo as check_photo, load_photo as load_photo
+from .pictures import cut as cut, shared as shared
 from .pose import (
     CLEAR as CLEAR,
     HIPS as HIPS,
@@ -156,8 +157,6 @@ from .things import (
     EfficientDet as EfficientDet,
     SsdMobileNet as SsdMobileNet,
     colour_of as colour_of,
-    cut as cut,
-    shared as shared,
     sure_of as sure_of,
     tiles_of as tiles_of,
 )

@@ -28,8 +28,9 @@ import numpy.typing as npt
 from shotad.core import MANY, Box, Deed, Image, ThingFact
 from shotad.sight.faces import Face
 from shotad.sight.people import place_at
+from shotad.sight.pictures import shared
 from shotad.sight.pose import Act, came_from, runs
-from shotad.sight.things import LiteModel, shared, square_around, turned_square
+from shotad.sight.things import LiteModel, square_around, turned_square
 
 Points = npt.NDArray[np.float64]
 """``float64[n, 2]``, or with depth ``float64[n, 3]``."""

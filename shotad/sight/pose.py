@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from shotad.core import Box, Deed, Image, Posture
 from shotad.sight.motion import Timed
-from shotad.sight.things import LiteModel, shared, square_around
+from shotad.sight.pictures import shared
+from shotad.sight.things import LiteModel, square_around
 
 CLEAR = 0.4
 """Mean score of a track's best joints from which it is of a real person."""

@@ -12,11 +12,10 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from typing import Any
 
 import cv2
 import numpy as np
@@ -24,8 +23,7 @@ import numpy.typing as npt
 
 from shotad.core import Box, Colour, Image, Sighting, native_quiet, unloadable
 from shotad.sight.mobilenet import MobileNet, squeeze
-
-M = TypeVar("M")
+from shotad.sight.pictures import cut, shared
 
 _PEOPLE_AND_VEHICLES = "person bicycle car motorcycle airplane bus train truck boat"
 _STREET = "traffic_light fire_hydrant street_sign stop_sign parking_meter bench"
@@ -239,19 +237,6 @@ class LiteModel:
             return [self._model.get_tensor(output["index"]) for output in self.outputs]
 
 
-_opened: WeakValueDictionary[tuple[Any, Path], Any] = WeakValueDictionary()
-_opening = Lock()
-
-
-def shared(make: Callable[[Path], M], path: Path) -> M:
-    """What ``make`` gives for a file: one for all who hold it at the same time."""
-    with _opening:
-        model: M | None = _opened.get((make, path))
-        if model is None:
-            model = _opened[make, path] = make(path)
-    return model
-
-
 def _with_least(model: bytes) -> bytes:
     """The model; one that sorts and compares all its boxes (37,629) does so from `_FAINT` on alone."""
     head, key, rest = model.partition(b"nms_score_threshold")
@@ -365,14 +350,6 @@ def tiles_of(image: Image) -> tuple[Box, ...]:
     count = int(np.ceil((1 - share) / ((1 - _OVERLAP) * share))) + 1
     starts = np.linspace(0, 1 - share, count)
     return tuple(Box(float(s), 0, min(float(s) + share, 1.0), 1) for s in starts)
-
-
-def cut(image: Image, box: Box) -> Image:
-    """The part of the picture inside ``box``, at least one pixel; a view where nothing is clipped."""
-    height, width = image.shape[:2]
-    x, y = int(box.left * width), int(box.top * height)
-    right, bottom = max(x + 1, round(box.right * width)), max(y + 1, round(box.bottom * height))
-    return image[y:bottom, x:right]
 
 
 def merge(seen: Sequence[tuple[Box, Sequence[Sighting]]]) -> list[Sighting]:
