@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from common import FILMS
+from common import FILMS, ROOT
 from hypothesis import given, strategies as st
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from scales import compare, guesses_of, read_labels
 
-from shotad.core import Box, ComputeSettings, Image, ShotScale, Sighting, WeightsError, WorkFolderError
-from shotad.grammar.by_face import BORDERS, ByFace, Measure, guess_from, measure_person, measure_thing
-from shotad.grammar.features import ScaleGuess, fitted, normalised
+from shotad.core import ComputeSettings, Image, ShotScale, WeightsError, WorkFolderError
+from shotad.film import open_film
+from shotad.grammar.by_face import BORDERS, ByFace, Measure, SmallFace, guess_from, measure_face
+from shotad.grammar.features import fitted, normalised
 from shotad.grammar.scale_net import (
     FORMAT,
     BackboneShape,
@@ -33,39 +34,17 @@ from shotad.grammar.scale_net import (
     save_net,
     to_released,
 )
-from shotad.sight import Face, Glimpse
 
-WIDE = 2.4
-
-statures = st.floats(0.02, 40)
-measures = st.builds(Measure, statures, st.floats(0, 1))
+measures = st.builds(Measure, st.floats(0.02, 40), st.floats(0, 1))
 
 
-def face(height: float, *, top: float = 0.1, score: float = 0.9, eyes_to_mouth: float = 0.38) -> Face:
-    box = Box(0.45, top, 0.55, min(top + height, 1.0))
-    eyes = top + 0.4 * height
-    mouth = eyes + eyes_to_mouth * height
-    points = ((0.48, eyes), (0.52, eyes), (0.5, (eyes + mouth) / 2), (0.48, mouth), (0.52, mouth))
-    return Face(box, 0.0, score, points, 0.0)
+def face(height: float, *, top: float = 0.1, score: float = 0.9, eyes_to_mouth: float = 0.38) -> SmallFace:
+    return SmallFace(top, min(top + height, 1.0), eyes_to_mouth * height, score)
 
 
-def with_face(height: float, **kind: float) -> Glimpse:
-    found = face(height, **kind)
-    return Glimpse(Box(0.3, found.box.top, 0.7, 1.0), 0.0, body=0.8, face=found)
-
-
-def body(top: float, bottom: float, *, width: float = 0.1, score: float = 0.8, rival: float = 0.0) -> Glimpse:
-    return Glimpse(Box(0.5 - width / 2, top, 0.5 + width / 2, bottom), 0.0, body=score, rival=rival)
-
-
-def guess_of(*people: Glimpse, aspect: float = WIDE) -> ScaleGuess | None:
-    return guess_from([measure_person(person, aspect) for person in people])
-
-
-def scale_of(*people: Glimpse, aspect: float = WIDE) -> ShotScale:
-    found = guess_of(*people, aspect=aspect)
-    assert found is not None
-    return found.scale
+def scale_of(*faces: SmallFace) -> ShotScale | None:
+    guess = guess_from([measure_face(one) for one in faces])
+    return guess.scale if guess else None
 
 
 def test_a_face_tells_how_much_of_the_body_fits_into_the_picture() -> None:
@@ -78,40 +57,20 @@ def test_a_face_tells_how_much_of_the_body_fits_into_the_picture() -> None:
         (0.09, ShotScale.FULL),  # to the feet
         (0.04, ShotScale.LONG),
     ):
-        assert scale_of(with_face(height, top=0.01)) is scale
+        assert scale_of(face(height, top=0.03)) is scale
 
 
-def test_bodies_tell_where_faces_are_cut_off() -> None:
-    whole = measure_person(with_face(0.7, top=0.1), WIDE)
-    assert whole.stature == pytest.approx(7.0)
-    cut = measure_person(with_face(0.7, top=0.0, eyes_to_mouth=0.6), WIDE)
-    assert cut.stature == pytest.approx(7.0 * 0.6 / 0.4)
-    # A body seen whole is measured by its height.
-    assert scale_of(body(0.1, 0.95)) is ShotScale.FULL
-    assert scale_of(body(0.5, 0.8)) is ShotScale.LONG
-    # A body cut off below is measured by its shoulders.
-    slim, broad = body(0.2, 1.0, width=0.14), body(0.2, 1.0, width=0.6)
-    assert measure_person(slim, WIDE).stature == pytest.approx(0.14 * WIDE / 0.28)
-    assert scale_of(slim) is ShotScale.MEDIUM
-    assert scale_of(broad) is ShotScale.CLOSE_UP
+def test_a_face_that_the_picture_cuts_off_is_measured_by_eyes_and_mouth() -> None:
+    assert measure_face(face(0.7, top=0.1, eyes_to_mouth=0.6)).stature == pytest.approx(7.0)
+    assert measure_face(face(0.7, top=0.0, eyes_to_mouth=0.6)).stature == pytest.approx(7.0 * 0.6 / 0.4)
 
 
-def test_what_tells_nothing() -> None:
-    assert guess_of(body(0.1, 0.95, score=0.8, rival=0.7)) == guess_from([])
-    assert guess_of(body(0.1, 0.95, score=0.8, rival=0.3)) != guess_from([])
-    # Things that are doubtful or of any size tell nothing.
-    assert measure_thing([thing("cat", 0.9, 0.69), thing("bird", 0.9), thing("boat", 0.9)]) is None
-    assert measure_thing([]) is None
-
-
-def test_the_closest_decides_and_things_where_nobody_does() -> None:
-    near, far, phantom = with_face(0.4), body(0.6, 0.8), body(0.0, 1.0, width=0.9, score=0.33)
+def test_the_closest_face_decides_and_doubtful_ones_tell_nothing() -> None:
+    near, far, phantom = face(0.4), face(0.04), face(0.9, score=0.65)
     assert scale_of(near, far) is scale_of(near)
     assert scale_of(far, phantom) is ShotScale.LONG
-    # Things of known size tell where nobody does.
-    cat, car = measure_thing([thing("cat", 0.99)]), measure_thing([thing("car", 0.3)])
-    assert guess_from([], cat).scale is ShotScale.CLOSE_UP  # type: ignore[union-attr]
-    assert guess_from([], car).scale is ShotScale.LONG  # type: ignore[union-attr]
+    assert scale_of(phantom) is None
+    assert scale_of() is None
 
 
 def test_scales_change_at_the_borders() -> None:
@@ -133,8 +92,25 @@ def test_coming_closer_never_makes_scales_longer(
         assert second <= first + 1e-9
 
 
-def thing(name: str, height: float, score: float = 0.85) -> Sighting:
-    return Sighting(name, Box(0.2, 0.0, 0.8, height), 0.0, score)
+# With YuNet's weights, on the sample film: photographs of faces, and shots without anybody.
+@pytest.mark.slow
+def test_scales_of_the_sample_and_of_pictures_without_a_face() -> None:
+    reader, folder = ByFace(), ROOT / "tests/sample"
+    shots = json.loads((folder / "sample.truths.json").read_text(encoding="utf-8"))["shots"]
+    with open_film(folder / "sample.mp4") as film:
+        pictures = [picture.image for picture in film.pictures([sum(s["seconds"]) / 2 for s in shots])]
+    guesses = reader.of(pictures)
+    told = [(shot.get("scale"), guess.scale) for shot, guess in zip(shots, guesses, strict=True) if guess]
+    assert sum(label == scale for label, scale in told) >= 3
+    assert all(label and abs(ShotScale(label).number - scale.number) <= 1 for label, scale in told)
+    # Black bars are no part of the picture, and a strip, an upright picture and a pixel are pictures too.
+    barred = np.zeros((pictures[2].shape[0] * 4 // 3, *pictures[2].shape[1:]), np.uint8)
+    above = (len(barred) - len(pictures[2])) // 2
+    barred[above : above + len(pictures[2])] = pictures[2]
+    assert reader.of([barred])[0].scale is guesses[2].scale  # type: ignore[union-attr]
+    for size in ((1, 1), (3, 900), (900, 3), (640, 360)):
+        for level in (0, 90, 255):
+            assert reader.of([np.full((*size, 3), level, np.uint8)]) == [None]
 
 
 # Shot scales by face on the supplied films, against labels made by eye (tests/labels/scales.json).
@@ -148,15 +124,10 @@ def test_scales_of_the_films() -> None:
     guesses = [guess for name, own in films.items() for guess in guesses_of(reader, own, FILMS / name)]
     found = compare(stills, guesses)
     print(f"\nall stills: {found}")
-    assert found.guessed >= 0.7 * found.stills
-    assert found.false <= 2
-    assert found.right >= 0.56 * found.stills
-    assert found.admissible >= 0.66 * found.stills
-    assert found.near >= 0.85 * found.guessed
-    assert found.factor >= 0.77 * found.stills
-    medium, long = (compare(stills, [n if still.labels else None for still in stills]) for n in (2, 4))
-    assert found.right >= 1.5 * max(medium.right, long.right)
-    assert found.factor >= 1.15 * medium.factor
+    assert found.guessed >= 0.22 * found.stills
+    assert found.false == 0
+    assert found.right >= 0.85 * found.guessed
+    assert found.admissible >= 0.95 * found.guessed
 
 
 # The classifier and its checkpoint: what is tuned, what it computes, what it refuses
