@@ -71,6 +71,7 @@ from .engine import (
     Counting as Counting,
     Deed as Deed,
     Engine as Engine,
+    FacesFact as FacesFact,
     Facts as Facts,
     FigureFact as FigureFact,
     Foreseeable as Foreseeable,

@@ -373,6 +373,21 @@ class FigureFact:
 
 
 @dataclass(frozen=True, slots=True)
+class FacesFact:
+    """The faces of one shot, which is named by its painted number.
+
+    ``count`` is the most faces seen at once, ``names`` who of the cast is among them, ``first`` and ``last`` the
+    film seconds of the first and the last frame with a face.
+    """
+
+    shot: int
+    count: int
+    names: tuple[Named, ...]
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """All that was measured in the clip of one slot. ``current`` are the painted numbers of its shots."""
 
@@ -384,6 +399,7 @@ class Facts:
     motion: tuple[MotionFact, ...] = ()
     figures: tuple[FigureFact, ...] = ()
     credits: bool = False
+    faces: tuple[FacesFact, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON values. Of people without names nothing is said of names."""
