@@ -163,18 +163,14 @@ def sheet_command(console: Console, **options: Any) -> None:
             # gaps
             slots = folder.read_json("slots.json")
             frames = Frames(film, folder, config, exact=(slots is not None and "gaps" not in slots))
-            page = write_sheet(
-                folder, frames.pictures, config, film.info, console, single_file=alone
-            )
+            page = write_sheet(folder, frames.pictures, config, film.info, console, single_file=alone)
         else:
             context = RunContext.of(film, folder, config, given, console)
             get_ready(context)
             prepare(context)
             for warning in study(context):
                 console.note(f"Note: {warning}")
-            page = write_sheet(
-                folder, context.frames.pictures, config, film.info, console, single_file=alone
-            )
+            page = write_sheet(folder, context.frames.pictures, config, film.info, console, single_file=alone)
             context.frames.release()
     console.result(str(page), {"page": str(page)})
 

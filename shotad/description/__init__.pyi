@@ -112,6 +112,7 @@ from .translation import (
 from .wording import head_of as head_of, verbs_of as verbs_of, words_of as words_of
 from .worksheet import keep_material as keep_material, read_worksheet as read_worksheet
 from .worksheet_page import (
+    picture_file as picture_file,
     worksheet_with_pictures as worksheet_with_pictures,
     write_sheet as write_sheet,
 )

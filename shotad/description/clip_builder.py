@@ -146,7 +146,7 @@ class ClipBuilder:
             frames.expect("grammar", every, read=lacking)
             frames.expect("clips", {float(s) for plan in looked for s in plan.seconds})
             on_sheet = (shots_in(slot.interval, prepared.shots) for slot in prepared.slots)
-            frames.expect(WORKSHEET, {shot.picture for shots in on_sheet for shot in shots})
+            frames.expect(WORKSHEET, {m for shots in on_sheet for shot in shots for m in shot.pictures})
         self.sketches, self.recognised, warnings = recognise(sketches, prepared, self._context, run)
         self.warnings = (*self.warnings, *warnings)
 

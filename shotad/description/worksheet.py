@@ -43,8 +43,8 @@ from shotad.script import (
     SheetPeople,
     SheetShot,
     SheetText,
-    Track,
     Worksheet,
+    count_words,
     load_track,
     text_offer,
 )
@@ -53,14 +53,14 @@ MATERIAL = "material.json"
 
 _BEHIND_CUT = 0.2
 """Seconds behind a cut at which a picture is taken: at the cut itself a dissolve shows both shots."""
+_SECONDS_OF_A_PICTURE, _MOST_PICTURES = 3.0, 4
+"""Seconds of one shot after which it is shown again, for something may happen in it; and how often at most."""
 _LEAST_PART = 0.1
 """Seconds of a shot within a slot below which it has no picture of its own."""
 _NEAR = 0.25
 """Seconds around a part of a shot within which a face counts as seen in it: looks are that far apart."""
 _LINES_OF_DIALOGUE = 2
 """Lines of dialogue that are given before and after a slot."""
-_SHOTS_AROUND = 6
-"""Shots on either side of a cut that are looked at for set-ups that come back: about those of a slot's clip."""
 
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 """What reading a record of the wrong form raises."""
@@ -96,7 +96,9 @@ def read_worksheet(folder: Path, config: Config, info: FilmInfo | None = None) -
     track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
     name = track.film.name if track is not None else str(found.get("film", folder.stem))
     language = track.language if track is not None else config.language
-    fingerprint = info.fingerprint if info is not None else track.film.fingerprint if track is not None else ""
+    fingerprint = (
+        info.fingerprint if info is not None else track.film.fingerprint if track is not None else ""
+    )
 
     spoken = _read_part(work, "speech", missing, "the dialogue is left out")
     grammar = _read_part(work, "grammar", missing, "set-ups and shot scales are left out")
@@ -216,7 +218,7 @@ def _with_material(entry: SheetEntry, records: FilmRecords, film: str, language:
         entry,
         shots=shots,
         people=_people_in(entry, shots, records, film),
-        texts=_texts_in(records.texts.get(entry.id, ()), language),
+        texts=_texts_in(records.texts.get(entry.id, ()), language, entry.max_words),
         before=tuple(map(_dialogue, before[-_LINES_OF_DIALOGUE:])),
         after=tuple(map(_dialogue, after[:_LINES_OF_DIALOGUE])),
     )
@@ -227,17 +229,20 @@ def _dialogue(line: Utterance) -> SheetDialogue:
 
 
 def shots_in(interval: Interval, shots: Sequence[Shot]) -> tuple[SheetShot, ...]:
-    """The parts of shots within an interval, each with the moment of its picture."""
+    """The parts of shots within an interval, each with the moments of its pictures."""
     # Shots stand in order, so that of a long film only the few around the interval are looked at.
-    first = max(0, bisect_right(shots, interval.start, key=lambda shot: shot.interval.start) - 1)
+    first_shot = max(0, bisect_right(shots, interval.start, key=lambda shot: shot.interval.start) - 1)
     parts = []
-    for shot in shots[first:]:
+    for shot in shots[first_shot:]:
         if shot.interval.start >= interval.end:
             break
         part = shot.interval.clip(interval)
         if part is not None:
-            picture = round(min(part.start + _BEHIND_CUT, part.middle), 3)
-            parts.append(SheetShot(shot.index, part.start, part.end, picture))
+            first_picture = min(part.start + _BEHIND_CUT, part.middle)
+            count = min(_MOST_PICTURES, 1 + int(part.duration // _SECONDS_OF_A_PICTURE))
+            step = (part.end - first_picture) / count
+            pictures = tuple(round(first_picture + step * number, 3) for number in range(count))
+            parts.append(SheetShot(shot.index, part.start, part.end, pictures))
     long_parts = [part for part in parts if part.end - part.start >= _LEAST_PART]
     return tuple(long_parts or parts)
 
@@ -246,29 +251,24 @@ def setup_words(shot: int, shots: Sequence[int], threads: Mapping[int, str]) -> 
     """How the set-up of a shot belongs to those before it; empty where nothing is known.
 
     ``shots`` are the indices of the film's shots in order, ``threads`` the letters of those that share a
-    set-up with another. A cut that no thread crosses, with threads on both sides of it, may lead to another
-    place; who describes looks whether it does.
+    set-up with another. Where one exchange of set-ups ends and another begins, and no set-up from before comes
+    back, the film may be in another place; who describes looks whether it is.
     """
     place = bisect_left(shots, shot)
     thread = threads.get(shot)
-    if thread is not None:
-        earlier = [index for index in shots[:place] if threads.get(index) == thread]
-        if earlier:
-            return f"same set-up as shot {earlier[-1]}"
-    before = [threads.get(index) for index in shots[max(0, place - _SHOTS_AROUND) : place]]
-    after = [threads.get(index) for index in shots[place : place + _SHOTS_AROUND]]
-    if not (_has_thread(before) and _has_thread(after)):
+    if thread is None:
         return ""
-    crosses = {threads.get(index) for index in shots[:place]} & {threads.get(index) for index in shots[place:]}
-    if crosses - {None}:
+    earlier = [index for index in shots[:place] if threads.get(index) == thread]
+    if earlier:
+        return f"same set-up as shot {earlier[-1]}"
+    # The shot begins a set-up that comes back, and the one before it ended one: two exchanges meet here.
+    ended = threads.get(shots[place - 1]) if place else None
+    if ended is None or ended not in {threads.get(index) for index in shots[: place - 1]}:
         return ""
-    return "perhaps a new place: no set-up from before this cut comes back"
-
-
-def _has_thread(letters: Iterable[str | None]) -> bool:
-    """Whether two of these shots share a set-up."""
-    known = [letter for letter in letters if letter is not None]
-    return len(set(known)) < len(known)
+    before = {threads.get(index) for index in shots[:place]} - {None}
+    if before & {threads.get(index) for index in shots[place:]}:
+        return ""
+    return "perhaps a new place: no set-up from before comes back"
 
 
 def _people_in(
@@ -304,7 +304,7 @@ def _at_once(faces: Iterable[Any], second: float) -> int:
     return len(identified) + sum(1 for face in there if not (face.member or face.letter))
 
 
-def _texts_in(texts: Iterable[TextFact], language: str) -> tuple[SheetText, ...]:
+def _texts_in(texts: Iterable[TextFact], language: str, max_words: int | None) -> tuple[SheetText, ...]:
     """The texts on the screen of a slot, each once; burnt-in subtitles are no text to read out."""
     by_words: dict[str, SheetText] = {}
     for text in texts:
@@ -315,7 +315,8 @@ def _texts_in(texts: Iterable[TextFact], language: str) -> tuple[SheetText, ...]
         if key in by_words:
             by_words[key] = replace(by_words[key], last=max(by_words[key].last, text.last))
             continue
-        offer = text_offer(words, text.kind, language)
+        fits = max_words is None or count_words(words) <= max_words
+        offer = text_offer(words, text.kind, language) if fits else ""
         by_words[key] = SheetText(text.shot, words, text.kind, text.first, text.last, offer)
     return tuple(by_words.values())
 
@@ -332,5 +333,6 @@ def _letters_of(entries: Sequence[SheetEntry], people: SeenPeople) -> tuple[Shee
         best = max(inside or looks, key=lambda look: look.box.height)
         box = (best.box.left, best.box.top, best.box.right, best.box.bottom)
         rounded = (round(box[0], 4), round(box[1], 4), round(box[2], 4), round(box[3], 4))
-        faces.append(SheetFace(called, round(best.seconds, 3), rounded, len(slots)))
+        cast_id = people.cast_ids.get(letter, "")
+        faces.append(SheetFace(called, round(best.seconds, 3), rounded, len(slots), cast_id))
     return tuple(faces)

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,6 @@ from shotad.film import Pictures, film_of, open_film, page_environment
 from shotad.script import (
     NO_FILM,
     Cue,
-    SheetEntry,
     SheetFace,
     Track,
     Worksheet,
@@ -52,6 +50,8 @@ from shotad.script import (
     load_track,
     mark_words,
     people_words,
+    short_time,
+    text_words,
     timecode,
 )
 
@@ -101,7 +101,9 @@ def write_sheet(
     place = inner_folder(folder.path, PICTURES)
     written: set[Path] = set()
     photos: dict[str, Photo] = {}
-    with reported(progress or NoProgress(), "Drawing the worksheet", len(wanted_moments(sheet)), "frames") as task:
+    with reported(
+        progress or NoProgress(), "Drawing the worksheet", len(wanted_moments(sheet)), "frames"
+    ) as task:
         for name, image in _cut_pictures(sheet, pictures, task.advance):
             out = _jpeg(image)
             uri = f"{PICTURES}/{name}"
@@ -123,13 +125,17 @@ def write_sheet(
 
 def wanted_moments(sheet: Worksheet) -> list[float]:
     """The seconds of the film of which a worksheet shows pictures, ascending."""
-    moments = {shot.picture for entry in sheet.entries for shot in entry.shots}
-    return sorted(moments | {face.second for face in sheet.faces})
+    return sorted({*sheet.moments, *(face.second for face in sheet.faces)})
 
 
 def picture_name(second: float) -> str:
     """The file of a slot's picture in the folder ``worksheet``: ``12.34 → 000012340.jpg``."""
     return f"{round(second * 1000):09d}.jpg"
+
+
+def picture_file(folder: Path, second: float) -> Path:
+    """Where a work folder keeps the picture of a slot. Raises WorkFolderError."""
+    return inner_folder(folder, PICTURES) / picture_name(second)
 
 
 def face_name(face: SheetFace) -> str:
@@ -141,7 +147,7 @@ def _cut_pictures(
     sheet: Worksheet, pictures: Pictures, advance: Any = lambda: None
 ) -> Iterator[tuple[str, Image.Image]]:
     """Name and picture of all that a worksheet shows, in order of time; what the film cannot give is left out."""
-    of_slots = {shot.picture for entry in sheet.entries for shot in entry.shots}
+    of_slots = set(sheet.moments)
     faces: dict[float, list[SheetFace]] = {}
     for face in sheet.faces:
         faces.setdefault(face.second, []).append(face)
@@ -199,27 +205,18 @@ def worksheet_with_pictures(folder: Path) -> Worksheet:
             film = open_film(film_of(folder, run, name), reader=config.film.reader, frame_rate=run.frame_rate)
     try:
         sheet = read_worksheet(folder, config, film.info if film is not None else None)
-        found = {}
-        for second in {shot.picture for entry in sheet.entries for shot in entry.shots}:
+        found: dict[float, bytes] = {}
+        for second in sheet.moments:
             with suppress(OSError):
-                found[second] = read_file(inner_folder(folder, PICTURES) / picture_name(second))
-        lacking = replace(
-            sheet,
-            faces=(),
-            entries=tuple(
-                replace(entry, shots=tuple(shot for shot in entry.shots if shot.picture not in found))
-                for entry in sheet.entries
-            ),
-        )
-        wanted = wanted_moments(lacking)
+                found[second] = read_file(picture_file(folder, second))
+        wanted = [second for second in sheet.moments if second not in found]
         if wanted and film is not None:
-            by_name = {picture_name(second): second for second in wanted}
-            for name, image in _cut_pictures(lacking, partial(film.pictures, max_pixels=_SOURCE_PIXELS)):
-                found[by_name[name]] = _jpeg(image)
+            for picture in film.pictures(wanted, max_pixels=_SOURCE_PIXELS):
+                found[picture.wanted] = _jpeg(thumbnail(Image.fromarray(picture.image)))
     finally:
         if film is not None:
             film.close()
-    return replace(sheet, pictures=found, no_pictures="" if found or not wanted or film else NO_FILM)
+    return replace(sheet, pictures=found, no_pictures=NO_FILM if wanted and film is None else "")
 
 
 def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, Photo]) -> Iterator[bytes]:
@@ -232,17 +229,19 @@ def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, P
     environment = page_environment(
         _TEMPLATES,
         time=timecode,
+        short=short_time,
         length=length_words,
         marks=mark_words,
         people=people_words,
         dialogue=dialogue_words,
+        text=text_words,
         photo=lambda second: photos.get(picture_name(second)),
         portrait=lambda face: photos.get(face_name(face)),
         rules=lambda entry: max(2, math.ceil((entry.max_words or 0) / _WORDS_IN_A_RULE)),
     )
     environment.tests["taken_in"] = lambda text, cues: any(is_taken_in(text, cue.text) for cue in cues)
     stream = environment.get_template("page.html.j2").stream(
-        sheet=sheet, track=track, lead=lead(sheet, lines), lines=lines
+        sheet=sheet, entries=sheet.in_one_reading, track=track, lead=lead(sheet, lines), lines=lines
     )
     stream.enable_buffering(_CHUNK)
     for part in stream:

@@ -64,12 +64,15 @@ class SeenFace:
 class SeenPeople:
     """All faces seen in a film, the members of its cast by id, and by letter the faces of each group.
 
+    ``cast_ids`` says by letter who of the cast it is, of those without a name there.
+
     ``missing`` says what could not be read.
     """
 
     faces: tuple[SeenFace, ...] = ()
     members: Mapping[str, Member] = field(default_factory=dict)
     by_letter: Mapping[str, tuple[Face, ...]] = field(default_factory=dict)
+    cast_ids: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 
     def name_at(self, face: SeenFace, film: str, second: float) -> str:
@@ -145,13 +148,17 @@ def seen_people(
 
     faces: list[SeenFace] = []
     by_letter: dict[str, tuple[Face, ...]] = {}
+    cast_ids: dict[str, str] = {}
     grouped: set[int] = set()
     named_looks = _named_looks(looked, decided)
     for person in people:
         member = _member_of(person, named_looks, holdings, fingerprint)
         letter = ""
         if member not in members or not members[member].says:
-            member, letter = "", thread_name(len(by_letter))
+            letter = thread_name(len(by_letter))
+            if member in members:
+                cast_ids[letter] = member
+            member = ""
             by_letter[letter] = tuple(face for track in person.tracks for face in track.faces)
         for track in person.tracks:
             grouped.add(id(track))
@@ -163,7 +170,7 @@ def seen_people(
     for (shot, first, last, _), member in decided.items():
         if member in members and members[member].says:
             faces.append(SeenFace(shot, first, last, member))
-    return SeenPeople(tuple(faces), members, by_letter, tuple(missing))
+    return SeenPeople(tuple(faces), members, by_letter, cast_ids, tuple(missing))
 
 
 def _read_cast(folder: Path, place: Path) -> tuple[dict[str, Member], Holdings | None]:

@@ -303,7 +303,9 @@ from .worksheet import (
     length_words as length_words,
     mark_words as mark_words,
     people_words as people_words,
+    short_time as short_time,
     shot_words as shot_words,
     text_offer as text_offer,
+    text_words as text_words,
     with_offer as with_offer,
 )
