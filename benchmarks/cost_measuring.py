@@ -60,7 +60,7 @@ def _row(path: Path, way: str, out: Path, *more: str) -> dict[str, Any]:
         if way in ("prepare", "credits"):
             bench = RunContext.of(film, folder, config, Given(), NoProgress())
             # As `describe` does, so that the pass keeps the frames that it keeps there.
-            bench.frames.share(overview=False)
+            bench.frames.share(worksheet=False)
             prepare(bench)
         else:
             describe(film, folder, config, sheet=way == "sheet")

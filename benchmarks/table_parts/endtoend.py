@@ -96,7 +96,7 @@ def reading(scratch: Path, film: str) -> Steps:
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(Path(film)) as opened, WorkFolder(scratch / "work") as folder:
         bench = RunContext.of(opened, folder, config, Given(), NoProgress())
-        bench.frames.share(overview=False)
+        bench.frames.share(worksheet=False)
         rate, plans = opened.info.frame_rate or Fraction(24), []
         yield None
         found = prepare(bench)

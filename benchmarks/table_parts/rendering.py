@@ -70,7 +70,7 @@ def _describe(film: Path, folder: Path, seconds: float) -> None:
 
     slots, speech = script("slots", 0.0, SPEECH[0] - 1), script("speech", *SPEECH)
     settings = {"engine": "fake", "threads.features": "none", "scale.method": "none"}
-    shotad.describe(film, out=folder, slots=slots, subtitles=speech, settings=settings, overview=False)
+    shotad.describe(film, out=folder, slots=slots, subtitles=speech, settings=settings, worksheet=False)
 
 
 def _encode(path: Path) -> None:

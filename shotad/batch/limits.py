@@ -22,7 +22,7 @@ from shotad.sound import OutputFile
 MB = 1_000_000
 
 _RECORDS = 20 * MB
-"""Bytes of records, scripts and overview, of any film."""
+"""Bytes of records, scripts and worksheet, of any film."""
 _RECORDS_PER_SECOND = 20_000
 _JPEG = 0.15
 """Bytes a pixel of a kept frame at most: live action took 0.08 at the default quality."""

@@ -146,7 +146,7 @@ class Mirror:
     def _stays(self, name: str) -> bool:
         """Whether a file is not needed here: it stays there, and may be made again in its place."""
         kind = kind_of(name)
-        return kind is Kind.OVERVIEW or (kind is Kind.MEDIA and not self.media)
+        return kind is Kind.WORKSHEET or (kind is Kind.MEDIA and not self.media)
 
     def _fetch(self, name: str, entry: Entry) -> None:
         """Fetch one file; nothing where it was removed since the folder was listed."""
@@ -308,8 +308,8 @@ class Kind(IntEnum):
     """Records that come one by one, and the log."""
     RECORD = 2
     """Other files that are replaced whole."""
-    OVERVIEW = 3
-    """The overview and its pictures: drawn again by each run, and never looked at by one."""
+    WORKSHEET = 3
+    """The worksheet and its pictures: drawn again by each run, and never looked at by one."""
     MEDIA = 4
     """What is rendered: large, and not needed to describe."""
     SCRIPT = 5
@@ -334,8 +334,8 @@ def kind_of(name: str) -> Kind | None:
     path = PurePosixPath(name)
     if any(part.startswith(".") for part in path.parts) or path.suffix in _PASSING:
         return None
-    if path.parts[0] == "overview" or name == "overview.html":
-        return Kind.OVERVIEW
+    if path.parts[0] == "worksheet" or name == "worksheet.html":
+        return Kind.WORKSHEET
     for pattern, kind in _OF_NAME.items():
         if pattern.fullmatch(name):
             return kind

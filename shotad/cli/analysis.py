@@ -1,4 +1,4 @@
-"""``shotad shots``, ``slots``, ``grammar`` and ``sheet``: what is found in a film, and a page of it."""
+"""``shotad shots``, ``slots``, ``grammar`` and ``sheet``: what is found in a film, and its worksheet."""
 
 from __future__ import annotations
 
@@ -141,13 +141,13 @@ def summary(found: dict[str, Any], shots: int) -> str:
 @click.command(name="sheet")
 @film_options
 @film_file_option
-@click.option("--single-file", is_flag=True, help="Put the pictures into the page (3 kB each).")
+@click.option("--single-file", is_flag=True, help="Put the pictures into the page (7 kB each).")
 @console_options
 def sheet_command(console: Console, **options: Any) -> None:
-    """Draw a film on one page: overview.html, with its pictures in the folder overview.
+    """Draw a film's worksheet: worksheet.html, slot by slot, with pictures, people, texts, dialogue and room to write.
 
-    Name the film, or its work folder if the film is next to it. For a film that was not described yet, the
-    page shows shots, speech and slots.
+    Name the film, or its work folder if the film is next to it. A film that was not described yet has no lines
+    and no texts there.
     """
     from shotad.description import RunContext, get_ready, prepare, study, write_sheet
     from shotad.film import Frames
@@ -163,14 +163,14 @@ def sheet_command(console: Console, **options: Any) -> None:
             # gaps
             slots = folder.read_json("slots.json")
             frames = Frames(film, folder, config, exact=(slots is not None and "gaps" not in slots))
-            page = write_sheet(folder.path, frames.pictures, config, console, single_file=alone)
+            page = write_sheet(folder, frames.pictures, config, film.info, console, single_file=alone)
         else:
             context = RunContext.of(film, folder, config, given, console)
             get_ready(context)
             prepare(context)
             for warning in study(context):
                 console.note(f"Note: {warning}")
-            page = write_sheet(folder.path, context.frames.pictures, config, console, single_file=alone)
+            page = write_sheet(folder, context.frames.pictures, config, film.info, console, single_file=alone)
             context.frames.release()
     console.result(str(page), {"page": str(page)})
 

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 @click.option("--cast-key", metavar="KEY", help="The film's key in a character bank.")
 @click.option("--estimate", is_flag=True, help="Print what a run would ask and cost; send nothing.")
 @click.option("--force", is_flag=True, help="Do everything again; people's edits stay.")
-@click.option("--no-sheet", is_flag=True, help="Do not write the overview page.")
+@click.option("--no-sheet", is_flag=True, help="Do not draw the worksheet.")
 @sound_options
 @click.option("--discard-edits", is_flag=True, help="Throw away people's edits.")
 @click.option("--profile", "timed", is_flag=True, help="Print where the time went.")
@@ -227,7 +227,7 @@ def summary(outcome: Outcome) -> str:
         )
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
     if outcome.sheet:
-        lines.append(f"Overview: {outcome.sheet}")
+        lines.append(f"Worksheet: {outcome.sheet}")
     if cues and outcome.files:
         lines.append(f"Next: shotad review {shlex.quote(str(outcome.files[0].parent))}")
     return "\n".join(lines)

@@ -72,7 +72,7 @@ def describe(
     out: PathLike | None = None,
     force: bool = False,
     discard_edits: bool = False,
-    overview: bool = True,
+    worksheet: bool = True,
     progress: bool | Progress = False,
 ) -> Track:
     """Describe a film, and return its track; ``track.heard`` are the lines that are spoken.
@@ -87,7 +87,7 @@ def describe(
     seconds.
 
     ``force`` makes everything again but a person's edits, ``discard_edits`` throws those away too;
-    ``overview`` draws the page of the film.
+    ``worksheet`` draws the page on which each slot stands with its material.
 
     Raises ShotadError where every slot failed. For what cannot be used it raises FilmError, UsageError,
     ConfigError, EngineError, WeightsError, SubtitleError, ScriptError, CastError, WorkFolderError; of the
@@ -119,7 +119,7 @@ def describe(
             engines=engines,
             progress=shown,
             discard_edits=discard_edits,
-            sheet=overview,
+            sheet=worksheet,
             accepted=partial(
                 write_settings,
                 folder,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @film_file_option
 @click.option("--cast", type=PATH, help="Another cast, or this one if it has moved.")
 @click.option("--over-edits", is_flag=True, help="Also replace lines that people edited.")
-@click.option("--no-sheet", is_flag=True, help="Do not write the overview page.")
+@click.option("--no-sheet", is_flag=True, help="Do not draw the worksheet.")
 @strict_option
 @console_options
 def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any) -> None:
@@ -106,7 +106,7 @@ def _summary(done: Redone) -> str:
     lines += done.used.lines()
     if done.files:
         lines += ["Files:", *(f"  {path}" for path in done.files)]
-    return "\n".join([*lines, f"Overview: {done.sheet}"] if done.sheet else lines)
+    return "\n".join([*lines, f"Worksheet: {done.sheet}"] if done.sheet else lines)
 
 
 def _report(done: Redone) -> dict[str, Any]:

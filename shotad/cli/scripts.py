@@ -14,7 +14,7 @@ from shotad.cli.options import PATH, Console, confirm, console_options, track_fi
 from shotad.core import MissingLines, ScriptError, UsageError, plural
 
 if TYPE_CHECKING:
-    from shotad.script import Track
+    from shotad.script import Track, Worksheet
 
 
 @click.command(name="export")
@@ -42,7 +42,8 @@ def export_command(
     """Write a track as scripts, or check scripts.
 
     PATH is a film, a work folder, or the file of a translation. Without --format it writes the first five
-    formats next to the track. docx and xlsx need the extra shotad[documents]. hls and dash are lines for a
+    formats next to the track. docx and xlsx show the material of each slot beside its line (pictures in docx), and need the extra
+    shotad[documents]. hls and dash are lines for a
     playlist or manifest, which tell players about the description.
 
     With --check, PATHS are script files from any program; exit code 1 if one breaks the rules of its format.
@@ -83,11 +84,23 @@ def export_command(
             refuse_older(track, file.parent, file=name)
         for form, place in zip(chosen, places, strict=True):
             check_unchanged(track, form, place)
+    worksheet = _worksheet_of(file) if any(form.has_material for form in chosen) else None
     written = [
-        str(write_format(track, form, place, overwrite=True))
+        str(write_format(track, form, place, worksheet=worksheet, overwrite=True))
         for form, place in zip(chosen, places, strict=True)
     ]
+    if worksheet is not None and worksheet.no_pictures:
+        console.note(f"Note: {worksheet.no_pictures}")
     console.result("\n".join(written), {"files": written})
+
+
+def _worksheet_of(file: Path) -> Worksheet | None:
+    """The material of the work folder in which a track lies; None where it has no records of the film."""
+    from shotad.description import worksheet_with_pictures
+
+    if not (file.parent / "shots.json").is_file():
+        return None
+    return worksheet_with_pictures(file.parent)
 
 
 _MOST_SHOWN = 100

@@ -54,7 +54,7 @@ _STEPS = {
     "shotad.sight": _Step("looking for people and things", _SMALLER_PICTURES),
     "shotad.engines": _Step("a model was at work", _SMALLER_MODEL),
     "shotad.sound": _Step("speaking and mixing"),
-    "shotad.description.overview": _Step("drawing the overview", "leave it out (--no-sheet)"),
+    "shotad.description.worksheet": _Step("drawing the worksheet", "leave it out (--no-sheet)"),
     "shotad.description.conversation": _Step("a model was at work", _SMALLER_MODEL),
     "shotad.description": _Step("describing", _SMALLER_PICTURES),
     "shotad.script": _Step("reading or writing scripts"),

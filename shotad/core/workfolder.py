@@ -42,13 +42,13 @@ _LOCK = ".lock"
 _LOCKS = frozenset({_LOCK, ".track.lock"})
 
 _OTHER_FILES = re.compile(
-    r"log\.txt|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|overview\.html|screen\.json"
-    r"|done\.json|missing\.json|lint-accepted\.txt|(?:frames|shelf)\.(?:pack|index)|\.(?:\w+\.)?lock"
+    r"log\.txt|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|worksheet\.html|screen\.json"
+    r"|material\.json|done\.json|missing\.json|lint-accepted\.txt|(?:frames|shelf)\.(?:pack|index)|\.(?:\w+\.)?lock"
     r"|\.review\.address|.+\.ad\.(?:vtt|srt|csv|dapt\.xml)"
 )
 """Names of our files that are no records with a shape."""
 
-_FOLDERS = re.compile(r"overview|review|voice(?:\.[\w-]+)?")
+_FOLDERS = re.compile(r"worksheet|review|voice(?:\.[\w-]+)?")
 """Names of our folders."""
 
 _LONGEST_STEM = 200

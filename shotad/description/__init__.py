@@ -1,4 +1,4 @@
-"""From a film to its lines: prepare, clips, Stage I, Stage II, checks, redo, translation, overview."""
+"""From a film to its lines: prepare, clips, Stage I, Stage II, checks, redo, translation, worksheet."""
 
 import lazy_loader
 

@@ -71,8 +71,6 @@ from .lint_material import (
     kept_findings as kept_findings,
     track_material as track_material,
 )
-from .overview_data import in_words as in_words
-from .overview_page import write_sheet as write_sheet
 from .pipeline import (
     ADDED as ADDED,
     Outcome as Outcome,
@@ -111,3 +109,10 @@ from .translation import (
     translate_into as translate_into,
 )
 from .wording import head_of as head_of, verbs_of as verbs_of, words_of as words_of
+from .worksheet import keep_material as keep_material, read_worksheet as read_worksheet
+from .worksheet_page import (
+    picture_file as picture_file,
+    worksheet_with_pictures as worksheet_with_pictures,
+    write_sheet as write_sheet,
+)
+from .worksheet_people import OWN_CAST as OWN_CAST, cast_place as cast_place

@@ -36,8 +36,9 @@ from shotad.core import (
 from shotad.description.cast_recognition import check_cast, recognise
 from shotad.description.preparing import RunContext, shots_step
 from shotad.description.slotplan import SlotPlan, shown_shots
+from shotad.description.worksheet import shots_in
 from shotad.film import (
-    OVERVIEW,
+    WORKSHEET,
     Prepared,
     context_shots,
     moments_of,
@@ -146,12 +147,10 @@ class ClipBuilder:
             lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
             every = moments_read(clips, self._readers, self._context.config.threads)
             looked = (plan for sketch in sketches for plan in sketch.clip(self._able)[1])
-            shown = {float(s) for sketch in sketches for plan in sketch.frames for s in plan.seconds}
             frames.expect("grammar", every, read=lacking)
             frames.expect("clips", {float(s) for plan in looked for s in plan.seconds})
-            middles = {shot.index: shot.interval.middle for shot in prepared.shots}
-            middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
-            frames.expect(OVERVIEW, shown.union(middles.values()))
+            on_sheet = (shots_in(slot.interval, prepared.shots) for slot in prepared.slots)
+            frames.expect(WORKSHEET, {m for shots in on_sheet for shot in shots for m in shot.pictures})
         self.sketches, self.recognised, warnings = recognise(
             sketches, prepared, self._context, run, lately=not self._able.converses
         )

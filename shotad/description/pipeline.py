@@ -2,7 +2,7 @@
 
 prepare      film → shots, speech → slots
 understand   slots → context, frames, grammar, characters
-write        clips → Stage I → Stage II → cues → track → scripts, overview
+write        clips → Stage I → Stage II → cues → track → scripts, worksheet
 
 Film grammar is measured and clips are read while Stage I answers, and Stage II writes a line as soon as its
 description is there. Every answer is kept as soon as it is there; what people edited stays in the track.
@@ -21,17 +21,26 @@ from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines, Used
 from shotad.description.inputs import check_inputs
-from shotad.description.overview_data import long_silences
-from shotad.description.overview_page import write_sheet
 from shotad.description.preparing import RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter
 from shotad.description.slotplan import SlotPlan
-from shotad.film import Film, Prepared, changes_since, forget_lost_slots, refuse_lost_slots, why_few
+from shotad.description.worksheet import keep_material, read_worksheet
+from shotad.description.worksheet_page import write_sheet
+from shotad.film import (
+    Film,
+    Prepared,
+    changes_since,
+    forget_lost_slots,
+    refuse_lost_slots,
+    subtract,
+    why_few,
+)
 from shotad.script import (
     Cue,
     CueStatus,
     FilmId,
+    Limits,
     Maker,
     Track,
     check_names,
@@ -41,6 +50,7 @@ from shotad.script import (
     present_track,
     respeak,
     save_track,
+    silences as silences_in,
     timecode,
     track_lock,
 )
@@ -107,7 +117,7 @@ def describe(
 ) -> Outcome:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
-    ``sheet``: whether the overview is drawn too. ``accepted`` is called once nothing that was asked for is
+    ``sheet``: whether the worksheet is drawn too. ``accepted`` is called once nothing that was asked for is
     refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
@@ -117,7 +127,7 @@ def describe(
     check_edits(folder, film.info, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
     context = RunContext.of(film, folder, config, given, progress or NoProgress())
-    context.frames.share(overview=sheet)
+    context.frames.share(worksheet=sheet)
     check_prompts("story", "verify")
     with span("load"):
         engines.get_ready(config, context.progress)
@@ -135,7 +145,11 @@ def describe(
         film.media.check_same(may_be_gone=True)
     outcome = write_track(writer.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
-    page = write_sheet(folder.path, context.frames.pictures, config, context.progress) if sheet else None
+    page = None
+    if sheet:
+        page = write_sheet(folder, context.frames.pictures, config, film.info, context.progress)
+    else:
+        keep_material(folder, read_worksheet(folder.path, config, film.info), film.info)
     context.frames.release()
     warnings = (*outcome.warnings, *builder.warnings, *names_amiss(outcome.track, context))
     return replace(outcome, sheet=page, used=writer.used, warnings=warnings, recognised=builder.recognised)
@@ -196,6 +210,13 @@ def write_track(
         warnings += filter(None, [why_few(prepared.slots, prepared.gaps, described, context.config.slots)])
     warnings += filter(None, [discarded, *merged.news])
     return Outcome(track, files, described, silences, prepared.failed, tuple(warnings))
+
+
+def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
+    """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
+    whole = Interval(0.0, track.film.duration)
+    free = filter(None, (gap.clip(described) for gap in subtract(whole, speech)))
+    return tuple(silences_in([cue.interval for cue in track.heard], free, Limits().stretch))
 
 
 ADDED = "added by a person"

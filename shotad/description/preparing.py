@@ -78,9 +78,7 @@ class RunContext:
     @staticmethod
     def of(film: Film, folder: WorkFolder, config: Config, given: Given, progress: Progress) -> RunContext:
         """The context of a run; given slots are looked at frame by frame, planned ones on the grid."""
-        frames = Frames(
-            film, folder, config, exact=given.slots is not None, shots_given=given.shots is not None
-        )
+        frames = Frames(film, folder, config, exact=given.slots is not None)
         return RunContext(film, folder, config, given, frames, progress)
 
     @property

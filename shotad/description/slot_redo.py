@@ -32,7 +32,7 @@ from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import Record, slot_seed
 from shotad.description.engine_pair import Engines, Used
 from shotad.description.inputs import check_setting_files
-from shotad.description.overview_page import write_sheet
+from shotad.description.worksheet_page import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import check_prompts
@@ -117,7 +117,7 @@ def redo(
                 rewriter.go_on(name)
     page = None
     if sheet and rewriter.files:
-        page = write_sheet(folder.path, context.frames.pictures, config, context.progress)
+        page = write_sheet(folder, context.frames.pictures, config, film.info, context.progress)
     news = (*warnings, *rewriter.warnings)
     return Redone(tuple(rewriter.results), rewriter.files, page, news, rewriter.used)
 

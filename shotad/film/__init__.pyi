@@ -34,7 +34,12 @@ from .framestore import (
     second_of as second_of,
     tick_of as tick_of,
 )
-from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
+from .framing import (
+    STILLS as STILLS,
+    WORKSHEET as WORKSHEET,
+    Frames as Frames,
+    zones_around as zones_around,
+)
 from .overlays import (
     COLOURS as COLOURS,
     fit as fit,

@@ -37,25 +37,19 @@ from shotad.film.slots import union
 PIXELS = 854 * 480
 """About how large frames are read that are not on the grid."""
 
-OVERVIEW = "overview"
-"""Who looks at every shot at the end, if the overview is drawn."""
+WORKSHEET = "worksheet"
+"""Who looks at every slot at the end, if the worksheet is drawn."""
 
 
 class Frames:
-    """Small frames of one film, by film second. May be asked by several threads.
+    """Small frames of one film, by film second. May be asked by several threads."""
 
-    ``shots_given``: there is no pass that finds shots, so nothing can be kept along the way.
-    """
-
-    def __init__(
-        self, film: Film, folder: WorkFolder, config: Config, *, exact: bool, shots_given: bool = False
-    ) -> None:
+    def __init__(self, film: Film, folder: WorkFolder, config: Config, *, exact: bool) -> None:
         self._film, self._folder = film, folder
         self._height = config.film.grid_height
         self._store: FrameStore | None = None
         self.exact = exact or film.info.video_codec == STILLS
-        self._shots_given = shots_given
-        self._shared = self._overview = False
+        self._shared = self._worksheet = False
         self._pass: OnePass | None = None
         self._lock = threading.Lock()
 
@@ -64,23 +58,21 @@ class Frames:
         """All of the settings that changes the pixels."""
         return [] if self.exact else [TICKS, self._height, QUALITY]
 
-    def share(self, *, overview: bool) -> None:
+    def share(self, *, worksheet: bool) -> None:
         """All who look at the film in this run will say so beforehand (`expect`) and share one pass.
 
-        ``overview``: every shot will be shown at the end. To be said before `keep`.
+        ``worksheet``: every slot will be shown at the end. To be said before `keep`.
         """
-        self._shared, self._overview = True, overview
+        self._shared, self._worksheet = True, worksheet
 
     def keep(self, zones: Sequence[Interval]) -> FrameStore | None:
         """What keeps the frames within ``zones`` as the film goes by; None where nothing is to be kept.
 
-        Where the overview will show every shot all of the film is kept: keeping a second costs a third (480
-        lines) to a tenth (1080) of decoding it again. What a killed run has kept of the same zones is used.
+        What a killed run has kept of the same zones is used.
         """
         if self.exact or not zones:
             return None
-        whole = self._overview and not self._shots_given
-        self._store = FrameStore(self._folder.path, self._film, self._height, None if whole else tuple(zones))
+        self._store = FrameStore(self._folder.path, self._film, self._height, tuple(zones))
         return self._store
 
     def stamps(self, end: float) -> Seconds | None:
@@ -91,7 +83,7 @@ class Frames:
         """``name`` will look at ``moments``; of these a run that goes on where another stopped will really
         look at ``read`` (None: at all). To be said by all before the first of them looks. Means nothing where
         the run does not share."""
-        if not self._shared or (name == OVERVIEW and not self._overview):
+        if not self._shared or (name == WORKSHEET and not self._worksheet):
             return
         store = self._store
         looked = moments if read is None else read

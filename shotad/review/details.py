@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Config, Facts, ShotadError, open_file, whole_record
-from shotad.description import ADDED, in_words
+from shotad.core import Config, ShotadError, open_file, whole_record
+from shotad.description import ADDED
 from shotad.engines import ENGINES, stage_engines
 from shotad.review.keeping import Watched
 from shotad.review.session import Session
@@ -42,7 +42,7 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
     if stage1 is None:
         yield note("Stage I", "What Stage I said is not recorded.")
     else:
-        for section in (_grammar_notes, _people_notes, _measured):
+        for section in (_grammar_notes, _people_notes):
             with suppress(*_BROKEN):  # a record of another shotad that wrote otherwise
                 yield from list(section(stage1))
         yield from _tries("Stage I", stage1)
@@ -95,15 +95,6 @@ def _people_notes(record: Record) -> Iterator[Note]:
     invented = [str(name) for name in record.get("invented", ())]
     notes = {"Recognised": seen, "Names heard near by": heard, "Named by the model alone": invented}
     yield from (note(title, f"{', '.join(names)}.") for title, names in notes.items() if names)
-
-
-def _measured(record: Record) -> Iterator[Note]:
-    """What the embedded observer measured; other engines measure nothing."""
-    notes = record.get("notes") or {}
-    words = in_words(Facts.from_json(notes)) if "current" in notes else {}
-    if words:
-        told = (f"Shot {number}: {words[number]}." for number in sorted(words))
-        yield note("Measured in the frames", " ".join(told))
 
 
 def _tries(stage: str, record: Record) -> Iterator[Note]:

@@ -53,6 +53,9 @@ QUALITY = 85
 STRIP_WIDTH, STRIP_QUALITY = 160, 75
 """Pixels of a picture of the strip, at most, and quality of its JPEG: about 4 KB each."""
 
+MOMENT_PIXELS = 32_000
+"""Of a picture of the material: 238 x 134 for 16:9."""
+
 SHOWN = 24
 """Frames of a slot that are marked as worth showing, where the model saw more: about so many, evenly, and the
 first of each shot."""
@@ -158,6 +161,14 @@ class Frames:
                     del self._passes[name]
                     raise
             return made[number]
+
+    def at(self, second: float) -> bytes:
+        """The frame of a moment, small, as JPEG. Raises ReviewError where the film has none, FilmError."""
+        with self._lock:
+            film = self._opened()
+            for picture in film.pictures([second], max_pixels=MOMENT_PIXELS):
+                return jpeg(picture.image, STRIP_QUALITY)
+        raise ReviewError("The film ends before this moment, or cannot be decoded there.")
 
     def shot(self, index: int) -> bytes:
         """The middle of a shot for the film strip, at most 160 pixels wide, JPEG.

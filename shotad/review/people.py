@@ -34,15 +34,13 @@ from shotad.core import (
     plural,
     quoted,
 )
-from shotad.description import CHARACTERS, DISCOVERED, PIXELS, rows_of, spoken
+from shotad.description import CHARACTERS, DISCOVERED, OWN_CAST, PIXELS, cast_place, rows_of, spoken
 from shotad.film import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
 from shotad.review.scene import Change
 from shotad.review.session import Session
 from shotad.review.work import (
-    OWN,
-    cast_place,
     folder_of,
     held,
     opened,
@@ -202,7 +200,7 @@ class People:
         from shotad.description import RunContext, discover
 
         session, run = self._session, run_with_cast(self._session)
-        place = cast_place(session) or session.folder / OWN
+        place = cast_place(session.folder, session.film.path) or session.folder / OWN_CAST
         if why := why_not(place):
             raise ReviewError("People cannot be looked for.", why)
         with held(session.folder) as folder, opened(session, run, run.config) as film:
@@ -292,7 +290,7 @@ class People:
         return found
 
     def _place(self) -> Path:
-        place = cast_place(self._session)
+        place = cast_place(self._session.folder, self._session.film.path)
         if place is None:
             raise ReviewError("There is no cast yet.", "Look for the people of the film first.")
         if why := why_not(place):
@@ -302,7 +300,8 @@ class People:
     def _known(self) -> _Known:
         """The cast, read again where a file of it has changed."""
         with self._lock:
-            session, place = self._session, cast_place(self._session)
+            session = self._session
+            place = cast_place(session.folder, session.film.path)
             stamp = state_of_cast(session.folder, place)
             if self._kept is not None and self._kept[0] == stamp:
                 return self._kept[1]

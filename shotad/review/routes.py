@@ -52,6 +52,7 @@ from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.frames import Frames
 from shotad.review.hearing import Hearing
 from shotad.review.jobs import Jobs, Work
+from shotad.review.material import Material
 from shotad.review.people import People
 from shotad.review.proxy import Proxy
 from shotad.review.scene import Change
@@ -118,7 +119,7 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         if proxy.why:
             proxy.start()
         pictures = Pictures(film, Frames(session, film), proxy, hearing)
-    review = Review(session, findings, jobs, people, tabs, pictures)
+    review = Review(session, findings, jobs, people, Material(session), tabs, pictures)
     session.told = review._publish
     return review
 
@@ -150,6 +151,7 @@ class Review:
     findings: Findings
     jobs: Jobs
     people: People
+    material: Material
     tabs: Tabs
     pictures: Pictures | None
 
@@ -383,12 +385,13 @@ def acts_routes(review: Review) -> list[Route]:
 
     def line(request: Request) -> Any:
         name, frames = request.path_params["line"], []
-        detail, slot = line_detail(session, name), session.cue(name).slot_id
+        cue = session.cue(name)
+        detail, slot = line_detail(session, name), cue.slot_id
         if review.pictures is not None and slot is not None:
             for note in review.pictures.frames.notes(slot):
                 url = f"/media/frames/{slot}/{note.number}.jpg"
                 frames.append({**asdict(note), "url": url, "painted_url": f"{url}?painted=1"})
-        return {**detail, "frames": frames}
+        return {**detail, "frames": frames, "material": review.material.view(cue)}
 
     def acts(_: Request, body: Json) -> Any:
         """What came of each act, in order: ``changed``, or ``refused`` with the reason and, for a conflict,
@@ -479,6 +482,11 @@ def media_routes(review: Review) -> list[Route]:
     def shot(request: Request) -> Any:
         return _picture(request, review.watched().frames.shot(request.path_params["index"]))
 
+    def moment(request: Request) -> Any:
+        second = review.material.moment(request.path_params["milliseconds"])
+        kept = review.material.kept_picture(second)
+        return _picture(request, kept if kept is not None else review.watched().frames.at(second))
+
     def person(request: Request) -> Any:
         key, number = request.path_params["key"], request.path_params["number"]
         return _picture(request, review.people.picture(key, number))
@@ -502,6 +510,7 @@ def media_routes(review: Review) -> list[Route]:
         get("/media/heard/{name}", sound),
         get("/media/frames/{slot}/{number:place}.jpg", frame, limiter=pictures),
         get("/media/shots/{index:place}.jpg", shot, limiter=pictures),
+        get("/media/moments/{milliseconds:place}.jpg", moment, limiter=pictures),
         get("/media/person/{key}/{number:place}.jpg", person, limiter=pictures),
         get("/files/{name}", file),
     ]

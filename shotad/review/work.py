@@ -30,6 +30,7 @@ from shotad.core import (
     read_settings,
     with_cast,
 )
+from shotad.description import cast_place
 from shotad.film import Film, film_of, open_film
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
@@ -138,12 +139,19 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
     place, forms = session.folder, [(name, script_format(name)) for name in formats or FORMATS]
     files: list[Row] = []
     failures: list[Row] = []
+    worksheet = None
+    if any(form.has_material for _, form in forms):
+        from shotad.description import worksheet_with_pictures
+
+        worksheet = worksheet_with_pictures(place)
+        if worksheet.no_pictures:
+            progress.note(worksheet.no_pictures)
     task = progress.task("Writing scripts", len(forms), "files")
     # Those that stand beside the track anyway must be noted as written: else they would be somebody's edits.
     with session.written() as track:
         for name, form in forms:
             try:
-                path = write_format(track, form, script_file(track, form, place))
+                path = write_format(track, form, script_file(track, form, place), worksheet=worksheet)
             except ShotadError as error:
                 failures.append({"name": name, "reason": f"{error.what} {error.hint}".strip()})
                 if len(failures) == len(forms):
@@ -236,29 +244,13 @@ def file_row(path: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-OWN = "cast"
-"""The cast folder within the work folder, which the page makes where there is no other."""
-
-
-def cast_place(session: Session) -> Path | None:
-    """The cast of the film: what the run was given, else what was found beside the film or by the page."""
-    given = read_settings(session.folder).given.cast
-    if given is not None and given.path.exists():
-        return given.path
-    film = session.film.path
-    beside = film.with_name((film.stem if film.suffix else film.name) + ".cast") if film is not None else None
-    return next(
-        (place for place in (beside, session.folder / OWN) if place is not None and place.is_dir()), None
-    )
-
-
 def run_with_cast(session: Session) -> RunSettings:
     """The run as its settings have it now. Raises CastError where its cast is not there any more."""
     run = read_settings(session.folder)
     given = run.given.cast
     if given is None or given.path.exists():
         return run
-    place = cast_place(session)
+    place = cast_place(session.folder, session.film.path)
     if place is None:
         raise CastError(
             f"The cast of this run is no longer at {given.path}.",

@@ -289,3 +289,23 @@ from .track_files import (
     with_scripts as with_scripts,
     write_texts as write_texts,
 )
+from .worksheet import (
+    NO_FILM as NO_FILM,
+    SheetDialogue as SheetDialogue,
+    SheetEntry as SheetEntry,
+    SheetFace as SheetFace,
+    SheetPeople as SheetPeople,
+    SheetShot as SheetShot,
+    SheetText as SheetText,
+    Worksheet as Worksheet,
+    dialogue_words as dialogue_words,
+    is_taken_in as is_taken_in,
+    length_words as length_words,
+    mark_words as mark_words,
+    people_words as people_words,
+    short_time as short_time,
+    shot_words as shot_words,
+    text_offer as text_offer,
+    text_words as text_words,
+    with_offer as with_offer,
+)

@@ -5,6 +5,10 @@ and a language for the whole text, real headings, one plain table without merged
 marked as heads and repeated on every page, a name and a description of the table, 12 points, no colour that
 says anything. What is machine-made is said before the script begins.
 
+With a worksheet each row has its slot's pictures and material beside the line: who is seen, texts to take in, the
+shots, the dialogue before and after. Pictures of a slot stand in one image, with their times and shots below, and
+in its description. The lines keep 12 points, the rest has 10.
+
 Read are the tables of any Word document, from the XML by lxml: what Word shows with all changes accepted
 counts. Lost: kind, candidates, provenance.
 
@@ -40,7 +44,20 @@ from shotad.script.cue import (
     timecode,
 )
 from shotad.script.sheet import UNHEARD, note, review_words
+from shotad.script.strip import strip_of, strip_words
 from shotad.script.track import Track
+from shotad.script.worksheet import (
+    SheetEntry,
+    Worksheet,
+    dialogue_words,
+    entries_by_cue,
+    is_taken_in,
+    length_words,
+    mark_words,
+    people_words,
+    shot_words,
+    text_words,
+)
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -49,12 +66,16 @@ if TYPE_CHECKING:
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 HEADS: tuple[str, ...] = ("In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id")
+HEADS_WITH_MATERIAL: tuple[str, ...] = ("In", "Out", "Line", "Pictures", "Material", "Status", "Notes", "Id")
 TABLE = "Script"
 MARK = "_ad_"
 """Bookmarks that begin so are hidden in Word and tell import how a line, or the track, was written."""
 
 _WIDTHS = (1.15, 1.15, 3.05, 0.7, 0.9, 0.95, 0.95, 1.05, 1.0)
 """Inches, 10.9 together: A4 on its side with narrow margins."""
+_WIDTHS_WITH_MATERIAL = (0.95, 0.95, 2.45, 1.95, 2.25, 0.75, 0.8, 0.8)
+_PICTURES_WIDTH = 1.78
+"""Inches of the pictures of a slot."""
 _REGIONS = {
     "ar": "SA", "ca": "ES", "cs": "CZ", "da": "DK", "el": "GR", "en": "US", "et": "EE", "eu": "ES",
     "fa": "IR", "ga": "IE", "he": "IL", "hi": "IN", "ja": "JP", "ko": "KR", "nb": "NO", "nn": "NO",
@@ -65,8 +86,8 @@ _EAST_ASIAN = ("ja", "ko", "zh")
 _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "syr", "ug", "ur", "yi")
 
 
-def write_docx(track: Track) -> bytes:
-    """The heard lines, and rows for empty slots, as a Word document.
+def write_docx(track: Track, worksheet: Worksheet | None = None) -> bytes:
+    """The heard lines, and rows for empty slots, as a Word document; with the material of ``worksheet``.
 
     Raises ScriptError where the extra ``documents`` is not installed.
     """
@@ -81,7 +102,11 @@ def write_docx(track: Track) -> bytes:
     for text in about(track):
         document.add_paragraph(text)
     document.add_heading("Script", level=2)
-    table = _add_table(document, track)
+    if worksheet is not None and worksheet.no_pictures:
+        document.add_paragraph(worksheet.no_pictures)
+    for sentence in worksheet.missing if worksheet is not None else ():
+        document.add_paragraph(clean_text(sentence))
+    table = _add_table(document, track, worksheet)
     if _plain(track.language) in _RIGHT_TO_LEFT:
         document.styles["Normal"].element.get_or_add_pPr().append(_element("bidi"))
         table._tbl.tblPr.insert(1, _element("bidiVisual"))
@@ -152,14 +177,18 @@ def missing_extra(what: str, package: str) -> ScriptError:
     )
 
 
-def _add_table(document: Document, track: Track) -> Table:
-    from docx.shared import Inches
+def _add_table(document: Document, track: Track, worksheet: Worksheet | None) -> Table:
+    from docx.shared import Inches, Pt
     from docx.table import _Cell
 
     cues = script_rows(track)
-    table: Table = document.add_table(rows=len(cues) + 1, cols=len(HEADS), style="Table Grid")
+    entries = entries_by_cue(worksheet, cues, each_once=True)
+    heads, widths = HEADS, _WIDTHS
+    if worksheet is not None:
+        heads, widths = HEADS_WITH_MATERIAL, _WIDTHS_WITH_MATERIAL
+    table: Table = document.add_table(rows=len(cues) + 1, cols=len(heads), style="Table Grid")
     table.autofit = False
-    for column, width in zip(table._tbl.tblGrid.gridCol_lst, _WIDTHS, strict=True):
+    for column, width in zip(table._tbl.tblGrid.gridCol_lst, widths, strict=True):
         column.w = Inches(width)
     properties = table._tbl.tblPr
     for look in properties.findall(f"{_W}tblLook"):
@@ -171,15 +200,31 @@ def _add_table(document: Document, track: Track) -> Table:
     properties.append(_element("tblCaption", val=TABLE))
     properties.append(_element("tblDescription", val=what))
     # Row by row, through XML: python-docx counts all cells to look one up.
-    rows = zip(table._tbl.tr_lst, (HEADS, *map(cells_of, cues)), strict=True)
-    for number, (row, texts) in enumerate(rows):
+    named = (dict(zip(HEADS, cells_of(cue), strict=True)) for cue in cues)
+    rows = zip(table._tbl.tr_lst, ({head: head for head in heads}, *named), strict=True)
+    for number, (row, by_head) in enumerate(rows):
         row.get_or_add_trPr().append(_element("cantSplit"))
-        for cell, width, text in zip(row.tc_lst, _WIDTHS, texts, strict=True):
+        if number and worksheet is not None:
+            # Whose the line is has no column of its own here.
+            notes = (str(by_head["Review"]), str(by_head["Notes"]))
+            by_head["Notes"] = "; ".join(filter(None, notes))
+        for cell, width, head in zip(row.tc_lst, widths, heads, strict=True):
             cell.width = Inches(width)
+            text = by_head.get(head, "")
             if text != "":
                 run = _Cell(cell, table).paragraphs[0].add_run(str(text))
                 if number == 0:
                     run.bold = True
+                if worksheet is not None and (head != "Line" or number == 0):
+                    run.font.size = Pt(10)
+        if number and worksheet is not None:
+            cue = cues[number - 1]
+            entry = entries.get(cue.id)
+            if entry is not None:
+                _fill_material(_Cell(row.tc_lst[heads.index("Material")], table), entry, cue)
+                _put_strip(
+                    document, _Cell(row.tc_lst[heads.index("Pictures")], table), entry, worksheet, number
+                )
         if number == 0:
             row.get_or_add_trPr().append(_element("tblHeader"))  # repeated on every page
         elif (cue := cues[number - 1]).heard:
@@ -187,6 +232,60 @@ def _add_table(document: Document, track: Track) -> Table:
             last = _Cell(row.tc_lst[-1], table)
             _mark(last.paragraphs[0]._p, f"{MARK}{cue.id}_{stamp}", number)
     return table
+
+
+def material_texts(entry: SheetEntry, line: str) -> list[tuple[str, list[str]]]:
+    """What is known of a slot under its headings, without headings of which nothing is known."""
+    offers = [text.offer for text in entry.texts if text.offer and not is_taken_in(text, line)]
+    too_long = [text_words(text) for text in entry.texts if not text.offer]
+    texts = (
+        ("", [f"{length_words(entry)}.", *mark_words(entry)]),
+        ("Text to take in", offers),
+        ("Text on the screen", too_long),
+        ("Who is seen", list(people_words(entry.people))),
+        ("Shots", [shot_words(shot) for shot in entry.shots]),
+        ("Dialogue before", [dialogue_words(line) for line in entry.before]),
+        ("Dialogue after", [dialogue_words(line) for line in entry.after]),
+    )
+    return [(head, lines) for head, lines in texts if lines]
+
+
+def _fill_material(cell: Any, entry: SheetEntry, cue: Cue) -> None:
+    """A paragraph for each text, so that one that is to be taken in can be copied as a whole."""
+    from docx.shared import Pt
+
+    paragraph = cell.paragraphs[0]
+    is_first = True
+    for head, lines in material_texts(entry, cue.text if cue.heard else ""):
+        for text in filter(None, (head, *lines)):
+            paragraph = paragraph if is_first else cell.add_paragraph()
+            is_first = False
+            paragraph.paragraph_format.space_after = Pt(2)
+            run = paragraph.add_run(clean_text(text))
+            run.font.size = Pt(10)
+            if text is head:
+                run.bold = True
+
+
+def _put_strip(document: Document, cell: Any, entry: SheetEntry, worksheet: Worksheet, number: int) -> None:
+    """The pictures of a slot as one image; nothing where there are none."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.opc.packuri import PackURI
+    from docx.oxml.shape import CT_Inline
+    from docx.parts.image import ImagePart
+    from docx.shared import Inches
+
+    strip = strip_of(entry, worksheet.pictures)
+    if strip is None:
+        return
+    # By hand, for python-docx compares each picture with all before it.
+    part = ImagePart(PackURI(f"/word/media/slot{number:05d}.jpg"), "image/jpeg", strip.jpeg)
+    relation = document.part.relate_to(part, RELATIONSHIP_TYPE.IMAGE)
+    width = Inches(_PICTURES_WIDTH)
+    height = round(width * strip.height / strip.width)
+    inline = CT_Inline.new_pic_inline(number, relation, f"slot{number:05d}.jpg", width, height)
+    inline.docPr.set("descr", strip_words(entry))
+    cell.paragraphs[0].add_run()._r.add_drawing(inline)
 
 
 def _set_page(document: Document, language: str) -> None:
@@ -357,7 +456,8 @@ LARGEST = 64 * 2**20
 """Bytes of all parts together, unpacked: pictures may be among them."""
 LARGEST_PART = 16 * 2**20
 """Bytes of a part that is parsed. 3,000 lines need 5 MiB; 16 MiB of empty elements take 0.6 GB of memory."""
-MOST_PARTS = 1000
+MOST_PARTS = 10_000
+"""Our own documents have a part for each slot with pictures: 3,000 in a long film."""
 
 DOCUMENT = "word/document.xml"
 WORKBOOK = "xl/workbook.xml"

@@ -33,6 +33,7 @@ from shotad.script.dapt import TT, Violation
 from shotad.script.edits import import_script
 from shotad.script.rules import check_times
 from shotad.script.track import Track, to_json
+from shotad.script.worksheet import Worksheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,15 @@ class Format:
     reader: str = ""
     rate: Fraction | None = None
 
-    def encode(self, track: Track) -> bytes:
-        """The script as it stands in a file."""
-        written: str | bytes = _load(self.module, f"write_{self.name}")(track, **self._frames)
+    @property
+    def has_material(self) -> bool:
+        """Whether it shows the material of a worksheet beside the lines."""
+        return self.name in ("docx", "xlsx")
+
+    def encode(self, track: Track, worksheet: Worksheet | None = None) -> bytes:
+        """The script as it stands in a file; with the material of ``worksheet`` in formats that show it."""
+        material = {"worksheet": worksheet} if self.has_material else {}
+        written: str | bytes = _load(self.module, f"write_{self.name}")(track, **self._frames, **material)
         return written.encode("utf-8") if isinstance(written, str) else written
 
     def write(self, track: Track) -> str:
@@ -281,13 +288,15 @@ def script_file(track: Track, form: Format, folder: Path, *, is_translation: boo
     return folder / f"{stem}{f'.{track.language}' if is_translation else ''}.{form.ending}"
 
 
-def write_format(track: Track, form: Format, path: Path, *, overwrite: bool = False) -> Path:
+def write_format(
+    track: Track, form: Format, path: Path, *, worksheet: Worksheet | None = None, overwrite: bool = False
+) -> Path:
     """Write the heard lines in one format; ``path``. ``overwrite``: whatever stands in a file there.
 
     Raises ScriptError where a library that the format needs is not installed, WorkFolderError, and
     EditConflict as `check_unchanged`.
     """
-    data = form.encode(track)
+    data = form.encode(track, worksheet)
     if not overwrite:
         check_unchanged(track, form, path)
     write_bytes(path, [data])

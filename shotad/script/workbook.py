@@ -4,6 +4,9 @@ One sheet with one table: heads in a frozen first row that is repeated on paper,
 wrapped, a list to choose the status from; a second sheet says what the file is and by whom. Times and texts
 are text cells, so that no program reads a formula, a date or a number into them.
 
+With a worksheet the material of each slot has columns of its own: texts to take in, how many words fit, who is seen,
+the shots, the dialogue before and after.
+
 Lost: kind, candidates, provenance. Import reads the first sheet whose heads name a start, an end and a text,
 of any make.
 """
@@ -14,7 +17,7 @@ import datetime
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shotad.core import ScriptError
@@ -31,26 +34,44 @@ from shotad.script.document import (
     sealed,
 )
 from shotad.script.track import Track
+from shotad.script.worksheet import (
+    SheetEntry,
+    Worksheet,
+    dialogue_words,
+    entries_by_cue,
+    is_taken_in,
+    mark_words,
+    people_words,
+    shot_words,
+    text_words,
+)
 
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
     from openpyxl.workbook.workbook import Workbook
-    from openpyxl.worksheet.worksheet import Worksheet
+    from openpyxl.worksheet.worksheet import Worksheet as Page
 
 SCRIPT, ABOUT = "Script", "About"
-COLUMNS = (*HEADS, "Stamp")
+STAMP = "Stamp"
+MATERIAL_HEADS = (
+    "Text to take in", "Words that fit", "Who is seen", "Shots", "Dialogue before", "Dialogue after", "Remarks",
+)  # fmt: skip
 LONGEST = 32_767
 """Characters that a cell can hold; openpyxl would cut what is longer without a word."""
 
-_WIDTHS = (14, 14, 70, 8, 9, 12, 18, 26, 13, 20)
+_WIDTHS = {
+    "In": 14, "Out": 14, "Line": 70, "Words": 8, "Seconds": 9, "Status": 12, "Review": 18, "Notes": 26, "Id": 13,
+    "Text to take in": 34, "Words that fit": 9, "Who is seen": 26, "Shots": 40, "Dialogue before": 40,
+    "Dialogue after": 40, "Remarks": 22, STAMP: 20,
+}  # fmt: skip
 _STATUSES = (CueStatus.PLACED, CueStatus.SHORTENED, CueStatus.DROPPED, EMPTY)
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _WIDEST = 64
 """Columns that are read; a cell far to the right would make every row as wide."""
 
 
-def write_xlsx(track: Track) -> bytes:
-    """The heard lines, and rows for empty slots, as a workbook.
+def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
+    """The heard lines, and rows for empty slots, as a workbook; with the material of ``worksheet``.
 
     Raises ScriptError where the extra ``documents`` is not installed, or a text is longer than a cell can be.
     """
@@ -61,15 +82,23 @@ def write_xlsx(track: Track) -> bytes:
     book = Workbook()
     script = book.worksheets[0]
     script.title = SCRIPT
-    for at, head in enumerate(COLUMNS, 1):
+    # Behind the line, so that it is in view beside it
+    heads = (*HEADS[:3], *MATERIAL_HEADS, *HEADS[3:], STAMP) if worksheet is not None else (*HEADS, STAMP)
+    for at, head in enumerate(heads, 1):
         _put(script, 1, at, head, bold=True)
     cues = script_rows(track)
+    entries = entries_by_cue(worksheet, cues)
     for row, cue in enumerate(cues, 2):
-        for at, value in enumerate(cells_of(cue), 1):
-            _put(script, row, at, value)
+        values: dict[str, str | float] = dict(zip(HEADS, cells_of(cue), strict=True))
+        entry = entries.get(cue.id)
+        if entry is not None:
+            values |= material_cells(entry, cue.text if cue.heard else "")
         if cue.heard:
-            _put(script, row, len(COLUMNS), line_stamp(cue.interval, cue.text))
-    _lay_out(script, len(cues))
+            values[STAMP] = line_stamp(cue.interval, cue.text)
+        for at, head in enumerate(heads, 1):
+            if head != STAMP or cue.heard:
+                _put(script, row, at, values.get(head, ""))
+    _lay_out(script, heads, len(cues))
     # The second sheet says what the file is: its first column names what the second says.
     sheet = book.create_sheet(ABOUT)
     statement, film, use = about(track)
@@ -85,6 +114,21 @@ def write_xlsx(track: Track) -> bytes:
     out = io.BytesIO()
     book.save(out)
     return sealed(out.getvalue(), track)
+
+
+def material_cells(entry: SheetEntry, line: str) -> dict[str, str | float]:
+    """The cells of a slot under `MATERIAL_HEADS`. Texts that the line says already are not offered again."""
+    offers = [text.offer for text in entry.texts if text.offer and not is_taken_in(text, line)]
+    too_long = [text_words(text) for text in entry.texts if not text.offer]
+    return {
+        "Text to take in": clean_text("\n".join(offers)),
+        "Words that fit": "" if entry.max_words is None else entry.max_words,
+        "Who is seen": clean_text("\n".join(people_words(entry.people))),
+        "Shots": clean_text("\n".join(map(shot_words, entry.shots))),
+        "Dialogue before": clean_text("\n".join(map(dialogue_words, entry.before))),
+        "Dialogue after": clean_text("\n".join(map(dialogue_words, entry.after))),
+        "Remarks": clean_text("\n".join([*mark_words(entry), *too_long])),
+    }
 
 
 def read_xlsx(data: bytes, name: str) -> Script:
@@ -196,7 +240,7 @@ def _text(value: object) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), str(value))
 
 
-def _put(sheet: Worksheet, row: int, column: int, value: str | float, *, bold: bool = False) -> None:
+def _put(sheet: Page, row: int, column: int, value: str | float, *, bold: bool = False) -> None:
     from openpyxl.styles import Alignment, Font
 
     cell: Cell = sheet.cell(row, column)  # type: ignore[assignment]  # no cell here is merged
@@ -215,15 +259,15 @@ def _put(sheet: Worksheet, row: int, column: int, value: str | float, *, bold: b
     cell.quotePrefix = True  # it stays a text when somebody edits it
 
 
-def _lay_out(sheet: Worksheet, lines: int) -> None:
+def _lay_out(sheet: Page, heads: Sequence[str], lines: int) -> None:
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
     from openpyxl.worksheet.properties import PageSetupProperties
     from openpyxl.worksheet.table import Table, TableStyleInfo
 
-    last = get_column_letter(len(COLUMNS))
-    for at, width in enumerate(_WIDTHS, 1):
-        sheet.column_dimensions[get_column_letter(at)].width = width
+    last = get_column_letter(len(heads))
+    for at, head in enumerate(heads, 1):
+        sheet.column_dimensions[get_column_letter(at)].width = _WIDTHS[head]
     sheet.column_dimensions[last].hidden = True
     sheet.freeze_panes = "A2"
     sheet.print_title_rows = "1:1"
@@ -239,5 +283,6 @@ def _lay_out(sheet: Worksheet, lines: int) -> None:
         "A line that is dropped is left out; empty is a slot without a line.",
     )
     choice.errorTitle, choice.error = "Status", f"Choose one of {', '.join(_STATUSES)}."
-    choice.add(f"F2:F{max(2, lines + 1)}")
+    status = get_column_letter(heads.index("Status") + 1)
+    choice.add(f"{status}2:{status}{max(2, lines + 1)}")
     sheet.add_data_validation(choice)

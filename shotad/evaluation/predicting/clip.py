@@ -273,7 +273,7 @@ def describe_clip(
     told: tuple[str, ...] = ()
     if ads:
         context = RunContext.of(film, folder, config, asked.given(folder, ads), progress)
-        context.frames.share(overview=False)
+        context.frames.share(worksheet=False)
         check_cast(context)
         prepared = prepare(context)
         words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2

@@ -10,6 +10,7 @@ import { candidates } from "./candidates.js";
 import { editor } from "./editor.js";
 import { facts, findings, machine, why } from "./facts.js";
 import { frames } from "./frames.js";
+import { material } from "./material.js";
 import { moments } from "./moments.js";
 import { line, number, store, subscribe } from "./store.js";
 import { exact, setText } from "./wording.js";
@@ -108,6 +109,7 @@ function build(place) {
   body.append(text);
   const edit = editor(text, "line-findings");
   const parts = [findings(text, "line-findings"), why(text)];
+  const sheet = material(body);
   const pictures = frames(body);
   const choice = candidates(body);
   const times = moments(body);
@@ -125,6 +127,7 @@ function build(place) {
       times.show(shown, isNew);
     },
     detail(detail, wrong = "") {
+      sheet.show(detail?.material);
       pictures.show(detail?.frames ?? (wrong ? [] : null));
       known.detail(detail);
       problem.hidden = !wrong;

@@ -1,0 +1,338 @@
+"""The worksheet of a film, read from the records in its work folder (`Worksheet`).
+
+What was measured and is not said stands there for the describer: each slot with its shots, its people, the texts
+on its screen and the dialogue around it. Whatever is missing or broken is left out, and said. Of Stage I's facts
+only texts, faces and credits are read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from shotad.core import (
+    Config,
+    FacesFact,
+    Facts,
+    FilmInfo,
+    Interval,
+    Role,
+    Shot,
+    TextFact,
+    Utterance,
+    WorkFolder,
+    WorkFolderError,
+    key_of,
+    printable,
+    read_file,
+    shots_of,
+    slots_of,
+    utterances_of,
+    whole_record,
+)
+from shotad.description.cast_discovery import PIXELS
+from shotad.description.worksheet_people import SeenPeople, seen_people
+from shotad.script import (
+    SheetDialogue,
+    SheetEntry,
+    SheetFace,
+    SheetPeople,
+    SheetShot,
+    SheetText,
+    Worksheet,
+    count_words,
+    load_track,
+    text_offer,
+)
+
+MATERIAL = "material.json"
+
+_BEHIND_CUT = 0.2
+"""Seconds behind a cut at which a picture is taken: at the cut itself a dissolve shows both shots."""
+_SECONDS_OF_A_PICTURE, _MOST_PICTURES = 3.0, 4
+"""Seconds of one shot after which it is shown again, for something may happen in it; and how often at most."""
+_LEAST_PART = 0.1
+"""Seconds of a shot within a slot below which it has no picture of its own."""
+_NEAR = 0.25
+"""Seconds around a part of a shot within which a face counts as seen in it: looks are that far apart."""
+_LINES_OF_DIALOGUE = 2
+"""Lines of dialogue that are given before and after a slot."""
+
+_BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
+"""What reading a record of the wrong form raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmRecords:
+    """What the records of a work folder say of a film, as far as they are there."""
+
+    shots: tuple[Shot, ...]
+    speech: tuple[Utterance, ...] = ()
+    scales: Mapping[int, str] = field(default_factory=dict)
+    """By index of the shot."""
+    threads: Mapping[int, str] = field(default_factory=dict)
+    """Letters of each shot's thread, for shots that are in one."""
+    texts: Mapping[str, tuple[TextFact, ...]] = field(default_factory=dict)
+    """By slot; ``shot`` is the index in the film here, as in ``faces``."""
+    faces: Mapping[str, tuple[FacesFact, ...]] = field(default_factory=dict)
+    people: SeenPeople = field(default_factory=SeenPeople)
+
+
+def read_worksheet(folder: Path, config: Config, info: FilmInfo | None = None) -> Worksheet:
+    """The worksheet of the film of ``folder``, without pictures. ``info`` is None where the film is gone.
+
+    Raises WorkFolderError without shots, ScriptError for a track that is damaged.
+    """
+    work = WorkFolder(folder)
+    missing: list[str] = []
+    found = work.read_json("shots.json")
+    if found is None:
+        hint = "Run shotad describe on the film, or name its work folder."
+        raise WorkFolderError(f"{work.path / 'shots.json'} is missing.", hint)
+    track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
+    name = track.film.name if track is not None else str(found.get("film", folder.stem))
+    language = track.language if track is not None else config.language
+    fingerprint = (
+        info.fingerprint if info is not None else track.film.fingerprint if track is not None else ""
+    )
+
+    spoken = _read_part(work, "speech", missing, "the dialogue is left out")
+    grammar = _read_part(work, "grammar", missing, "set-ups and shot scales are left out")
+    planned = _read_part(work, "slots", missing, "the slots are left out")
+    before = None
+    with suppress(WorkFolderError):
+        before = work.read_json(MATERIAL)
+    people = seen_people(folder, config, fingerprint, info, (before or {}).get("picture_height"))
+    missing += people.missing
+    texts, faces = _facts_by_slot(folder, missing)
+    grammar_rows = {row["index"]: row for row in reversed(grammar["shots"])} if grammar else {}
+    records = FilmRecords(
+        shots=shots_of(found["shots"]),
+        speech=utterances_of(spoken["speech"]) if spoken else (),
+        scales={index: row["scale"] for index, row in grammar_rows.items() if row["scale"]},
+        threads={index: row["thread"] for index, row in grammar_rows.items() if row["thread"]},
+        texts=texts,
+        faces=faces,
+        people=people,
+    )
+
+    entries: list[SheetEntry] = []
+    for slot, row in zip(slots_of(planned["slots"]), planned["slots"], strict=True) if planned else ():
+        entry = SheetEntry(
+            slot.id,
+            slot.interval.start,
+            slot.interval.end,
+            slot.max_words,
+            credits=slot.credits,
+            song=bool(row.get("song")),
+        )
+        entries.append(_with_material(entry, records, name, language))
+    known = {entry.id for entry in entries}
+    for cue in track.heard if track is not None else ():
+        if cue.id not in known and cue.slot_id not in known:
+            entry = SheetEntry(cue.id, cue.interval.start, cue.interval.end)
+            entries.append(_with_material(entry, records, name, language))
+    entries.sort(key=lambda entry: (entry.start, entry.id))
+    return Worksheet(
+        film=printable(name),
+        end=float(found["end"]),
+        entries=tuple(entries),
+        faces=_letters_of(entries, people),
+        missing=tuple(missing),
+    )
+
+
+def keep_material(folder: WorkFolder, sheet: Worksheet, info: FilmInfo | None) -> None:
+    """Write ``material.json``, where it changes. Raises WorkFolderError."""
+    record = sheet.to_json()
+    if info is not None:
+        # Which groups faces make depends on the size in which they were seen.
+        record["picture_height"] = info.size_within(max_pixels=PIXELS)[1]
+    record = {"key": key_of("material/1", record), **record}
+    before = None
+    with suppress(WorkFolderError):
+        before = folder.read_json(MATERIAL)
+    if before is None or before.get("key") != record["key"]:
+        folder.write_json(MATERIAL, record)
+
+
+def _read_part(work: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:
+    """The content of a record; where it is missing or damaged None, and a sentence that says so."""
+    try:
+        found = work.read_json(f"{name}.json")
+    except WorkFolderError as error:
+        what = error.what.removeprefix(str(work.path)).lstrip("/\\")
+        missing.append(f"{what.rstrip('.')}; so {without}.")
+        return None
+    if found is None:
+        missing.append(f"{name}.json is missing, so {without}.")
+    return found
+
+
+def _facts_by_slot(
+    folder: Path, missing: list[str]
+) -> tuple[dict[str, tuple[TextFact, ...]], dict[str, tuple[FacesFact, ...]]]:
+    """Texts and faces in the current shots of each slot's clip, shots by their index in the film."""
+    texts: dict[str, tuple[TextFact, ...]] = {}
+    faces: dict[str, tuple[FacesFact, ...]] = {}
+    broken = 0
+    path = folder / "stage1.jsonl"
+    for line in read_file(path).splitlines() if path.exists() else ():
+        try:
+            record = whole_record(path.name, line) or {}
+            slot, notes = record["slot"], record["notes"]
+            indices = {row["number"]: row["shot"] for row in record["shots"] if row["role"] == Role.CURRENT}
+            # An engine that measures nothing has no facts.
+            facts = Facts.from_json(notes) if "current" in notes else Facts(())
+            texts[slot] = tuple(
+                replace(text, shot=indices[text.shot]) for text in facts.texts if text.shot in indices
+            )
+            faces[slot] = tuple(
+                replace(fact, shot=indices[fact.shot]) for fact in facts.faces if fact.shot in indices
+            )
+        except _BROKEN:
+            broken += 1
+    if broken:
+        few = "1 record in stage1.jsonl is" if broken == 1 else f"{broken} records in stage1.jsonl are"
+        missing.append(f"{few} damaged and left out.")
+    return texts, faces
+
+
+def _with_material(entry: SheetEntry, records: FilmRecords, film: str, language: str) -> SheetEntry:
+    indices = [shot.index for shot in records.shots]
+    shots = tuple(
+        replace(
+            shot,
+            scale=records.scales.get(shot.shot, ""),
+            setup=setup_words(shot.shot, indices, records.threads),
+        )
+        for shot in shots_in(entry.interval, records.shots)
+    )
+    before = [line for line in records.speech if line.text.strip() and line.interval.end <= entry.start + 0.5]
+    after = [line for line in records.speech if line.text.strip() and line.interval.start >= entry.end - 0.5]
+    return replace(
+        entry,
+        shots=shots,
+        people=_people_in(entry, shots, records, film),
+        texts=_texts_in(records.texts.get(entry.id, ()), language, entry.max_words),
+        before=tuple(map(_dialogue, before[-_LINES_OF_DIALOGUE:])),
+        after=tuple(map(_dialogue, after[:_LINES_OF_DIALOGUE])),
+    )
+
+
+def _dialogue(line: Utterance) -> SheetDialogue:
+    return SheetDialogue(line.interval.start, line.interval.end, line.text, line.speaker)
+
+
+def shots_in(interval: Interval, shots: Sequence[Shot]) -> tuple[SheetShot, ...]:
+    """The parts of shots within an interval, each with the moments of its pictures."""
+    # Shots stand in order, so that of a long film only the few around the interval are looked at.
+    first_shot = max(0, bisect_right(shots, interval.start, key=lambda shot: shot.interval.start) - 1)
+    parts = []
+    for shot in shots[first_shot:]:
+        if shot.interval.start >= interval.end:
+            break
+        part = shot.interval.clip(interval)
+        if part is not None:
+            first_picture = min(part.start + _BEHIND_CUT, part.middle)
+            count = min(_MOST_PICTURES, 1 + int(part.duration // _SECONDS_OF_A_PICTURE))
+            step = (part.end - first_picture) / count
+            pictures = tuple(round(first_picture + step * number, 3) for number in range(count))
+            parts.append(SheetShot(shot.index, part.start, part.end, pictures))
+    long_parts = [part for part in parts if part.end - part.start >= _LEAST_PART]
+    return tuple(long_parts or parts)
+
+
+def setup_words(shot: int, shots: Sequence[int], threads: Mapping[int, str]) -> str:
+    """How the set-up of a shot belongs to those before it; empty where nothing is known.
+
+    ``shots`` are the indices of the film's shots in order, ``threads`` the letters of those that share a
+    set-up with another. Where one exchange of set-ups ends and another begins, and no set-up from before comes
+    back, the film may be in another place; who describes looks whether it is.
+    """
+    place = bisect_left(shots, shot)
+    thread = threads.get(shot)
+    if thread is None:
+        return ""
+    earlier = [index for index in shots[:place] if threads.get(index) == thread]
+    if earlier:
+        return f"same set-up as shot {earlier[-1]}"
+    # The shot begins a set-up that comes back, and the one before it ended one: two exchanges meet here.
+    ended = threads.get(shots[place - 1]) if place else None
+    if ended is None or ended not in {threads.get(index) for index in shots[: place - 1]}:
+        return ""
+    before = {threads.get(index) for index in shots[:place]} - {None}
+    if before & {threads.get(index) for index in shots[place:]}:
+        return ""
+    return "perhaps a new place: no set-up from before comes back"
+
+
+def _people_in(
+    entry: SheetEntry, shots: Sequence[SheetShot], records: FilmRecords, film: str
+) -> tuple[SheetPeople, ...]:
+    """Who is seen in each shot of a slot; shots without a face are left out."""
+    people = []
+    for shot in shots:
+        seen = [
+            face
+            for face in records.people.faces
+            if face.shot == shot.shot and face.first < shot.end + _NEAR and face.last > shot.start - _NEAR
+        ]
+        names = [records.people.name_at(face, film, entry.start) for face in seen]
+        # The same face may have been seen by the run and by discovery: where nobody knows whose it is, the most
+        # at one moment counts.
+        count = max((_at_once(seen, face.first) for face in seen), default=0)
+        for fact in records.faces.get(entry.id, ()):
+            if fact.shot == shot.shot and fact.first < shot.end + _NEAR and fact.last > shot.start - _NEAR:
+                count = max(count, fact.count)
+                names += [name.called for name in fact.names]
+        known = tuple(dict.fromkeys(filter(None, names)))
+        others = max(0, count - len(known))
+        if known or others:
+            people.append(SheetPeople(shot.shot, known, others))
+    return tuple(people)
+
+
+def _at_once(faces: Iterable[Any], second: float) -> int:
+    """How many faces are there at one moment, each member and each group of faces once."""
+    there = [face for face in faces if face.first <= second <= face.last]
+    identified = {(face.member, face.letter) for face in there if face.member or face.letter}
+    return len(identified) + sum(1 for face in there if not (face.member or face.letter))
+
+
+def _texts_in(texts: Iterable[TextFact], language: str, max_words: int | None) -> tuple[SheetText, ...]:
+    """The texts on the screen of a slot, each once; burnt-in subtitles are no text to read out."""
+    by_words: dict[str, SheetText] = {}
+    for text in texts:
+        words = " ".join(text.text.split())
+        if text.kind == "subtitle" or not words:
+            continue
+        key = words.casefold()
+        if key in by_words:
+            by_words[key] = replace(by_words[key], last=max(by_words[key].last, text.last))
+            continue
+        fits = max_words is None or count_words(words) <= max_words
+        offer = text_offer(words, text.kind, language) if fits else ""
+        by_words[key] = SheetText(text.shot, words, text.kind, text.first, text.last, offer)
+    return tuple(by_words.values())
+
+
+def _letters_of(entries: Sequence[SheetEntry], people: SeenPeople) -> tuple[SheetFace, ...]:
+    """Who has a letter and is seen in a slot, each with the largest face that a slot shows."""
+    faces = []
+    for letter, looks in people.by_letter.items():
+        called = f"person {letter}"
+        slots = [entry for entry in entries if any(called in one.known for one in entry.people)]
+        inside = [look for look in looks if any(e.start <= look.seconds < e.end for e in slots)]
+        if not slots:
+            continue
+        best = max(inside or looks, key=lambda look: look.box.height)
+        box = (best.box.left, best.box.top, best.box.right, best.box.bottom)
+        rounded = (round(box[0], 4), round(box[1], 4), round(box[2], 4), round(box[3], 4))
+        cast_id = people.cast_ids.get(letter, "")
+        faces.append(SheetFace(called, round(best.seconds, 3), rounded, len(slots), cast_id))
+    return tuple(faces)

@@ -1,0 +1,259 @@
+"""The worksheet's printable form: ``worksheet.html``, a film slot by slot, with room to write.
+
+For eyes, ears and paper, without scripts. Its small pictures, one behind each cut in a slot and one at the slot's
+beginning, are files in the folder ``worksheet`` beside the page, or stand in the page itself. The scripts for Word
+take the same pictures.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from shotad.core import (
+    Config,
+    FilmInfo,
+    NoProgress,
+    Progress,
+    ShotadError,
+    WorkFolder,
+    inner_folder,
+    own_files,
+    plural,
+    read_file,
+    read_settings,
+    reported,
+    span,
+    spanned,
+    write_bytes,
+)
+from shotad.description.worksheet import keep_material, read_worksheet
+from shotad.film import Pictures, film_of, open_film, page_environment
+from shotad.script import (
+    NO_FILM,
+    Cue,
+    SheetFace,
+    Track,
+    Worksheet,
+    dialogue_words,
+    is_taken_in,
+    length_words,
+    load_track,
+    mark_words,
+    people_words,
+    short_time,
+    text_words,
+    timecode,
+)
+
+PAGE, PICTURES = "worksheet.html", "worksheet"
+
+_TEMPLATES = Path(__file__).parent / "worksheet_templates"
+_PICTURE = re.compile(r"\d{9,}\.jpg|person-[A-Z]+\.jpg")
+"""Names of the pictures that `write_sheet` writes."""
+
+PIXELS = 32_000
+"""Of a picture on the page: 238 x 134 for 16:9, about 4 cm wide at 150 dots an inch."""
+_QUALITY = 72
+_FACE_HEIGHT = 120
+"""Lines of a face's picture."""
+_AROUND_FACE = 0.35
+"""Of a face's height and width, what is shown around it on each side."""
+_WORDS_IN_A_RULE = 9
+"""Words that somebody writes by hand on one line of the page."""
+_SOURCE_PIXELS = 854 * 480
+"""Of frames that are taken from the film for a script: as large as those that a run keeps."""
+_CHUNK = 1000
+"""Pieces of a template that are encoded together."""
+
+
+Photo = dict[str, Any]
+"""A picture of the page: its ``uri``, a file beside it or data, ``width`` and ``height`` in CSS pixels."""
+
+
+@span("sheet")
+def write_sheet(
+    folder: WorkFolder,
+    pictures: Pictures,
+    config: Config,
+    info: FilmInfo,
+    progress: Progress | None = None,
+    *,
+    single_file: bool = False,
+) -> Path:
+    """Write ``worksheet.html`` and ``material.json`` from the records in ``folder``; the page's path.
+
+    ``pictures`` give the frames of the film. The same records and pictures give the same bytes. ``single_file``:
+    the pictures stand in the page. Raises WorkFolderError, ScriptError for a bad track.
+    """
+    sheet = read_worksheet(folder.path, config, info)
+    keep_material(folder, sheet, info)
+    track = load_track(folder.path / "track.json") if (folder.path / "track.json").exists() else None
+    place = inner_folder(folder.path, PICTURES)
+    written: set[Path] = set()
+    photos: dict[str, Photo] = {}
+    with reported(
+        progress or NoProgress(), "Drawing the worksheet", len(wanted_moments(sheet)), "frames"
+    ) as task:
+        for name, image in _cut_pictures(sheet, pictures, task.advance):
+            out = _jpeg(image)
+            uri = f"{PICTURES}/{name}"
+            if single_file:
+                uri = f"data:image/jpeg;base64,{base64.b64encode(out).decode('ascii')}"
+            else:
+                written.add(place / name)
+                write_bytes(place / name, [out])
+            photos[name] = {"uri": uri, "width": image.width, "height": image.height}
+    page = folder.path / PAGE
+    write_bytes(page, worksheet_html(sheet, track, photos))
+    for old in {*own_files(place, _PICTURE)} - written:
+        old.unlink()
+    if single_file:
+        with suppress(OSError):  # it was never made, or holds what is not ours
+            place.rmdir()
+    return page
+
+
+def wanted_moments(sheet: Worksheet) -> list[float]:
+    """The seconds of the film of which a worksheet shows pictures, ascending."""
+    return sorted({*sheet.moments, *(face.second for face in sheet.faces)})
+
+
+def picture_name(second: float) -> str:
+    """The file of a slot's picture in the folder ``worksheet``: ``12.34 → 000012340.jpg``."""
+    return f"{round(second * 1000):09d}.jpg"
+
+
+def picture_file(folder: Path, second: float) -> Path:
+    """Where a work folder keeps the picture of a slot. Raises WorkFolderError."""
+    return inner_folder(folder, PICTURES) / picture_name(second)
+
+
+def face_name(face: SheetFace) -> str:
+    """The file of a face's picture: ``person-A.jpg``."""
+    return f"{face.called.replace(' ', '-')}.jpg"
+
+
+def _cut_pictures(
+    sheet: Worksheet, pictures: Pictures, advance: Any = lambda: None
+) -> Iterator[tuple[str, Image.Image]]:
+    """Name and picture of all that a worksheet shows, in order of time; what the film cannot give is left out."""
+    of_slots = set(sheet.moments)
+    faces: dict[float, list[SheetFace]] = {}
+    for face in sheet.faces:
+        faces.setdefault(face.second, []).append(face)
+    moments = wanted_moments(sheet)
+    for picture in spanned("frames", pictures(moments)) if moments else ():
+        image = Image.fromarray(picture.image)
+        if picture.wanted in of_slots:
+            yield picture_name(picture.wanted), thumbnail(image)
+        for face in faces.get(picture.wanted, ()):
+            yield face_name(face), _portrait(image, face)
+        advance()
+
+
+def thumbnail(image: Image.Image) -> Image.Image:
+    """``image`` shrunk to about `PIXELS` in all, in its own shape; never enlarged."""
+    scale = min(1.0, (PIXELS / (image.width * image.height)) ** 0.5)
+    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
+
+
+def _portrait(image: Image.Image, face: SheetFace) -> Image.Image:
+    left, top, right, bottom = face.box
+    wide, high = (right - left) * _AROUND_FACE, (bottom - top) * _AROUND_FACE
+    edges = (
+        max(0, round((left - wide) * image.width)),
+        max(0, round((top - high) * image.height)),
+        min(image.width, round((right + wide) * image.width)),
+        min(image.height, round((bottom + high) * image.height)),
+    )
+    cut = image.crop(edges)
+    return cut.resize((max(1, round(cut.width * _FACE_HEIGHT / cut.height)), _FACE_HEIGHT))
+
+
+def _jpeg(image: Image.Image) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=_QUALITY)
+    return out.getvalue()
+
+
+def worksheet_with_pictures(folder: Path) -> Worksheet:
+    """The worksheet of a work folder for a script: with the pictures that lie there, else taken from the film.
+
+    Where the film is gone `Worksheet.no_pictures` says so. Raises as `read_worksheet`.
+    """
+    try:
+        run = read_settings(folder)
+    except ShotadError:
+        run = None
+    config = run.config if run is not None else Config()
+    film = None
+    if run is not None:
+        track = folder / "track.json"
+        with suppress(ShotadError):
+            name = load_track(track).film.name if track.exists() else ""
+            film = open_film(film_of(folder, run, name), reader=config.film.reader, frame_rate=run.frame_rate)
+    try:
+        sheet = read_worksheet(folder, config, film.info if film is not None else None)
+        found: dict[float, bytes] = {}
+        for second in sheet.moments:
+            with suppress(OSError):
+                found[second] = read_file(picture_file(folder, second))
+        wanted = [second for second in sheet.moments if second not in found]
+        if wanted and film is not None:
+            for picture in film.pictures(wanted, max_pixels=_SOURCE_PIXELS):
+                found[picture.wanted] = _jpeg(thumbnail(Image.fromarray(picture.image)))
+    finally:
+        if film is not None:
+            film.close()
+    return replace(sheet, pictures=found, no_pictures=NO_FILM if wanted and film is None else "")
+
+
+def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, Photo]) -> Iterator[bytes]:
+    """The page in pieces, UTF-8; what is not in ``photos``, by name, shows as lost."""
+    lines: dict[str, list[Cue]] = {}
+    for cue in track.heard if track is not None else ():
+        entry = sheet.entry_of(cue)
+        if entry is not None:
+            lines.setdefault(entry.id, []).append(cue)
+    environment = page_environment(
+        _TEMPLATES,
+        time=timecode,
+        short=short_time,
+        length=length_words,
+        marks=mark_words,
+        people=people_words,
+        dialogue=dialogue_words,
+        text=text_words,
+        photo=lambda second: photos.get(picture_name(second)),
+        portrait=lambda face: photos.get(face_name(face)),
+        rules=lambda entry: max(2, math.ceil((entry.max_words or 0) / _WORDS_IN_A_RULE)),
+    )
+    environment.tests["taken_in"] = lambda text, cues: any(is_taken_in(text, cue.text) for cue in cues)
+    stream = environment.get_template("page.html.j2").stream(
+        sheet=sheet, entries=sheet.in_one_reading, track=track, lead=lead(sheet, lines), lines=lines
+    )
+    stream.enable_buffering(_CHUNK)
+    for part in stream:
+        yield part.encode("utf-8", "replace")
+
+
+def lead(sheet: Worksheet, lines: Mapping[str, Sequence[Cue]]) -> str:
+    """The film in one sentence."""
+    slots = [entry for entry in sheet.entries if entry.max_words is not None]
+    seconds = sum(entry.end - entry.start for entry in slots)
+    words = sum(entry.max_words or 0 for entry in slots)
+    return (
+        f"{plural(len(slots), 'slot')} in {timecode(sheet.end)[:8]}, {seconds:.0f} s together, for "
+        f"{plural(words, 'word')} at most; {plural(sum(map(len, lines.values())), 'line')} written."
+    )

@@ -1,0 +1,99 @@
+"""The material of a line on the page: its slot in the worksheet, in the words of the worksheet's other forms."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Any
+
+from shotad.core import ReviewError, ShotadError, inner_folder, read_file
+from shotad.description import cast_place, picture_file, read_worksheet
+from shotad.review.keeping import signatures
+from shotad.review.session import Session
+from shotad.review.work import state_of_cast
+from shotad.script import (
+    NO_FILM,
+    Cue,
+    Worksheet,
+    dialogue_words,
+    length_words,
+    mark_words,
+    people_words,
+    shot_words,
+    short_time,
+    text_words,
+)
+
+_SOURCES = ("shots.json", "slots.json", "speech.json", "grammar.json", "stage1.jsonl", "faces.jsonl")
+"""Records of the work folder from which the worksheet is read, beside those of the cast."""
+
+
+class Material:
+    """The worksheet of a session's film, read again when a record has changed. Safe in threads."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lock = threading.Lock()
+        self._kept: tuple[object, Worksheet] | None = None
+
+    def view(self, cue: Cue) -> dict[str, Any] | None:
+        """The material of a line as the page shows it; None where nothing can be read."""
+        try:
+            worksheet = self._worksheet()
+        except ShotadError:
+            return None
+        entry = worksheet.entry_of(cue)
+        if entry is None:
+            return None
+        pictures = [
+            {
+                "url": f"/media/moments/{round(second * 1000)}.jpg",
+                "name": f"Shot {shot.shot} at {short_time(second)}",
+            }
+            for shot in entry.shots
+            for second in shot.pictures
+            if self._session.film.path is not None or self.kept_picture(second) is not None
+        ]
+        return {
+            "length": length_words(entry),
+            "marks": list(mark_words(entry)),
+            "pictures": pictures,
+            "no_pictures": NO_FILM if entry.shots and not pictures else "",
+            "people": list(people_words(entry.people)),
+            "texts": [
+                {"text": text.text, "offer": text.offer, "words": text_words(text)} for text in entry.texts
+            ],
+            "shots": [shot_words(shot) for shot in entry.shots],
+            "before": [dialogue_words(line) for line in entry.before],
+            "after": [dialogue_words(line) for line in entry.after],
+        }
+
+    def moment(self, milliseconds: int) -> float:
+        """The second of a picture of the worksheet. Raises ReviewError for any other moment."""
+        for second in self._worksheet().moments:
+            if round(second * 1000) == milliseconds:
+                return second
+        raise ReviewError("There is no such picture.", "The slots may have changed: load the page again.")
+
+    def kept_picture(self, second: float) -> bytes | None:
+        """A picture that the worksheet keeps in the work folder; None where it is not there."""
+        with suppress(OSError, ShotadError):
+            return read_file(picture_file(self._session.folder, second))
+        return None
+
+    def _worksheet(self) -> Worksheet:
+        session = self._session
+        slots = {slot.id for slot in session.prepared.slots}
+        alone = tuple(
+            (cue.id, cue.start, cue.end)
+            for cue in session.track.heard
+            if cue.id not in slots and cue.slot_id not in slots
+        )
+        with self._lock:
+            place = cast_place(session.folder, session.film.path)
+            files = tuple(signatures(session.folder / name for name in _SOURCES))
+            state = (alone, files, state_of_cast(session.folder, place))
+            if self._kept is None or self._kept[0] != state:
+                info = session.film if session.film.path is not None else None
+                self._kept = (state, read_worksheet(session.folder, session.config, info))
+            return self._kept[1]

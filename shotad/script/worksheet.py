@@ -1,0 +1,285 @@
+"""What is known of a film's slots and is not said: the material from which a describer writes.
+
+A worksheet has an entry for each slot: its shots, who is in them, texts on the screen, the dialogue around it.
+`shotad.description.read_worksheet` fills it from the records of a work folder; the worksheet page, the review
+page and the scripts for Word and Excel show it in the same words, which are made here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from shotad.core import Interval, is_english
+from shotad.script.cue import Cue, count_words
+
+_LONGEST_SHOWN = 160
+"""Characters of a text that nobody can read out in its slot."""
+
+NO_FILM = "No pictures: the film is not at hand."
+
+
+@dataclass(frozen=True, slots=True)
+class SheetShot:
+    """The part of one shot that a slot shows. ``shot`` is its index in the film.
+
+    ``pictures`` are the seconds of the frames that stand for it: one just behind its cut or the slot's beginning,
+    of a long part some more. ``setup`` says how it belongs to the shots before it (``same set-up as shot 4``), empty where that is not
+    known.
+    """
+
+    shot: int
+    start: float
+    end: float
+    pictures: tuple[float, ...]
+    scale: str = ""
+    setup: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetPeople:
+    """Who is seen in one shot of a slot: ``known`` by name or letter, and how many other ``faces`` at once."""
+
+    shot: int
+    known: tuple[str, ...]
+    faces: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SheetText:
+    """A text on the screen, and the line that would read it out: ``offer``, empty where it takes longer than the
+    slot."""
+
+    shot: int
+    text: str
+    kind: str
+    first: float
+    last: float
+    offer: str
+
+
+@dataclass(frozen=True, slots=True)
+class SheetDialogue:
+    """A line of the film's own dialogue near a slot; ``speaker`` is empty where the subtitles name nobody."""
+
+    start: float
+    end: float
+    text: str
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetFace:
+    """Somebody who has a letter instead of a name, and where a picture of the face can be cut from the film.
+
+    ``cast_id`` is theirs in the cast, if they are in it. ``box`` is left, top, right and bottom as fractions of the picture at ``second``; ``slots`` counts the
+    slots in which they are seen.
+    """
+
+    called: str
+    second: float
+    box: tuple[float, float, float, float]
+    slots: int
+    cast_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetEntry:
+    """One slot, or the time of a line that belongs to none (``max_words`` is None then).
+
+    ``song``: song is likely here. ``before`` and ``after`` are the last and the next lines of dialogue.
+    """
+
+    id: str
+    start: float
+    end: float
+    max_words: int | None = None
+    credits: bool = False
+    song: bool = False
+    shots: tuple[SheetShot, ...] = ()
+    people: tuple[SheetPeople, ...] = ()
+    texts: tuple[SheetText, ...] = ()
+    before: tuple[SheetDialogue, ...] = ()
+    after: tuple[SheetDialogue, ...] = ()
+
+    @property
+    def interval(self) -> Interval:
+        return Interval(self.start, self.end)
+
+
+@dataclass(frozen=True)
+class Worksheet:
+    """The entries of a film in order of time.
+
+    ``missing`` says in sentences what could not be read. ``pictures`` are JPEGs by the seconds of
+    `SheetShot.pictures`; ``no_pictures`` says why there are none.
+    """
+
+    film: str
+    end: float
+    entries: tuple[SheetEntry, ...] = ()
+    faces: tuple[SheetFace, ...] = ()
+    missing: tuple[str, ...] = ()
+    pictures: Mapping[float, bytes] = field(default_factory=dict, compare=False)
+    no_pictures: str = ""
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, SheetEntry]:
+        return {entry.id: entry for entry in self.entries}
+
+    def entry_of(self, cue: Cue) -> SheetEntry | None:
+        """The entry of a line: that of its slot, else the one of its own id."""
+        return self._by_id.get(cue.slot_id or "") or self._by_id.get(cue.id)
+
+    @property
+    def moments(self) -> list[float]:
+        """The seconds of all pictures of slots, ascending."""
+        return sorted({second for entry in self.entries for shot in entry.shots for second in shot.pictures})
+
+    @property
+    def in_one_reading(self) -> tuple[SheetEntry, ...]:
+        """The entries for somebody who reads them one after the other: each line of dialogue stands once, before
+        or after the slot that it is nearest to."""
+        told: set[float] = set()
+        entries = []
+        for entry, following in zip(self.entries, [*self.entries[1:], None], strict=True):
+            until = math.inf if following is None else following.start
+            before = tuple(line for line in entry.before if line.start not in told)
+            after = tuple(line for line in entry.after if line.start < until)
+            told |= {line.start for line in (*before, *after)}
+            entries.append(replace(entry, before=before, after=after))
+        return tuple(entries)
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of ``material.json``: all but the pictures."""
+        return {
+            "film": self.film,
+            "end": self.end,
+            "slots": [asdict(entry) for entry in self.entries],
+            "faces": [asdict(face) for face in self.faces],
+            "missing": list(self.missing),
+        }
+
+
+def text_offer(text: str, kind: str, language: str) -> str:
+    """The line that reads a text out: ``Text reads: "READY."``; in other languages than English the text alone.
+
+    The narrator of the embedded engine words its lines so too.
+    """
+    words = " ".join(text.split())
+    if not is_english(language):
+        return words
+    ended = words if words.endswith((".", "!", "?", "…")) else f"{words}."
+    introduction = {"title": "A title reads", "credit": "A credit reads"}.get(kind, "Text reads")
+    return f'{introduction}: "{ended}"'
+
+
+def text_words(text: SheetText) -> str:
+    """The offer of a text; of one that is too long for that, its beginning and how long it is."""
+    if text.offer:
+        return text.offer
+    shown = text.text if len(text.text) <= _LONGEST_SHOWN else f"{text.text[:_LONGEST_SHOWN].rstrip()} …"
+    return f"{text.kind.capitalize()}, {count_words(text.text)} words, too long to read out here: {shown}"
+
+
+def is_taken_in(text: SheetText, line: str) -> bool:
+    """Whether a line says the words of a text already."""
+    return _letters(text.text) in _letters(line)
+
+
+def with_offer(line: str, text: SheetText) -> str:
+    """A line with an offer taken in, behind what it says so far."""
+    return f"{line.strip()} {text.offer}".strip()
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def length_words(entry: SheetEntry) -> str:
+    """``4.2 s, 12 words fit``."""
+    seconds = f"{entry.end - entry.start:.1f} s"
+    if entry.max_words is None:
+        return seconds
+    return f"{seconds}, {entry.max_words} {'word fits' if entry.max_words == 1 else 'words fit'}"
+
+
+def shot_words(shot: SheetShot) -> str:
+    """``Shot 5 from 1:12.4: medium, same set-up as shot 3``."""
+    known = ", ".join(filter(None, (shot.scale, shot.setup)))
+    return f"Shot {shot.shot} from {short_time(shot.start)}" + (f": {known}" if known else "")
+
+
+def short_time(seconds: float) -> str:
+    """To the nearest tenth, as the review page writes it: ``72.43 → 1:12.4``."""
+    tenths = round(seconds * 10)
+    hours, minutes, rest = tenths // 36_000, tenths // 600 % 60, tenths % 600
+    clock = f"{rest // 10:02d}.{rest % 10}"
+    return f"{hours}:{minutes:02d}:{clock}" if hours else f"{minutes}:{clock}"
+
+
+def people_words(people: Sequence[SheetPeople]) -> tuple[str, ...]:
+    """One text for each shot, those that follow each other with the same people together.
+
+    ``("Shots 4 and 5: Thom, person A and 2 other faces", "Shot 6: 3 faces")``
+    """
+    groups: list[tuple[list[int], tuple[tuple[str, ...], int]]] = []
+    for one in people:
+        seen = (one.known, one.faces)
+        if groups and groups[-1][1] == seen:
+            groups[-1][0].append(one.shot)
+        else:
+            groups.append(([one.shot], seen))
+    texts = []
+    for shots, (known, faces) in groups:
+        parts = list(known)
+        if faces:
+            other = "other " if known else ""
+            parts.append(f"{faces} {other}{'face' if faces == 1 else 'faces'}")
+        texts.append(
+            f"{'Shot' if len(shots) == 1 else 'Shots'} {listed(list(map(str, shots)))}: {listed(parts)}"
+        )
+    return tuple(texts)
+
+
+def dialogue_words(line: SheetDialogue) -> str:
+    """``1:10.2 Anna: Wait for me!``"""
+    return (
+        f"{short_time(line.start)} {f'{line.speaker}: ' if line.speaker else ''}{' '.join(line.text.split())}"
+    )
+
+
+def mark_words(entry: SheetEntry) -> tuple[str, ...]:
+    """What a describer should know before writing a line here at all."""
+    marks = []
+    if entry.song:
+        marks.append("Song likely here: a line is a choice.")
+    if entry.credits:
+        marks.append("Credits.")
+    return tuple(marks)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def entries_by_cue(
+    sheet: Worksheet | None, cues: Sequence[Cue], *, each_once: bool = False
+) -> dict[str, SheetEntry]:
+    """The entry of each line that has one, by the line's id; ``each_once`` as `Worksheet.in_one_reading`."""
+    if sheet is None:
+        return {}
+    entries = {entry.id: entry for entry in (sheet.in_one_reading if each_once else sheet.entries)}
+    found = {}
+    for cue in cues:
+        entry = sheet.entry_of(cue)
+        if entry is not None:
+            found[cue.id] = entries[entry.id]
+    return found
