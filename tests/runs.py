@@ -102,14 +102,13 @@ def run(
     *assignments: str,
     looks: Any = None,
     writes: Any = None,
-    measures: Any = None,
     given: Given | None = None,
     film: Path | None = None,
     force: bool = False,
     **options: Any,
 ) -> tuple[Outcome, Any, Any]:
     """One run into ``out``; the outcome and both engines, which know what they were asked."""
-    engines = Engines(looks or Talker("looks"), writes or Talker("writes"), measures)
+    engines = Engines(looks or Talker("looks"), writes or Talker("writes"))
     silent = () if given and given.subtitles else ("speech.source=none",)
     config = load_config(None, (*QUICK, *silent, *SMALL, *assignments))
     with open_film(film or make_film(SPEC).path) as film_, WorkFolder(out, force=force) as folder:

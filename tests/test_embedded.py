@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shotad.engines.narrator_words import spoken_words
 
 from shotad.core import Interval, LintSettings, ShotSettings, Utterance
 from shotad.description import Checker, lint
-from shotad.engines.narrator_words import spoken_words
 from shotad.film import open_film, read_subtitles, survey
 from shotad.script import Cue, Level, Material, Track, lines_of_track, load_track
 from tests.sample_run import ROOT, SAMPLE, described_sample, modules_of, start

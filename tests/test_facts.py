@@ -8,7 +8,6 @@ import re
 import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +16,8 @@ from shotad.cli.options import Console
 from shotad.core import (
     Box,
     Clip,
+    EntranceFact,
+    FacesFact,
     Facts,
     FilmInfo,
     FramePlan,
@@ -24,12 +25,11 @@ from shotad.core import (
     Interval,
     Message,
     Named,
-    PeopleFact,
     Reply,
     Role,
     ScriptError,
     Slot,
-    ThingFact,
+    TextFact,
     printable,
     seen,
     thread_number,
@@ -41,27 +41,22 @@ from shotad.script.cue import ScriptCue
 from shotad.sight.cast_entries import tidy
 
 
-def person(**more: Any) -> PeopleFact:
-    basics: dict[str, Any] = {"shot": 1, "first": 1.0, "last": 3.0, "count": 1, "place": "left", "size": 0.6}
-    basics |= {"face": True, "movement": None, "enters": False, "leaves": False, "sure": 0.95}
-    return PeopleFact(**(basics | more))
-
-
-def test_deeds_postures_and_sizes_survive_and_older_records_have_none() -> None:
+def test_facts_survive_their_record_and_older_ones_lack_what_came_later() -> None:
+    ann = Named("a", "Ann", "she")
     facts = Facts(
         (1,),
-        people=(person(posture="sits"), person(deed="stands up", among=2)),
-        things=(ThingFact(1, "car", 1, "left", 0.9, area=0.5),),
+        texts=(TextFact(1, "SINTEL", "title", 1.0, 3.0, 0.95, fills=True, spoken=True),),
+        faces=(FacesFact(1, 2, (ann,), 1.0, 3.0),),
+        entrances=(EntranceFact(1, (ann,), 1.5, 3.0),),
     )
     notes = json.loads(json.dumps(facts.to_json()))
     assert Facts.from_json(notes) == facts
-    for fact in notes["people"]:
-        for key in ("posture", "deed", "among"):
-            del fact[key]
-    del notes["things"][0]["area"]
+    for key in ("fills", "spoken", "since"):
+        del notes["texts"][0][key]
+    del notes["entrances"]
     older = Facts.from_json(notes)
-    assert older.people == (person(), person())
-    assert older.things[0].area is None
+    assert older.texts == (TextFact(1, "SINTEL", "title", 1.0, 3.0, 0.95),)
+    assert older.entrances == ()
 
 
 PICTURE = np.zeros((1, 4, 4, 3), np.uint8)
@@ -89,7 +84,6 @@ def test_what_contradicts_itself_is_refused() -> None:
         (lambda: film(0, 1), "a film must have a size, got 0x2"),
         (lambda: film(2, -1), "duration must be 0 or more, got -1"),
         (lambda: thread_number("a1"), "named by capitals A to Z, got 'a1'"),
-        (lambda: person(count=0, names=(Named("a", "Ann", "she"),)), "0 people cannot have 1 names"),
         (lambda: Voiced("v", "Hi.", None, "x"), "what is spoken has a text and a time"),
         (lambda: Cue("s00000000", None, Interval(0, 0.0001), "Hi."), "must last 1 ms or more"),
         (lambda: Cue("s00000000", None, Interval(0, 1), "Hi.", seen_from=math.inf), "a second of the film"),

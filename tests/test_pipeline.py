@@ -7,20 +7,16 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from shotad.core import (
     EngineError,
-    Facts,
     Given,
     Progress,
-    Reply,
     Request,
     WorkFolder,
     data_root,
@@ -276,29 +272,6 @@ def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> Non
     assert not any("not seen" in cue.reason for cue in sure.track.cues)
 
 
-class Measures(Talker):
-    """What measures for a second look, and sees nobody."""
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        self.asked += requests
-        return [Reply("", notes=Facts((0,)).to_json()) for _ in requests]
-
-
-def test_for_a_second_look_the_frames_are_measured_as_they_are(tmp_path: Path) -> None:
-    measures = Measures("measures", wants_overlay=False, converses=False)
-    outcome, looks, _ = run(tmp_path / "w", "verify.on=true", measures=measures)
-    track = outcome.track
-    assert len(measures.asked) == len(track.heard) > 0
-    assert all(request.scene is not None and request.clip is not None for request in measures.asked)
-    assert not np.array_equal(measures.asked[0].clip.images, looks.asked[0].clip.images)  # type: ignore[union-attr]
-    people = [cue for cue in track.heard if re.match("She|He|They", cue.text)]
-    assert people
-    assert all(cue.doubt and "the detectors saw nobody" in cue.doubt.reasons for cue in people)
-    again, _, _ = run(tmp_path / "w", "verify.on=true")
-    doubts = [cue.doubt for cue in again.track.heard if cue.doubt]
-    assert not any("nobody" in reason for doubt in doubts for reason in doubt.reasons)
-
-
 def test_lines_are_sought_before_too_many_are_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.description.slot_writer.UNLOOKED", 2)
 
@@ -386,9 +359,7 @@ def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
     assert after == []
 
 
-def test_an_estimate_knows_what_was_measured_and_the_answers_of_engines_that_know_themselves_late(
-    tmp_path: Path,
-) -> None:
+def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_path: Path) -> None:
     class Late(Talker):
         def ready_if_here(self) -> None:
             self.identity = replace(self.identity, revision="1 bfloat16")
@@ -396,10 +367,8 @@ def test_an_estimate_knows_what_was_measured_and_the_answers_of_engines_that_kno
         def get_ready(self, progress: Progress) -> None:
             self.ready_if_here()
 
-    measures = Measures("measures", wants_overlay=False, converses=False)
-    engines = Engines(Late("looks"), Late("writes"), measures)
+    engines = Engines(Late("looks"), Late("writes"))
     assert foreseen(tmp_path / "w", engines, "verify.on=true")[2] == []
-    assert measures.asked
     for engine in (engines.looks, engines.writes):
         engine.identity = replace(engine.identity, revision="1")
     config = load_config(None, (*QUIET, "verify.on=true"))

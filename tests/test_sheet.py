@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from shotad.description.overview_data import Piece, SlotView, long_silences, read_subject
+from shotad.description.overview_page import Span, as_seen, row_times, timeline
 
 from shotad.core import (
     Clip,
@@ -32,8 +34,6 @@ from shotad.core import (
     thread_name,
 )
 from shotad.description import in_words, write_sheet
-from shotad.description.overview_data import Piece, SlotView, long_silences, read_subject
-from shotad.description.overview_page import Span, as_seen, row_times, timeline
 from shotad.film import Picture, fit, paint
 from shotad.script import Cue, CueStatus, FilmId, Maker, Track, to_json
 from tests.handmade import look

@@ -284,7 +284,6 @@ class Facts:
     faces: tuple[FacesFact, ...] = ()
     entrances: tuple[EntranceFact, ...] = ()
     credits: bool = False
-    faces: tuple[FacesFact, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON values."""
