@@ -1,11 +1,9 @@
 """How well doubt finds errors that were put into true lines, and how much each sign for an error weighs.
 
-    python benchmarks/doubt.py [--runs FOLDER] [--half tuning|judging] [--signs] [name ...]
+    python benchmarks/doubt.py [--half tuning|judging] [--signs] [name ...]
 
-Three kinds of lines, on the clips of tests/labels/clips.yaml. `embedded`: those of the embedded engine, held
-against what it measured itself, as if a model had written them; its own errors count as true. `describer`:
-what a describer would say (scenes.yaml), held against what the detectors measured at that time. `described`:
-the same, and in place of the description of a Stage I that sees, what is plainly to be seen (seen.yaml).
+The lines are what a describer would say of the clips of tests/labels/clips.yaml (scenes.yaml); the place of the
+description of a Stage I that sees takes what is plainly to be seen then (seen.yaml), both labelled by eye.
 
 Into each line that has room for it an error of one kind is put, drawn by seed from the lists below. AUROC is
 how often a wrong line has more doubt than a true one. Last, one line in five gets an error of a kind that
@@ -16,27 +14,23 @@ rounded, are the weights of shotad/description/doubt.py.
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
 import numpy as np
 import yaml
-from clips import LABELS, Clip, Half, chosen
+from clips import LABELS, Half, read_clips
 from common import command_line
 from scipy.optimize import minimize
 
-import shotad
-from shotad.description import doubt_of, signs_of, things_told, verbs_of
-from shotad.script import quotations, timecode
+from shotad.description import doubt_of, signs_of, verbs_of
+from shotad.script import quotations
 
 NAMES = ("Martha", "Oscar", "Helen", "Victor", "Judith", "Leonard", "Priya", "Tomas", "Edith", "Samuel")
 TEXTS = (
@@ -55,7 +49,7 @@ NUMBERS = ("Two", "Three", "Four", "Five")
 HEARD = ("name", "number", "text", "thing", "swap")
 """The kinds of error that evidence can hear."""
 SEED = 7
-SOURCES = ("embedded", "describer", "described")
+_THING = re.compile(rf"\b(?:{'|'.join(THINGS)}|mug|phone|ship|bike|taxi|lorry|puppy|sofa)(s?)\b", re.I)
 _ONE = re.compile(
     r"\b(?:a|an|the|one)\s+(?:\w+\s+)?(?P<noun>man|woman|boy|girl|person|child|student|worker)\b", re.I
 )
@@ -76,40 +70,14 @@ class Told:
         return doubt_of(text or self.text, signs_of(text or self.text, self.stage1)).value
 
 
-Row = tuple[float, float, str]
-
-
-def lines_of(
-    clip: Clip, rows: Sequence[Row], seen: Sequence[Sequence[Any]], runs: Path
-) -> dict[str, list[Told]]:
-    """The lines of a clip by their kind; ``rows`` are a describer's, ``seen`` what is plainly to be seen.
-    Lines that overlap are looked at in rounds of their own."""
-    rounds: list[list[Row]] = []
-    for row in sorted(rows):
-        home = next((one for one in rounds if one[-1][1] <= row[0] + 1e-6), None)
-        if home is None:
-            rounds.append(home := [])
-        home.append(row)
-    found: dict[str, list[Told]] = {source: [] for source in SOURCES}
-    for number, told in enumerate(rounds):
-        folder = runs / clip.name / str(number)
-        folder.mkdir(parents=True, exist_ok=True)
-        slots = folder / "slots.vtt"
-        cues = "\n\n".join(f"{timecode(start)} --> {timecode(end)}\n{text}" for start, end, text in told)
-        slots.write_text(f"WEBVTT\n\n{cues}\n", "utf-8")
-        options = {"engine": "embedded", "settings": {"slots.find_credits": False}, "progress": False}
-        track = shotad.describe(clip.path, slots=slots, out=folder / "w", **options)
-        records = [*map(json.loads, (folder / "w" / "stage1.jsonl").read_text("utf-8").splitlines())]
-        by_slot = {record["slot"]: record for record in records}
-        by_start = {round(record["start"], 2): record for record in by_slot.values()}
-        heard = (cue for cue in track.heard if cue.slot_id)
-        found["embedded"] += [Told(cue.text, clip.name, by_slot[cue.slot_id]) for cue in heard]
-        for start, end, text in told:
-            if (record := by_start.get(round(start, 2))) is not None:
-                there = [" ".join(map(str, row[2:])) for row in seen if row[0] < end and start < row[1]]
-                found["describer"].append(Told(text, clip.name, {**record, "raw": ""}))
-                found["described"].append(Told(text, clip.name, {**record, "raw": "\n".join(there)}))
-    return found
+def lines_of(clip: str, rows: Sequence[Sequence[Any]], seen: Sequence[Sequence[Any]]) -> list[Told]:
+    """The lines of a clip: ``rows`` are a describer's, ``seen`` what is plainly to be seen, both from when to
+    when and in words."""
+    lines: list[Told] = []
+    for start, end, text in rows:
+        there = [" ".join(map(str, row[2:])) for row in seen if row[0] < end and start < row[1]]
+        lines.append(Told(text, clip, {"raw": "\n".join(there), "notes": {}}))
+    return lines
 
 
 # What is put in: for each kind of error the line with it, None where the line has no room for it
@@ -138,11 +106,11 @@ def with_text(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | N
 
 
 def with_thing(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | None:
-    for thing in sorted(things_told(line.text)):
-        if found := re.search(rf"\b{thing}(s?)\b", line.text, re.I):
-            other = draw.choice([one for one in THINGS if one != thing])
-            return _instead(line.text, found, other + found[1])
-    return None
+    found = _THING.search(line.text)
+    if found is None:
+        return None
+    own = found[0].lower().removesuffix("s")
+    return _instead(line.text, found, draw.choice([one for one in THINGS if one != own]) + found[1])
 
 
 def with_verb(line: Told, draw: random.Random, lines: Sequence[Told]) -> str | None:
@@ -209,11 +177,11 @@ def first_quarter(lines: Sequence[Told], faults: Mapping[str, list[tuple[Told, s
     return fmean(shares)
 
 
-def tell_source(half: Half, source: str, lines: Sequence[Told]) -> None:
+def tell_half(half: Half, lines: Sequence[Told]) -> None:
     faults = planted(lines)
     right = [line.doubt() for line in lines]
     clips = len({line.clip for line in lines})
-    print(f"{half}, {source}: {len(lines)} true lines of {clips} clips, mean doubt {fmean(right):.2f}")
+    print(f"{half}: {len(lines)} true lines of {clips} clips, mean doubt {fmean(right):.2f}")
     heard = [row for kind in HEARD for row in faults[kind]]
     for kind, rows in [*faults.items(), ("heard", heard)]:
         if rows:
@@ -225,21 +193,20 @@ def tell_source(half: Half, source: str, lines: Sequence[Told]) -> None:
     print(f"  errors in the first quarter, one line in five wrong: {first_quarter(lines, faults):.0%}")
 
 
-def _print_fit(found: Mapping[str, Sequence[Told]]) -> None:
-    """The weight of each sign by logistic regression, the kinds of error counting alike in each source."""
+def print_fit(lines: Sequence[Told]) -> None:
+    """The weight of each sign by logistic regression, the kinds of error counting alike."""
     rows: list[tuple[Counter[str], bool, float]] = []
-    for source, lines in found.items():
-        texts = {"true": [(line, line.text) for line in lines], **planted(lines)}
-        for kind in ("true", *HEARD):
-            for line, text in texts[kind]:
-                told = Counter({source: 1.0})
-                for sign in signs_of(text, line.stage1)[1:]:
-                    told[sign.kind] += sign.times
-                rows.append((told, kind != "true", len(texts[kind]) ** -0.5))
+    texts = {"true": [(line, line.text) for line in lines], **planted(lines)}
+    for kind in ("true", *HEARD):
+        for line, text in texts[kind]:
+            told = Counter({"a line": 1.0})
+            for sign in signs_of(text, line.stage1)[1:]:
+                told[sign.kind] += sign.times
+            rows.append((told, kind != "true", len(texts[kind]) ** -0.5))
     names = sorted({name for told, *_ in rows for name in told})
     signs = np.array([[told[name] for name in names] for told, *_ in rows])
     wrong, share = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
-    share, held = share / share.mean(), np.array([name not in found for name in names])
+    share, held = share / share.mean(), np.array([name != "a line" for name in names])
 
     def loss(weights: Any) -> float:
         odds = signs @ weights
@@ -255,22 +222,29 @@ def main() -> int:
     parser = command_line(__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--half", choices=get_args(Half))
-    parser.add_argument("--runs", type=Path)
     parser.add_argument("--signs", action="store_true")
     asked = parser.parse_args()
     files = (LABELS / "scenes.yaml", LABELS / "seen.yaml")
     scenes, seen = (yaml.safe_load(file.read_text("utf-8")) for file in files)
-    with tempfile.TemporaryDirectory() as own:
-        for half in (asked.half,) if asked.half else get_args(Half):
-            found: dict[str, list[Told]] = {source: [] for source in SOURCES}
-            for clip in chosen(half, asked.names):
-                rows, facts = scenes.get(clip.name, ()), seen.get(clip.name, ())
-                for source, lines in lines_of(clip, rows, facts, asked.runs or Path(own)).items():
-                    found[source] += lines
-            for source, lines in found.items():
-                tell_source(half, source, lines)
-            if asked.signs:
-                _print_fit(found)
+    for half in (asked.half,) if asked.half else get_args(Half):
+        names = [
+            clip.name
+            for clip in read_clips().values()
+            if clip.half == half and (not asked.names or clip.name in asked.names)
+        ]
+        # Of clips without labels of what is plainly to be seen nothing can stand for a description.
+        lines = [
+            line
+            for name in names
+            if name in seen
+            for line in lines_of(name, scenes.get(name, ()), seen[name])
+        ]
+        if not lines:
+            print(f"{half}: no labelled lines")
+            continue
+        tell_half(half, lines)
+        if asked.signs:
+            print_fit(lines)
     return 0
 
 

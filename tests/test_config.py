@@ -15,10 +15,8 @@ from shotad.core import (
     ConfigError,
     PromptError,
     Settings,
-    SlotSettings,
     UsageError,
     data_root,
-    key_of,
     load_config,
     load_settings,
     prompt_text,
@@ -114,14 +112,6 @@ def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(t
     assert caught.value.hint == "Set measures.rules: paper or code."
     with pytest.raises(ConfigError, match=r"threads.rules = 'mine' cannot be used"):
         load_config(None, ["threads.rules=mine"])
-    # Keys of records hold what was a setting once.
-    # The hash of all settings when each was one still: records made then stay good.
-    assert key_of(load_config(None, ["shots.detector=adaptive"])) == "55defcc82b251dc0"
-    assert key_of(load_config("reference-code")) == "707e25a97be83f15"
-    left = SlotSettings().with_former({"minimum": True, "breath": True})
-    assert left.keys() == SlotSettings.model_fields.keys() - {"minimum"} | SlotSettings.former.keys() - {
-        "breath"
-    }
 
 
 def test_value_out_of_range_is_refused_with_key_and_value() -> None:

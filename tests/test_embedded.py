@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from shotad.engines.narrator_words import spoken_words
 
 from shotad.core import Interval, LintSettings, ShotSettings, Utterance
 from shotad.description import Checker, lint
+from shotad.engines.english import spoken_words
 from shotad.film import open_film, read_subtitles, survey
 from shotad.script import Cue, Level, Material, Track, lines_of_track, load_track
 from tests.sample_run import ROOT, SAMPLE, described_sample, modules_of, start
@@ -55,35 +54,34 @@ def test_captions_are_what_is_said_and_shots_are_found_on_either_path(truths: di
         assert starts == pytest.approx([*seconds.values()], abs=1e-4)
 
 
-def check_worth_hearing(out: Path) -> None:
-    """No line only says that somebody is there, and each slot without a line has its reason."""
+def check_kinds(out: Path) -> None:
+    """Each line is of the kinds that are worth hearing, and each slot without a line has its reason."""
     lines = {row["slot"]: row for row in map(json.loads, (out / "stage2.jsonl").read_text().splitlines())}
     for cue in track_of(out).cues:
         notes = lines[cue.id]["notes"]
         assert cue.text or notes["reason"], cue.id
-        bare = r"(someone|a person|a figure|a face|(two|three|several|a few) (people|figures)|a crowd) appears?\."
-        assert not re.fullmatch(bare, cue.text, re.IGNORECASE), cue.text
         for said in notes["said"][cue.chosen or 0] if cue.text else ():
-            assert said["what"] not in ("person", "people", "face", "motion", "level") or said.get("who")
+            assert said["what"] in ("title", "caption", "scene", "credit", "credits", "people")
 
 
-def test_lines_tell_something_without_speech_and_rules_broken(whole: Path, truths: dict[str, Any]) -> None:
-    check_worth_hearing(whole)
+def test_titles_are_read_out_and_nothing_else_is_said(whole: Path, truths: dict[str, Any]) -> None:
+    check_kinds(whole)
     track = track_of(whole)
-    assert len(track.heard) >= 3
     assert errors_in(track, [Interval(*spoken["seconds"]) for spoken in truths["speech"]]) == []
-    # The cat and the cup, as labelled; neither the rocket nor the tripod has a name.
-    looks = map(json.loads, (whole / "stage1.jsonl").read_text().splitlines())
-    assert {thing["name"] for row in looks for thing in row["notes"]["things"]} == {"cat", "cup"}
-    said = " ".join(cue.text for cue in track.heard)
-    assert re.search(r"READY FOR LAUNCH.*\bcat\b.*\bcup\b.*THE NEXT MORNING", said), said
     # The credits are said and not read.
-    assert "redits" in track.heard[-1].text
-    assert "Michetti" not in said
+    said = [cue.text for cue in track.heard]
+    assert said == [
+        'A title reads: "READY FOR LAUNCH."',
+        'A title reads: "THE NEXT MORNING."',
+        "Credits appear.",
+    ]
+    # What is not said is material for the describer.
+    looks = [json.loads(line)["notes"] for line in (whole / "stage1.jsonl").read_text().splitlines()]
+    assert sum(faces["count"] for notes in looks for faces in notes["faces"]) >= 1
 
 
 def test_threads_and_scales_are_those_of_the_film(whole: Path, truths: dict[str, Any]) -> None:
-    """Measured: both threads (the walk before the rocket is joined to it too), 7 of 8 scales."""
+    """Measured: both threads (the walk before the rocket is joined to it too), and of 8 scales those with a face, one of them wrong."""
     rows = {row["index"]: row for row in json.loads((whole / "grammar.json").read_text())["shots"]}
     assert len(rows) == len(truths["shots"])
     for thread in truths["threads"]:
@@ -92,7 +90,9 @@ def test_threads_and_scales_are_those_of_the_film(whole: Path, truths: dict[str,
     assert len({rows[thread[0]]["thread"] for thread in truths["threads"]}) == 2
     assert sum(row["thread"] is not None for row in rows.values()) <= 5
     labelled = {k: shot["scale"] for k, shot in enumerate(truths["shots"]) if shot["scale"]}
-    assert sum(rows[k]["scale"] == scale for k, scale in labelled.items()) >= len(labelled) - 2
+    told = {k: rows[k]["scale"] for k in labelled if rows[k]["scale"]}
+    assert len(told) >= 3
+    assert sum(told[k] != labelled[k] for k in told) <= 1
     named = [json.loads(line) for line in (whole / "stage1.jsonl").read_text().splitlines()]
     assert any(record["threads"] for record in named)
     assert len({tuple(record["factors"]) for record in named}) >= 2
@@ -121,26 +121,21 @@ def check_in_time(out: Path) -> None:
         for said in lines[cue.id]["notes"]["said"][cue.chosen or 0]:
             told = cue.interval.start + said["after"] * PACE
             assert told >= said["since"] - 1.0 - 1e-6, (cue.text, said)
-            kinds = ("people", "texts", "figures")
+            kinds = ("texts", "entrances")
             firsts = [f["first"] for k in kinds for f in facts[k] if f["shot"] == said["shot"]]
             assert told >= min(firsts, default=said["since"]) - 1.0 - 1e-6, (cue.text, said)
 
 
 def test_each_line_is_told_while_it_is_on_the_screen(whole: Path, truths: dict[str, Any]) -> None:
     check_in_time(whole)
-    shots = [(Interval(*shot["seconds"]), shot["people"]) for shot in truths["shots"]]
     texts = {text["text"]: Interval(*text["seconds"]) for text in truths["texts"]}
-    read = people = 0
+    read = 0
     for cue in track_of(whole).heard:
         for words, shown in texts.items():
             if (quoted := f'"{words}') in cue.text:
                 assert shown.start - 1.0 <= begun(cue, quoted) < shown.end, cue.text
                 read += 1
-        if "person" in cue.text:
-            at = begun(cue, "person")
-            assert any(n and shot.start - 1.0 <= at < shot.end for shot, n in shots), cue.text
-            people += 1
-    assert (read, people) == (2, 1)
+    assert read == 2
 
 
 def begun(cue: Cue, words: str) -> float:
@@ -163,7 +158,7 @@ def test_real_film_gets_lines_that_keep_the_rules(name: str, tmp_path: Path) -> 
     assert start(FILMS / name, tmp_path / "w").wait() == 0
     track = track_of(tmp_path / "w")
     assert track.cues
-    check_worth_hearing(tmp_path / "w")
+    check_kinds(tmp_path / "w")
     assert errors_in(track, [Interval(*span) for span in REAL[name]]) == []
     check_in_time(tmp_path / "w")
     said = " ".join(cue.text for cue in track.heard)

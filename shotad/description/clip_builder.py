@@ -152,7 +152,7 @@ class ClipBuilder:
             on_sheet = (shots_in(slot.interval, prepared.shots) for slot in prepared.slots)
             frames.expect(WORKSHEET, {m for shots in on_sheet for shot in shots for m in shot.pictures})
         self.sketches, self.recognised, warnings = recognise(
-            sketches, prepared, self._context, run, lately=not self._able.converses
+            sketches, prepared, self._context, run, lately=not self._able.wants_overlay
         )
         self.warnings = (*self.warnings, *warnings)
 

@@ -467,7 +467,7 @@ def shown_people(
         for s in (told.sightings if paints or not abilities.wants_overlay else ())
     ]
     known: tuple[Any, ...] = (rows, [character_row(c) for c in told.seen], faces)
-    if not abilities.converses:  # who comes in anew is told by what is measured, not by a model
+    if not abilities.wants_overlay:  # it measures, and says who comes in
         known = (*known, list(told.lately))
     marks = tuple(told.marks[c.id] for c in told.seen) if paints else ()
     return rows, known, marks

@@ -198,7 +198,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
     # How people are marked is nothing where nobody is: such a clip's answer stays whatever is set.
     overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
     material: list[Any] = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
-    if not engine.abilities.converses:  # what a voice reads out is told by its words
+    if not engine.abilities.wants_overlay:  # it measures: what a voice reads out is told by its words
         material.append([utterance.text for utterance in plan.speech])
     key = key_of(*material, *known)
     return Stage1Question(plan, engine, config, steps, request, key, people, marks)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import load_config
 from tests.cli.program import FAKE, Shotad
 from tests.evaluation.predicting.minidataset import make_cmd
 
@@ -53,15 +52,3 @@ def test_shots_that_are_not_there_cannot_be_asked_for(shotad: Shotad, root: Path
     assert taken.code == 0
     (row,) = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
     assert row["shots"] == "found"
-
-
-def test_it_starts_from_what_every_benchmark_wants_and_is_told_otherwise(shotad, root, tmp_path):
-    """The embedded narrator speaks wherever it can, unless --config or --set says that it need not."""
-    quiet = tmp_path / "quiet.yaml"
-    quiet.write_text("narrator:\n  always: false\n")
-    words = ("predict", "cmd-ad", "--root", root, "--out", tmp_path / "p.jsonl", "--films", "tt2", *FAKE)
-    for how in ((), ("--config", quiet), ("--set", "narrator.always=false")):
-        shotad(*words, *how)
-        settings = json.loads((tmp_path / "p.shotad" / "settings.json").read_text())
-        assert settings["config"]["narrator"]["always"] is not bool(how)
-    assert not load_config(["cmd-ad"], ()).narrator.always
