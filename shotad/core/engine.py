@@ -376,8 +376,8 @@ class FigureFact:
 class FacesFact:
     """The faces of one shot, which is named by its painted number.
 
-    ``count`` is the most faces seen at once, ``names`` who of the cast is among them, ``first`` and ``last`` the
-    film seconds of the first and the last frame with a face.
+    ``count`` is the most faces seen at once, ``names`` who of the cast is among them, ``first`` and ``last``
+    the film seconds of the first and the last frame with a face.
     """
 
     shot: int
