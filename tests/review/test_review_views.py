@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Config, Facts, Interval, load_config
+from shotad.core import Config, Interval, load_config
 from shotad.description import lint_track
 from shotad.review.details import LOCAL, RecordIndex, engines_view, line_detail
 from shotad.review.session import Session
@@ -21,7 +21,6 @@ from shotad.script.guidelines import FILE as ACCEPTED
 from tests.redo.redoing import again, run
 from tests.rendering.described import LINES, film_with, retrack, write_folder
 from tests.review.sessions import Tabs, session_of
-from tests.test_facts import person
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
 SETTINGS = ("lint.parse=words", "engine=embedded")
@@ -284,12 +283,10 @@ def test_what_both_stages_said_is_shown(session):
 )
 def test_shots_are_counted_in_words(session, place, roles, told):
     shots = [{"number": number, "shot": number, "role": role} for number, role in enumerate(roles)]
-    facts = Facts((0,), people=(person(shot=0, movement="left"),)).to_json()
-    more = {"shots": shots, "threads": [], "scales": {}, "factors": [], "notes": facts}
+    more = {"shots": shots, "threads": [], "scales": {}, "factors": []}
     write(place, "stage1", {**STAGE1, **more})
     found = notes(line_detail(session, DOOR))
     assert found["Film grammar"] == told
-    assert found["Measured in the frames"].startswith("Shot 0: ")
 
 
 def test_what_is_not_recorded_is_said_to_be_so(session, place):
