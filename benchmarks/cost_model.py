@@ -47,10 +47,10 @@ UNITS = {
     "credits": ("core seconds for a moment looked at for rolling credits", 1, ".2f"),
     "slot": ("core seconds for a slot: its frames, records, line", 1, ".2f"),
     "grammar": ("core seconds for a slot's film grammar", 1, ".2f"),
-    "sheet": ("core seconds for a slot's part of the overview", 1, ".2f"),
+    "sheet": ("core seconds for a slot's part of the worksheet", 1, ".2f"),
     "embedded": ("core seconds of the embedded engine for a slot", 1, ".2f"),
     "records": ("kB kept for a slot: records, track, scripts", 1e3, ".1f"),
-    "drawn": ("kB of the overview for a slot", 1e3, ".0f"),
+    "drawn": ("kB of the worksheet for a slot", 1e3, ".0f"),
     "shot": ("bytes kept for a shot", 1, ".0f"),
     "kept": ("kB on the disk at most for a second of film, while it runs", 1e3, ".0f"),
     "sent": ("kB of a frame that is sent to a server", 1e3, ".1f"),
@@ -253,7 +253,7 @@ def preparing(film: Row, units: Units) -> float:
 
 
 def records(film: Row, units: Units) -> float:
-    """Bytes of the work folder when all is done, without the overview."""
+    """Bytes of the work folder when all is done, without the worksheet."""
     return float(film["slots"] * units["records"] + film["shots"] * units["shot"])
 
 
@@ -273,10 +273,10 @@ def compared(films: Films, name: str) -> Iterator[tuple[str, float, float]]:
     each = units["slot"] + units["grammar"]
     yield "slots and grammar, core s", slots * each, cpu["grammar"] - cpu["prepare"]
     yield "embedded, core s", slots * units["embedded"], cpu["embedded"] - cpu["slots"]
-    yield "overview, core s", slots * units["sheet"], cpu["sheet"] - cpu["slots"]
+    yield "worksheet, core s", slots * units["sheet"], cpu["sheet"] - cpu["slots"]
     own = kept["records"] + kept["track"] + kept["shots"]
     yield "records, kB", records(film, units) / 1e3, own / 1e3
-    yield "overview, kB", slots * units["drawn"] / 1e3, ways["sheet"]["kept"]["drawn"] / 1e3
+    yield "worksheet, kB", slots * units["drawn"] / 1e3, ways["sheet"]["kept"]["drawn"] / 1e3
     yield "disk at most, MB", units["kept"] * film["seconds"] / 1e6, film["most"] / 1e6
     yield "calls", 2 * slots, seen["calls1"] + seen["calls2"]
     yield "frames sent", slots * how.frames, seen["frames"]
@@ -401,7 +401,7 @@ The same in the worker, frames in pairs; GPU seconds an hour of film for Stage I
 Read: {read / 1e9:,.2f} GB an hour, {terabytes(read)}.
 To a pool of servers: {to_servers / 1e6:,.0f} MB an hour, {terabytes(to_servers)}.
 Kept: {kept / 1e6:,.1f} MB an hour, {terabytes(kept)}; \
-without the overview {bare / 1e6:,.1f} MB, {terabytes(bare)},
+without the worksheet {bare / 1e6:,.1f} MB, {terabytes(bare)},
   and {sheet:,.0f} core seconds an hour less.
 Network while {plan.cores:,} cores are at it, Gbit/s: \
 {read * flow:,.1f} read, {to_servers * flow:,.1f} to servers, {kept * flow:,.1f} kept.

@@ -49,11 +49,11 @@ def test_a_run_that_finds_no_room_goes_on_when_there_is_some(tmp_path: Path) -> 
     film = make_film(FilmSpec(frames=300, cuts=(100, 200))).path
     out = tmp_path / "w"
     words = ["describe", film, *FAKE, "--out", out]
-    limits = (100, 900, 2500, 7000, 15000)
+    limits = (100, 900, 2500, 4000, 5000)
     for most in limits:
         check(limited(words, most))
         assert not [path for path in out.glob(".tmp-*") if path.is_file()]
-        assert not all((out / name).exists() for name in ("track.json", "overview.html"))
+        assert not all((out / name).exists() for name in ("track.json", "worksheet.html"))
     assert limited(words, 10**8).returncode == 0
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file() and path.name != "log.txt"}
     check(limited([*words, "--force"], 3000))

@@ -138,7 +138,7 @@ def test_it_is_told_in_python_with_the_step(film: Path, tmp_path: Path) -> None:
     with pytest.raises(
         shotad.ShotadError, match="Memory ran out while a model was at work .Unable to allocate"
     ) as caught:
-        shotad.describe(film, settings=settings, out=tmp_path / "x", overview=False)
+        shotad.describe(film, settings=settings, out=tmp_path / "x", worksheet=False)
     assert isinstance(caught.value, OutOfMemory)
     assert "what is done is kept" in caught.value.hint
     assert (tmp_path / "x" / "shots.json").is_file()

@@ -78,7 +78,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def track(tmp_path_factory: pytest.TempPathFactory) -> shotad.Track:
-    return shotad.describe(film_with(), settings=FAST, out=tmp_path_factory.mktemp("w"), overview=False)
+    return shotad.describe(film_with(), settings=FAST, out=tmp_path_factory.mktemp("w"), worksheet=False)
 
 
 def described(**more: Any) -> shotad.Track:
@@ -98,7 +98,7 @@ def test_each_function_is_called_twice_after_all_rooms_were_imported(here: Path)
     for room in pkgutil.iter_modules(shotad.__path__):
         importlib.import_module(f"shotad.{room.name}")
     for _ in range(2):
-        track = shotad.describe("movie.mp4", settings=FAST, overview=False)
+        track = shotad.describe("movie.mp4", settings=FAST, worksheet=False)
         assert shotad.render("movie.mp4", track, "movie.wav", make="ad", voice="fake").made
         with shotad.open_film("movie.mp4") as film:
             shots = shotad.detect_shots(film, settings=FAST)
@@ -130,11 +130,11 @@ def test_it_writes_what_the_command_writes(here: Path) -> None:
 
 def test_settings_win_over_config_and_config_may_be_made_before(here: Path) -> None:
     config = shotad.load_config(None, {**FAST, "seed": 3})
-    shotad.describe("movie.mp4", config=config, settings=["seed=4"], overview=False)
+    shotad.describe("movie.mp4", config=config, settings=["seed=4"], worksheet=False)
     kept = json.loads((here / "movie.shotad" / "settings.json").read_text())
     assert (kept["config"]["seed"], kept["config"]["engine"]) == (4, "fake")
     assert kept["assignments"] == ["seed=4"]
-    assert not (here / "movie.shotad" / "overview.html").exists()
+    assert not (here / "movie.shotad" / "worksheet.html").exists()
     (here / "house.yaml").write_text("language: de\n", encoding="utf-8")
     mixed = shotad.load_config([config, "house.yaml"])
     assert (mixed.seed, mixed.language) == (3, "de")
@@ -396,7 +396,7 @@ def test_slots_outside_the_film_are_not_told_to_be_tried_again(here: Path) -> No
 def test_times_may_be_any_real_number(here: Path) -> None:
     del here
     for start, end in ((np.float32(0.5), Fraction(19)), (np.int64(0), 20), (0, 10**6)):
-        track = shotad.describe("movie.mp4", settings=FAST, start=start, end=end, overview=False)  # type: ignore[arg-type]
+        track = shotad.describe("movie.mp4", settings=FAST, start=start, end=end, worksheet=False)  # type: ignore[arg-type]
         assert track.cues
 
 
@@ -416,6 +416,6 @@ def test_a_run_ends_with_the_lowest_and_the_highest_numbers(here: Path, which: i
     numbers = {key: bounds[which] for key, bounds in EXTREMES.items()}
     quick = {"slots.minimum": 4.0, "speech.margin": 1.0} if which else {}
     for settings in (numbers, {**numbers, **quick}):
-        track = shotad.describe("movie.mp4", settings={**FAST, **settings}, out=here / "x", overview=False)
+        track = shotad.describe("movie.mp4", settings={**FAST, **settings}, out=here / "x", worksheet=False)
         assert (here / "x" / "track.json").is_file()
     assert track.cues

@@ -1,46 +1,65 @@
-"""The sheet: what of the records it shows or says to be missing, its time line, what is written, and a page that all can read."""
+"""The worksheet: what of the records it shows, what it says to be missing, what is written, and a page that all can read."""
 
 from __future__ import annotations
 
 import base64
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from shotad.description.overview_data import Piece, SlotView, long_silences, read_subject
-from shotad.description.overview_page import Span, as_seen, row_times, timeline
 
 from shotad.core import (
-    Clip,
     Config,
+    FacesFact,
     Facts,
+    FilmInfo,
     Interval,
-    LightFact,
     Named,
-    OverlaySettings,
-    PeopleFact,
-    Role,
-    ShotScale,
     TextFact,
-    ThingFact,
+    WorkFolder,
     WorkFolderError,
     slot_id,
     thread_name,
 )
-from shotad.description import in_words, write_sheet
-from shotad.film import Picture, fit, paint
-from shotad.script import Cue, CueStatus, FilmId, Maker, Track, to_json
+from shotad.description import keep_material, read_worksheet, write_sheet
+from shotad.description.pipeline import long_silences
+from shotad.film import Picture
+from shotad.script import (
+    Cue,
+    CueStatus,
+    FilmId,
+    Maker,
+    Track,
+    Worksheet,
+    load_track,
+    people_words,
+    shot_words,
+    to_json,
+)
 from tests.handmade import look
 from tests.htmlpage import Page, check_readable
 
 # Work folders as a run leaves them, made up
 SCALES = ("extreme close-up", "close-up", "medium", "full", "long", None)
+INFO = FilmInfo("film.mp4", None, "f" * 32, 24.0, 128, 72, Fraction(25), None, "h264", Fraction(0))
+FACTS = Facts(
+    (1,),
+    texts=(
+        TextFact(1, "READY", "sign", 0.3, 1, 0.95),
+        TextFact(1, "ready ", "sign", 1, 2, 0.95),
+        TextFact(1, "Hello there.", "subtitle", 0.3, 1, 0.95),
+        TextFact(0, "ELSEWHERE", "sign", 0, 1, 0.95),
+        TextFact(1, "one two three four five six seven eight nine ten", "credit", 0.3, 1, 0.95),
+    ),
+    faces=(FacesFact(1, 3, (Named("thom", "Thom"),), 0.0, 24.0),),
+)
+"""Of the second slot's clip, in which the current shot has the number 1."""
 
 
 @dataclass
@@ -51,13 +70,10 @@ class Made:
     length: float = 4.0
     every: int = 2
     text: str = "A dog runs over the wet road."
-    overlay: str | None = "number"
     grammar: bool = True
     status: CueStatus = CueStatus.PLACED
     language: str = "en"
     notes: dict[str, Any] = field(default_factory=dict)
-    frames: int = 4
-    """Of each shot that is shown."""
     threads: int = 2
     """So many threads take turns: shot ``i`` belongs to thread ``i % threads``; 0: none."""
 
@@ -78,14 +94,17 @@ def make_folder(folder: Path, made: Made) -> Path:
         {"start": r["start"] + 2.5, "end": r["start"] + 3.5, "kind": kind, "text": f"Words {r['index']}"}
         for r, kind in zip(rows, ["speech", "lyrics"] * made.shots, strict=False)
     ]
+    spoken[0]["speaker"] = "Anna"
     _write(folder, "speech", {"source": "subtitles", "detail": "subtitles film.srt", "speech": spoken})
     starts = [r["start"] + 0.2 for r in rows[:: made.every]]
-    slots = [{"id": slot_id(s), "start": s, "end": s + 2, "max_words": 9, "credits": False} for s in starts]
+    slots = [
+        {"id": slot_id(s), "start": s, "end": s + 2, "max_words": 9, "credits": False, "song": s > 16}
+        for s in starts
+    ]
     _write(folder, "slots", {"gaps": [], "slots": slots, "failed": [], "warnings": []})
-    clips = [_clip(made, k * made.every) for k in range(len(starts))]
     if made.grammar:
-        _write(folder, "grammar", _grammar(made, clips))
-    looks = [_look(made, slot, clip) for slot, clip in zip(slots, clips, strict=True)]
+        _write(folder, "grammar", _grammar(made))
+    looks = [_look(made, slot, k * made.every) for k, slot in enumerate(slots)]
     (folder / "stage1.jsonl").write_text("".join(json.dumps(look) + "\n" for look in looks))
     cues = tuple(_cue(made, slot) for slot in slots)
     makers = (Maker("Stage I", "fake", "m1", "r1"), Maker("Stage II", "fake"))
@@ -94,16 +113,9 @@ def make_folder(folder: Path, made: Made) -> Path:
     return folder
 
 
-def _clip(made: Made, shot: int) -> list[tuple[int, str]]:
-    around = [(shot - 1, "past"), (shot, "current"), (shot + 1, "future"), (shot + 2, "future")]
-    return [(i, role) for i, role in around if 0 <= i < made.shots]
-
-
-def _grammar(made: Made, clips: list[list[tuple[int, str]]]) -> dict[str, Any]:
-    known = sorted({i for clip in clips for i, _ in clip})
-    pairs = sorted({(a, b) for clip in clips for a, _ in clip for b, _ in clip if a < b})
+def _grammar(made: Made) -> dict[str, Any]:
     return {
-        "features": "grid/1", "threshold": 0.3, "scale_method": "by-face/1",
+        "features": "grid/1", "threshold": 0.3, "scale_method": "by-face/1", "pairs": [],
         "shots": [
             {
                 "index": i, "first": i * made.length, "quarter": (i + 0.25) * made.length,
@@ -111,37 +123,22 @@ def _grammar(made: Made, clips: list[list[tuple[int, str]]]) -> dict[str, Any]:
                 "last": (i + 1) * made.length - 0.04, "scale": SCALES[i % len(SCALES)],
                 "probabilities": None, "thread": made.letters(i),
             }
-            for i in known
-        ],
-        "pairs": [
-            [a, b, 0.512 if made.letters(a) and made.letters(a) == made.letters(b) else 0.125]
-            for a, b in pairs
+            for i in range(made.shots)
         ],
     }  # fmt: skip
 
 
-def _look(made: Made, slot: dict[str, Any], clip: list[tuple[int, str]]) -> dict[str, Any]:
-    numbers = {shot: n for n, (shot, _) in enumerate(clip)}
-    threads: dict[str, list[int]] = {}
-    for shot, number in numbers.items():
-        if made.grammar and (letters := made.letters(shot)):
-            threads.setdefault(letters, []).append(number)
+def _look(made: Made, slot: dict[str, Any], shot: int) -> dict[str, Any]:
+    around = [(shot - 1, "past"), (shot, "current"), (shot + 1, "future")]
+    clip = [(i, role) for i, role in around if 0 <= i < made.shots]
     shots = [
         {
-            "number": numbers[shot], "shot": shot, "role": role,
-            "start": shot * made.length, "end": (shot + 1) * made.length,
-            "seconds": [round((shot + (k + 0.5) / made.frames) * made.length, 6) for k in range(made.frames)],
+            "number": number, "shot": i, "role": role, "start": i * made.length, "end": (i + 1) * made.length,
+            "seconds": [(i + 0.5) * made.length],
         }
-        for shot, role in clip
+        for number, (i, role) in enumerate(clip)
     ]  # fmt: skip
-    scales = {str(n): SCALES[shot % 6] for shot, n in numbers.items() if made.grammar and SCALES[shot % 6]}
-    return look(
-        slot["id"], start=slot["start"], end=slot["end"], shots=shots, scales=scales, effective_scale=1.5,
-        threads=[thread for thread in threads.values() if len(thread) > 1], factors=["face", "object"],
-        maker={"engine": "fake", "model": "m1", "revision": "r1"}, overlay=made.overlay, frame_size=[252, 140],
-        steps={"Main characters": "A dog.", "Actions": "It <b>runs</b> & jumps."},
-        explanation="Shot 1 goes back to Shot 0.", notes=made.notes,
-    )  # fmt: skip
+    return look(slot["id"], start=slot["start"], end=slot["end"], shots=shots, notes=made.notes)
 
 
 def _cue(made: Made, slot: dict[str, Any]) -> Cue:
@@ -152,19 +149,18 @@ def _cue(made: Made, slot: dict[str, Any]) -> Cue:
     )  # fmt: skip
 
 
+def _write(folder: Path, name: str, value: dict[str, Any]) -> None:
+    (folder / f"{name}.json").write_text(json.dumps({"key": "k", **value}), encoding="utf-8")
+
+
 @dataclass
 class FakeFilm:
-    """Gives a picture for each second; ``asked`` are the lists of seconds that were asked for.
-
-    ``lost`` are seconds that it cannot give.
-    """
+    """Gives a picture for each second; ``lost`` are seconds that it cannot give."""
 
     size: tuple[int, int] = (128, 72)
     lost: Sequence[float] = ()
-    asked: list[list[float]] = field(default_factory=list)
 
     def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
-        self.asked.append(list(seconds))
         width, height = self.size
         y, x = np.mgrid[:height, :width]
         for second in seconds:
@@ -175,158 +171,73 @@ class FakeFilm:
             yield Picture(second, second, image)
 
 
-def _write(folder: Path, name: str, value: dict[str, Any]) -> None:
-    (folder / f"{name}.json").write_text(json.dumps({"key": "k", **value}), encoding="utf-8")
+def draw(folder: Path, film: FakeFilm | None = None, **more: bool) -> Path:
+    return write_sheet(WorkFolder(folder), (film or FakeFilm()).pictures, Config(), INFO, **more)
 
 
-# The page
-def sheet(folder: Path, made: Made, film: FakeFilm | None = None) -> Path:
-    return write_sheet(make_folder(folder, made), (film or FakeFilm()).pictures, Config())
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
-    made = Made(shots=6, text='Anna says "no" & <leaves>.', language="de")
-    return Page(sheet(tmp_path_factory.mktemp("page"), made).read_text(encoding="utf-8"))
-
-
-def sources(page: Page) -> set[str]:
-    return {str(image.attributes["src"]) for image in page.all("img")}
-
-
-def test_the_page_and_its_pictures_are_all_that_is_written_or_stand_in_one_file(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path, Made(shots=6))
-    before = set(tmp_path.rglob("*"))
-    beside = write_sheet(folder, FakeFilm().pictures, Config())
-    assert beside == tmp_path / "overview.html"
-    named = [tmp_path / name for name in sources(Page(beside.read_text(encoding="utf-8")))]
-    assert set(tmp_path.rglob("*")) - before == {beside, tmp_path / "overview", *named}
-    files = sorted(name.read_bytes() for name in named)
-    page = write_sheet(folder, FakeFilm().pictures, Config(), single_file=True)
-    assert not (tmp_path / "overview").exists()
-    within = sources(Page(page.read_text(encoding="utf-8")))
-    assert sorted(base64.b64decode(one.removeprefix("data:image/webp;base64,")) for one in within) == files
-    page.unlink()
-    page.mkdir()
-    with pytest.raises(WorkFolderError, match="cannot be written"):
-        write_sheet(folder, FakeFilm().pictures, Config())
-
-
-def test_the_page_needs_nothing_but_itself_and_can_be_read_by_all(page: Page) -> None:
-    assert page.source.startswith("<!DOCTYPE html>")
-    check_readable(page)
-    assert not page.all("iframe", "leaves", "b")
-    assert "http" not in page.source
-    assert "It &lt;b&gt;runs&lt;/b&gt; &amp; jumps." in page.source
-    for img in page.all("img"):
-        assert re.fullmatch(r"overview/[\w-]+\.webp", str(img.attributes["src"]))
-        assert img.attributes["loading"] == "lazy"
-    assert page.all("a")[0].attributes["href"] == f"#{page.all('main')[0].attributes['id']}"
-    assert page.all("h2")[0].text == "Lines"
-    assert all("details" in e.inside for e in page.all("h4"))
-    assert len(page.all("table")) == 4 + 3
-    for element in page.elements:
-        if "scroll" in str(element.attributes.get("class", "")).split():
-            assert (element.attributes["tabindex"], bool(element.attributes["aria-label"])) == ("0", True)
-
-
-def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
-    page = Page(sheet(tmp_path, Made(shots=3), FakeFilm(lost=(2.0, 6.0, 10.0, 2.5))).read_text())
-    assert page.source.count("no picture") == 3 + 1, (
-        "three shots on the strip, and the frame of the first line"
-    )
-    assert len(page.all("img")) == 1
-    # A line costs the page a bearable number of bytes.
-    folders = [make_folder(tmp_path / str(shots), Made(shots=shots, frames=30)) for shots in (2, 4)]
-    film = FakeFilm((480, 270)).pictures
-    few, more = (len(write_sheet(f, film, Config(), single_file=True).read_bytes()) for f in folders)
-    assert 10_000 < more - few < 80_000
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        Made(shots=1),
-        Made(shots=3, length=3000.0),
-        Made(shots=3, grammar=False, overlay=None),
-        Made(shots=3, status=CueStatus.SILENT, overlay="box"),
-        Made(shots=3, text="Собака бежит по мокрой дороге. 一只狗", language="ru"),
-        Made(shots=40, length=0.04, every=20, threads=30),
-    ],
-)
-def test_films_of_all_kinds(tmp_path: Path, made: Made) -> None:
-    page = Page(sheet(tmp_path, made, FakeFilm(size=(90, 160))).read_text(encoding="utf-8"))
-    assert len(page.all("h3")) == len(range(0, made.shots, made.every))
-    assert len([e for e in page.all("li") if "ol" in e.inside[-1:]]) >= made.shots
-
-
-@pytest.mark.parametrize(
-    ("label", "role"), [("number", Role.CURRENT), ("box", Role.CURRENT), ("box", Role.PAST)]
-)
-def test_frames_are_painted_as_in_the_run(label: str, role: Role) -> None:
-    image = np.random.default_rng(3).integers(0, 256, (180, 320, 3), np.uint8)
-    piece = Piece(4, 9, role, Interval(0, 2), (1.0,), 1)
-    look = SlotView((piece,), (), None, (), (), "", "fake", "", label, (252, 140))  # type: ignore[arg-type]
-    seen = np.asarray(as_seen(Picture(1.0, 1.0, image), piece, look, Config()))
-    clip = Clip(fit(image[None], (252, 140)), np.array([1.0]), np.array([4], np.int64))
-    current = (4,) if role is Role.CURRENT else ()
-    assert (seen == paint(clip, OverlaySettings(label=label), current=current).images[0]).all()  # type: ignore[arg-type]
-
-
-def test_pictures_have_words_and_sizes_and_what_a_describer_asks_is_there(page: Page) -> None:
-    images = page.all("img")
-    assert len(images) == 6 + 3
-    for img in images:
-        assert img.attributes["alt"] is not None
-        assert int(str(img.attributes["width"])) > 0
-        assert int(str(img.attributes["height"])) > 0
-    for figure in [k for k, e in enumerate(page.elements) if e.tag == "figure"]:
-        inside = [e for e in page.elements[figure : figure + 40] if e.tag == "img"]
-        assert inside[0].attributes["alt"]
-    drawn = [e for e in page.elements if e.attributes.get("role") == "img"]
-    assert [e.attributes["aria-label"] for e in drawn] == [
-        "00:00.0 to 00:15.0: shots 0 to 3, 3.5 s of speech, 2 slots, 2 spoken lines.",
-        "00:15.0 to 00:24.0: shots 3 to 5, 2.5 s of speech, 1 slot, 1 spoken line.",
-    ]
-    text = page.all("main")[0].text
-    for words in (
-        "extreme close-up 1, close-up 1, medium 1, full 1, long 1, unknown 1",
-        "effective scale 1.50, factors face, object",
-        "thread B: Shot 0 and Shot 2; thread A: Shot 1 and Shot 3",
-        "nobody yet",
-        "Shot 1 goes back to Shot 0.",
-        "in frames of 252 x 140 pixels that carry the number of their shot",
-        "Shot 0: 0.500, 1.500, 2.500, 3.500 s",
-        "0.51 +",
-    ):
-        assert words in re.sub(r"\s+", " ", text), words
+def read(folder: Path) -> Worksheet:
+    return read_worksheet(folder, Config(), INFO)
 
 
 # What is read from the records
-FACTS = Facts(
-    current=(1,),
-    people=(
-        PeopleFact(1, 0, 1, 1, "left", 0.5, True, None, False, False, 0.9, framing="upper body"),
-        PeopleFact(0, 0, 1, 3, "centre", 0.5, True, None, False, False, 0.9),
-    ),
-    things=(ThingFact(1, "umbrella", 1, "right", 0.9),),
-    texts=(TextFact(1, "READY", "sign", 0, 1, 0.95),),
-    light=(LightFact(1, "dark", "fade-in", 0.9), LightFact(2, "middling", None, 0.9)),
-)
+def test_a_slot_has_its_shots_people_texts_and_dialogue(tmp_path: Path) -> None:
+    sheet = read(make_folder(tmp_path, Made(notes=FACTS.to_json())))
+    assert sheet.missing == ()
+    first, second, _ = sheet.entries
+    assert [(e.id, e.start, e.max_words, e.song) for e in sheet.entries] == [
+        ("s00000200", 0.2, 9, False), ("s00008200", 8.2, 9, False), ("s00016200", 16.2, 9, True),
+    ]  # fmt: skip
+    assert shot_words(second.shots[0]) == "Shot 3 from 0:08.2: medium, same set-up as shot 1"
+    assert second.shots[0].pictures == (8.4,)
+    assert people_words(second.people) == ("Shot 3: Thom and 2 other faces",)
+    assert [(text.text, text.offer) for text in second.texts] == [
+        ("READY", 'Text reads: "READY."'),
+        ("one two three four five six seven eight nine ten", ""),  # ten words do not fit
+    ]
+    assert [(line.speaker, line.text) for line in second.before] == [("Anna", "Words 0"), ("", "Words 1")]
+    assert [line.text for line in second.after] == ["Words 2", "Words 3"]
+    assert first.before == ()
 
 
-def test_everything_in_the_records_arrives(tmp_path: Path) -> None:
-    subject = read_subject(make_folder(tmp_path, Made(shots=6)))
-    assert (subject.name, subject.end, len(subject.shots)) == ("film.mp4", 24.0, 6)
-    assert [shot.thread for shot in subject.shots] == ["A", "B", "A", "B", "A", "B"]
-    assert [shot.scale for shot in subject.shots][:2] == [ShotScale.EXTREME_CLOSE_UP, ShotScale.CLOSE_UP]
-    assert [s.index for s in subject.threads["B"]] == [1, 3, 5]
-    assert Counter(shot.scale for shot in subject.shots) == dict.fromkeys((*ShotScale, None), 1)
-    assert (subject.score(2, 0), subject.score(0, 1), subject.score(0, 5)) == (0.512, 0.125, None)
-    assert (subject.threshold, subject.features, subject.scale_method) == (0.3, "grid/1", "by-face/1")
-    assert (len(subject.speech), subject.speech_source) == (6, "subtitles film.srt")
-    assert [line.id for line in subject.lines] == ["s00000200", "s00008200", "s00016200"]
-    assert subject.missing == ()
+def test_dialogue_stands_once_for_who_reads_on(tmp_path: Path) -> None:
+    sheet = read(make_folder(tmp_path, Made()))
+    told = [[line.text for line in (*e.before, *e.after)] for e in sheet.in_one_reading]
+    assert told == [["Words 0", "Words 1"], ["Words 2", "Words 3"], ["Words 4", "Words 5"]]
+
+
+def test_texts_of_other_languages_have_no_english_around_them(tmp_path: Path) -> None:
+    sheet = read(make_folder(tmp_path, Made(notes=FACTS.to_json(), language="de")))
+    assert sheet.entries[1].texts[0].offer == "READY"
+
+
+def test_a_long_shot_is_shown_again_and_a_sliver_not_at_all(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=2, length=30.0, every=2))
+    slots = json.loads((folder / "slots.json").read_text())
+    slots["slots"] = [{"id": "s00022000", "start": 22.0, "end": 30.05, "max_words": 9, "credits": False}]
+    (folder / "slots.json").write_text(json.dumps(slots))
+    (shot,) = read(folder).entries[-1].shots
+    assert shot.pictures == (22.2, 24.8, 27.4)
+
+
+def test_a_new_place_is_where_one_exchange_of_set_ups_ends_and_another_begins(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=8, every=1))
+    grammar = json.loads((folder / "grammar.json").read_text())
+    for row, letters in zip(grammar["shots"], "ABABCDCD", strict=True):
+        row["thread"] = letters
+    (folder / "grammar.json").write_text(json.dumps(grammar))
+    words = [entry.shots[0].setup for entry in read(folder).entries]
+    again = [f"same set-up as shot {number}" for number in (1, 2, 5, 6)]
+    new = "perhaps a new place: no set-up from before comes back"
+    assert words == ["", "", *again[:2], new, "", *again[2:]]
+
+
+def test_a_line_without_a_slot_has_an_entry_of_its_own(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made())
+    track = load_track(folder / "track.json")
+    added = replace(track.cues[0], id="h00013000", slot_id=None, interval=Interval(13, 14))
+    (folder / "track.json").write_text(to_json(track.with_cues((*track.cues, added))))
+    (entry,) = [entry for entry in read(folder).entries if entry.id == "h00013000"]
+    assert (entry.max_words, [shot.shot for shot in entry.shots]) == (None, [3])
 
 
 @pytest.mark.parametrize(("name", "values"), [
@@ -337,74 +248,119 @@ def test_everything_in_the_records_arrives(tmp_path: Path) -> None:
 def test_a_damaged_record_is_left_out_and_said(tmp_path: Path, name: str, values: dict[str, Any]) -> None:
     path = make_folder(tmp_path, Made()) / f"{name}.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-    subject = read_subject(tmp_path)
-    assert [said for said in subject.missing if said.startswith(f"{name}.json is damaged")]
-    assert len(subject.shots) == 6
+    sheet = read(tmp_path)
+    assert [said for said in sheet.missing if said.startswith(f"{name}.json is damaged")]
+    assert len(sheet.entries) == 3
 
 
-def test_half_a_record_of_stage_one_costs_only_its_line(tmp_path: Path) -> None:
-    path = make_folder(tmp_path, Made()) / "stage1.jsonl"
+def test_half_a_record_of_stage_one_costs_only_its_facts(tmp_path: Path) -> None:
+    path = make_folder(tmp_path, Made(notes=FACTS.to_json())) / "stage1.jsonl"
     path.write_text(path.read_text()[:-40])
-    subject = read_subject(tmp_path)
-    assert [subject.look(cue) is not None for cue in subject.lines] == [True, True, False]
-    assert subject.missing == ("1 record in stage1.jsonl is damaged and left out.",)
+    sheet = read(tmp_path)
+    assert [bool(entry.texts) for entry in sheet.entries] == [True, True, False]
+    assert sheet.missing == ("1 record in stage1.jsonl is damaged and left out.",)
 
 
-def test_people_in_words_have_their_names() -> None:
-    thom, celia = Named("thom", "Thom"), Named("celia", "the woman in red", named=False)
-    alone = PeopleFact(0, 1, 2, 1, "left", 0.5, True, "still", False, False, 0.9, names=(thom,))
-    both = PeopleFact(1, 1, 2, 3, "left", 0.5, True, None, False, False, 0.9, names=(thom, celia))
-    told = in_words(Facts((0, 1), people=(alone, both)))
-    assert told == {0: "Thom, on the left", 1: "three people (Thom, the woman in red)"}
+def test_the_material_is_a_record_that_is_written_where_it_changes(tmp_path: Path) -> None:
+    folder = WorkFolder(make_folder(tmp_path, Made(notes=FACTS.to_json())))
+    sheet = read(tmp_path)
+    keep_material(folder, sheet, INFO)
+    path = tmp_path / "material.json"
+    record, written = json.loads(path.read_text()), path.stat().st_mtime_ns
+    assert record["slots"][1]["people"] == [{"shot": 2, "known": ["Thom"], "faces": 2}]
+    assert [asdict(text) for text in sheet.entries[1].texts] == record["slots"][1]["texts"]
+    keep_material(folder, sheet, INFO)
+    assert path.stat().st_mtime_ns == written
+    keep_material(folder, replace(sheet, film="other.mp4"), INFO)
+    assert json.loads(path.read_text())["key"] != record["key"]
 
 
-def test_words_of_a_shot_come_from_the_clip_that_is_about_it(tmp_path: Path) -> None:
-    made = Made(shots=6, notes=FACTS.to_json())
-    shots = read_subject(make_folder(tmp_path, made)).shots
-    assert shots[2].seen.startswith("one person")
-    assert shots[1].seen.startswith("one person")  # number 1 of the first clip, in which it is a future shot
-    assert shots[5].seen == ""
+# The page
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    made = Made(text='Anna says "no" & <leaves>.', notes=FACTS.to_json())
+    return Page(draw(make_folder(tmp_path_factory.mktemp("page"), made)).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("end", "shots", "length", "rows"), [
-    (3.0, 1, 15, 1), (44.5, 10, 15, 3), (600.0, 4, 120, 5), (7200.0, 1500, 120, 60), (7200.0, 30, 600, 12),
-    (90_000.0, 9000, 600, 150),
-])  # fmt: skip
-def test_rows_of_the_time_line(end: float, shots: int, length: int, rows: int) -> None:
-    found = row_times(end, shots)
-    assert (found[0].duration, len(found)) == (length, rows)
-    assert found[0].start == 0
-    assert found[-1].start < end <= found[-1].end
+def sources(page: Page) -> set[str]:
+    return {str(image.attributes["src"]) for image in page.all("img")}
 
 
-def spans(parts: Sequence[Span]) -> list[tuple[str, float, float]]:
-    """Kind, start and end in seconds of a row of 15 s."""
-    return [(p.kind, round(p.left * 0.15, 6), round((p.left + p.width) * 0.15, 6)) for p in parts]
+def test_the_page_and_its_pictures_are_all_that_is_written_or_stand_in_one_file(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=6))
+    before = set(tmp_path.rglob("*"))
+    beside = draw(folder)
+    assert beside == tmp_path / "worksheet.html"
+    named = [tmp_path / name for name in sources(Page(beside.read_text(encoding="utf-8")))]
+    own = {beside, tmp_path / "worksheet", tmp_path / "material.json", *named}
+    assert set(tmp_path.rglob("*")) - before == own
+    files = sorted(name.read_bytes() for name in named)
+    page = draw(folder, single_file=True)
+    assert not (tmp_path / "worksheet").exists()
+    within = sources(Page(page.read_text(encoding="utf-8")))
+    assert sorted(base64.b64decode(one.removeprefix("data:image/jpeg;base64,")) for one in within) == files
+    page.unlink()
+    page.mkdir()
+    with pytest.raises(WorkFolderError, match="cannot be written"):
+        draw(folder)
 
 
-def test_the_time_line_shows_what_happens_when(tmp_path: Path) -> None:
-    (row,) = timeline(read_subject(make_folder(tmp_path, Made(shots=3, length=5, threads=2))))
-    assert spans(row["shots"]) == [("shot", 0, 5), ("shot", 5, 10), ("shot", 10, 15)]
-    assert [(p.words, p.thread) for p in row["shots"]] == [("0 A", "A"), ("1 B", "B"), ("2 A", "A")]
-    assert spans(row["speech"]) == [("speech", 2.5, 3.5), ("lyrics", 7.5, 8.5), ("speech", 12.5, 13.5)]
-    assert spans(row["slots"]) == [("slot", 0.2, 2.2), ("slot", 10.2, 12.2)]
-    assert spans(row["lines"]) == [("heard", 0.2, 1.7), ("heard", 10.2, 11.7)]
-    assert [(round(place * 0.15, 6), words) for place, words in row["ticks"][:2]] == [
-        (0, "00:00"),
-        (1, "00:01"),
-    ]
-    assert row["end"] == 100
+def test_the_page_needs_nothing_but_itself_and_can_be_read_by_all(page: Page) -> None:
+    assert page.source.startswith("<!DOCTYPE html>")
+    check_readable(page)
+    assert not page.all("iframe", "leaves", "b")
+    assert "http" not in page.source
+    assert "Anna says &#34;no&#34; &amp; &lt;leaves&gt;." in page.source
+    for img in page.all("img"):
+        assert re.fullmatch(r"worksheet/\d+\.jpg", str(img.attributes["src"]))
+        assert re.fullmatch(r"Shot \d at 0:\d\d\.\d", str(img.attributes["alt"]))
+    assert len(page.all("h3")) == 3
 
 
-def test_the_page_says_who_was_recognised_and_escapes_names(tmp_path: Path) -> None:
-    thom = {"id": "thom", "called": "Thom <b>", "mark": "red", "current": True}
-    path = make_folder(tmp_path, Made(shots=6)) / "stage1.jsonl"
-    first, *rest = path.read_text().splitlines(keepends=True)
-    path.write_text(json.dumps({**json.loads(first), "characters": [thom]}) + "\n" + "".join(rest))
-    text = write_sheet(tmp_path, FakeFilm().pictures, Config()).read_text(encoding="utf-8")
-    assert "<dt>Recognised</dt><dd>Thom &lt;b&gt; (red)</dd>" in text
-    assert text.count("<dt>Recognised</dt>") == 1
-    assert "Thom &lt;b&gt; in 1 clip" in text
+def test_the_page_says_what_a_describer_asks(page: Page) -> None:
+    text = re.sub(r"\s+", " ", page.all("main")[0].text)
+    for words in (
+        "00:00:08.200 to 00:00:10.200 2.0 s, 9 words fit",
+        "Shot 3, medium",
+        "same set-up as shot 1",
+        "Who is seen Shot 3: Thom and 2 other faces",
+        'Text on the screen 0:00.3 Text reads: "READY."',
+        "Song likely here: a line is a choice.",
+        "0:02.5 Anna: Words 0",
+        'Line Anna says "no" & <leaves>.',
+    ):
+        assert words in text, words
+    assert "Environment" not in text
+
+
+def test_where_there_is_no_line_there_is_room_to_write(tmp_path: Path) -> None:
+    page = Page(draw(make_folder(tmp_path, Made(status=CueStatus.SILENT))).read_text())
+    rooms = [e for e in page.elements if e.attributes.get("class") == "room"]
+    assert [room.attributes["aria-label"] for room in rooms] == ["Room to write"] * 3
+    assert len(page.all("hr")) == 3 * 2
+
+
+def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
+    page = Page(draw(make_folder(tmp_path, Made()), FakeFilm(lost=(0.4, 8.4))).read_text())
+    assert page.source.count("no picture") == 2
+    assert len(page.all("img")) == 1
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Made(shots=1),
+        Made(shots=3, length=3000.0),
+        Made(shots=3, grammar=False),
+        Made(shots=3, status=CueStatus.SILENT),
+        Made(shots=3, text="Собака бежит по мокрой дороге. 一只狗", language="ru"),
+        Made(shots=40, length=0.04, every=20, threads=30),
+    ],
+)
+def test_films_of_all_kinds(tmp_path: Path, made: Made) -> None:
+    page = Page(draw(make_folder(tmp_path, made), FakeFilm(size=(90, 160))).read_text(encoding="utf-8"))
+    check_readable(page)
+    assert len(page.all("h3")) == len(range(0, made.shots, made.every))
 
 
 def test_stretches_without_speech_and_ad_are_named_within_what_was_described() -> None:

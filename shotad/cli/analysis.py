@@ -144,10 +144,10 @@ def summary(found: dict[str, Any], shots: int) -> str:
 @click.option("--single-file", is_flag=True, help="Put the pictures into the page (7 kB each).")
 @console_options
 def sheet_command(console: Console, **options: Any) -> None:
-    """Draw a film's worksheet: worksheet.html, slot by slot, with pictures, people, texts, dialogue and room to write.
+    """Draw a film's worksheet: worksheet.html, slot by slot, with pictures, people, texts and dialogue.
 
-    Name the film, or its work folder if the film is next to it. A film that was not described yet has no lines
-    and no texts there.
+    Name the film, or its work folder if the film is next to it. A film that was not described yet has no
+    lines and no texts there.
     """
     from shotad.description import RunContext, get_ready, prepare, study, write_sheet
     from shotad.film import Frames

@@ -42,9 +42,9 @@ def export_command(
     """Write a track as scripts, or check scripts.
 
     PATH is a film, a work folder, or the file of a translation. Without --format it writes the first five
-    formats next to the track. docx and xlsx show the material of each slot beside its line (pictures in docx), and need the extra
-    shotad[documents]. hls and dash are lines for a
-    playlist or manifest, which tell players about the description.
+    formats next to the track. docx and xlsx show the material of each slot beside its line (docx with
+    pictures), and need the extra shotad[documents]. hls and dash are lines for a playlist or manifest, which
+    tell players about the description.
 
     With --check, PATHS are script files from any program; exit code 1 if one breaks the rules of its format.
     """
@@ -84,7 +84,7 @@ def export_command(
             refuse_older(track, file.parent, file=name)
         for form, place in zip(chosen, places, strict=True):
             check_unchanged(track, form, place)
-    worksheet = _worksheet_of(file) if any(form.has_material for form in chosen) else None
+    worksheet = _worksheet_of(file, track.language) if any(form.has_material for form in chosen) else None
     written = [
         str(write_format(track, form, place, worksheet=worksheet, overwrite=True))
         for form, place in zip(chosen, places, strict=True)
@@ -94,13 +94,13 @@ def export_command(
     console.result("\n".join(written), {"files": written})
 
 
-def _worksheet_of(file: Path) -> Worksheet | None:
+def _worksheet_of(file: Path, language: str) -> Worksheet | None:
     """The material of the work folder in which a track lies; None where it has no records of the film."""
     from shotad.description import worksheet_with_pictures
 
     if not (file.parent / "shots.json").is_file():
         return None
-    return worksheet_with_pictures(file.parent)
+    return worksheet_with_pictures(file.parent, language)
 
 
 _MOST_SHOWN = 100

@@ -1,5 +1,7 @@
 """Forgetting people: their photos in a cast folder, and what belongs to their faces in work folders.
 
+The worksheet shows faces and names: it goes too, and ``shotad sheet`` draws it again without them.
+
 In a work folder, ``faces.jsonl`` and ``discovered.jsonl`` hold the embeddings of all faces seen, a record for
 each shot, ``cast-faces.json`` those of the cast's photos, and ``characters.json`` whose each face was. Of one
 person records go in which they were recognised, or in which any face is a little like theirs.
@@ -19,6 +21,7 @@ import numpy.typing as npt
 
 from shotad.core import CastError, Member, RecordLog, UsageError, WorkFolder, read_file, work_folder_of
 from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
+from shotad.description.worksheet_page import remove_worksheet
 from shotad.sight import from_row, names_of, photos_in, unread_in, used_in
 
 LITTLE_ALIKE = 0.2
@@ -97,7 +100,8 @@ def clear_all(path: Path) -> Cleared:
         there = [file for file in _files(path) if os.path.lexists(file)]
         for file in there:
             file.unlink()
-        return Cleared(path, tuple(file.name for file in there))
+        removed = (*(file.name for file in there), *remove_worksheet(path))
+        return Cleared(path, removed)
 
 
 def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
@@ -128,7 +132,7 @@ def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
         if known is not None and (without := _without_person(known, member)) != known:
             folder.write_json(f"{CHARACTERS}.json", without)
             files.append(f"{CHARACTERS}.json")
-        return Cleared(path, changed=tuple(files), records=records)
+        return Cleared(path, remove_worksheet(path), changed=tuple(files), records=records)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -32,13 +32,13 @@ from shotad.description.clip_builder import get_ready, understand
 from shotad.description.conversation import Record, slot_seed
 from shotad.description.engine_pair import Engines, Used
 from shotad.description.inputs import check_setting_files
-from shotad.description.worksheet_page import write_sheet
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter, one_line
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Memory, story_of
+from shotad.description.worksheet_page import write_sheet
 from shotad.film import Film, Prepared, recorded, refuse_lost_slots
 from shotad.script import (
     TRACK,

@@ -1,8 +1,8 @@
 """The worksheet of a film, read from the records in its work folder (`Worksheet`).
 
-What was measured and is not said stands there for the describer: each slot with its shots, its people, the texts
-on its screen and the dialogue around it. Whatever is missing or broken is left out, and said. Of Stage I's facts
-only texts, faces and credits are read.
+What was measured and is not said stands there for the describer: each slot with its shots, its people, the
+texts on its screen and the dialogue around it. Whatever is missing or broken is left out, and said. Of Stage
+I's facts only texts, faces and credits are read.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ MATERIAL = "material.json"
 _BEHIND_CUT = 0.2
 """Seconds behind a cut at which a picture is taken: at the cut itself a dissolve shows both shots."""
 _SECONDS_OF_A_PICTURE, _MOST_PICTURES = 3.0, 4
-"""Seconds of one shot after which it is shown again, for something may happen in it; and how often at most."""
+"""Seconds of one shot after which it is shown again, for something may happen in it; how often at most."""
 _LEAST_PART = 0.1
 """Seconds of a shot within a slot below which it has no picture of its own."""
 _NEAR = 0.25
@@ -82,9 +82,12 @@ class FilmRecords:
     people: SeenPeople = field(default_factory=SeenPeople)
 
 
-def read_worksheet(folder: Path, config: Config, info: FilmInfo | None = None) -> Worksheet:
+def read_worksheet(
+    folder: Path, config: Config, info: FilmInfo | None = None, *, language: str = ""
+) -> Worksheet:
     """The worksheet of the film of ``folder``, without pictures. ``info`` is None where the film is gone.
 
+    ``language`` is that of the lines into which texts are taken in, where it is not the track's.
     Raises WorkFolderError without shots, ScriptError for a track that is damaged.
     """
     work = WorkFolder(folder)
@@ -95,7 +98,7 @@ def read_worksheet(folder: Path, config: Config, info: FilmInfo | None = None) -
         raise WorkFolderError(f"{work.path / 'shots.json'} is missing.", hint)
     track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
     name = track.film.name if track is not None else str(found.get("film", folder.stem))
-    language = track.language if track is not None else config.language
+    language = language or (track.language if track is not None else config.language)
     fingerprint = (
         info.fingerprint if info is not None else track.film.fingerprint if track is not None else ""
     )
@@ -208,7 +211,8 @@ def _with_material(entry: SheetEntry, records: FilmRecords, film: str, language:
         replace(
             shot,
             scale=records.scales.get(shot.shot, ""),
-            setup=setup_words(shot.shot, indices, records.threads),
+            same_as=same_setup(shot.shot, indices, records.threads),
+            new_place=may_be_new_place(shot.shot, indices, records.threads),
         )
         for shot in shots_in(entry.interval, records.shots)
     )
@@ -247,28 +251,30 @@ def shots_in(interval: Interval, shots: Sequence[Shot]) -> tuple[SheetShot, ...]
     return tuple(long_parts or parts)
 
 
-def setup_words(shot: int, shots: Sequence[int], threads: Mapping[int, str]) -> str:
-    """How the set-up of a shot belongs to those before it; empty where nothing is known.
+def same_setup(shot: int, shots: Sequence[int], threads: Mapping[int, str]) -> int | None:
+    """The last shot before this one that shares its camera set-up, by index; None where none is known.
 
     ``shots`` are the indices of the film's shots in order, ``threads`` the letters of those that share a
-    set-up with another. Where one exchange of set-ups ends and another begins, and no set-up from before comes
-    back, the film may be in another place; who describes looks whether it is.
+    set-up with another.
     """
-    place = bisect_left(shots, shot)
     thread = threads.get(shot)
     if thread is None:
-        return ""
-    earlier = [index for index in shots[:place] if threads.get(index) == thread]
-    if earlier:
-        return f"same set-up as shot {earlier[-1]}"
-    # The shot begins a set-up that comes back, and the one before it ended one: two exchanges meet here.
-    ended = threads.get(shots[place - 1]) if place else None
+        return None
+    earlier = [index for index in shots[: bisect_left(shots, shot)] if threads.get(index) == thread]
+    return earlier[-1] if earlier else None
+
+
+def may_be_new_place(shot: int, shots: Sequence[int], threads: Mapping[int, str]) -> bool:
+    """Whether one exchange of set-ups ends before this shot and another begins with it, and none from before
+    comes back. Then the film may be in another place; who describes looks whether it is."""
+    place = bisect_left(shots, shot)
+    if place == 0 or threads.get(shot) is None:
+        return False
+    ended = threads.get(shots[place - 1])
     if ended is None or ended not in {threads.get(index) for index in shots[: place - 1]}:
-        return ""
+        return False
     before = {threads.get(index) for index in shots[:place]} - {None}
-    if before & {threads.get(index) for index in shots[place:]}:
-        return ""
-    return "perhaps a new place: no set-up from before comes back"
+    return before.isdisjoint({threads.get(index) for index in shots[place:]})
 
 
 def _people_in(
@@ -283,8 +289,7 @@ def _people_in(
             if face.shot == shot.shot and face.first < shot.end + _NEAR and face.last > shot.start - _NEAR
         ]
         names = [records.people.name_at(face, film, entry.start) for face in seen]
-        # The same face may have been seen by the run and by discovery: where nobody knows whose it is, the most
-        # at one moment counts.
+        # The same face may have been seen by the run and by discovery: the most at one moment counts.
         count = max((_at_once(seen, face.first) for face in seen), default=0)
         for fact in records.faces.get(entry.id, ()):
             if fact.shot == shot.shot and fact.first < shot.end + _NEAR and fact.last > shot.start - _NEAR:

@@ -1,8 +1,8 @@
 """The worksheet's printable form: ``worksheet.html``, a film slot by slot, with room to write.
 
-For eyes, ears and paper, without scripts. Its small pictures, one behind each cut in a slot and one at the slot's
-beginning, are files in the folder ``worksheet`` beside the page, or stand in the page itself. The scripts for Word
-take the same pictures.
+For eyes, ears and paper, without scripts. Its small pictures, one behind each cut in a slot and one at the
+slot's beginning, are files in the folder ``worksheet`` beside the page, or stand in the page itself. The
+scripts for Word take the same pictures.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from shotad.core import (
     spanned,
     write_bytes,
 )
-from shotad.description.worksheet import keep_material, read_worksheet
+from shotad.description.worksheet import MATERIAL, keep_material, read_worksheet
 from shotad.film import Pictures, film_of, open_film, page_environment
 from shotad.script import (
     NO_FILM,
@@ -58,7 +58,8 @@ from shotad.script import (
 PAGE, PICTURES = "worksheet.html", "worksheet"
 
 _TEMPLATES = Path(__file__).parent / "worksheet_templates"
-_PICTURE = re.compile(r"\d{9,}\.jpg|person-[A-Z]+\.jpg")
+_PORTRAIT = re.compile(r"person-[A-Z]+\.jpg")
+_PICTURE = re.compile(rf"\d{{9,}}\.jpg|{_PORTRAIT.pattern}")
 """Names of the pictures that `write_sheet` writes."""
 
 PIXELS = 32_000
@@ -92,8 +93,8 @@ def write_sheet(
 ) -> Path:
     """Write ``worksheet.html`` and ``material.json`` from the records in ``folder``; the page's path.
 
-    ``pictures`` give the frames of the film. The same records and pictures give the same bytes. ``single_file``:
-    the pictures stand in the page. Raises WorkFolderError, ScriptError for a bad track.
+    ``pictures`` give the frames of the film. The same records and pictures give the same bytes.
+    ``single_file``: the pictures stand in the page. Raises WorkFolderError, ScriptError for a bad track.
     """
     sheet = read_worksheet(folder.path, config, info)
     keep_material(folder, sheet, info)
@@ -123,6 +124,15 @@ def write_sheet(
     return page
 
 
+def remove_worksheet(folder: Path) -> tuple[str, ...]:
+    """Delete what the worksheet says and shows of people; the names of the files that went."""
+    portraits = own_files(folder / PICTURES, _PORTRAIT)
+    gone = [path for path in (folder / MATERIAL, folder / PAGE, *portraits) if path.is_file()]
+    for path in gone:
+        path.unlink()
+    return tuple(path.relative_to(folder).as_posix() for path in gone)
+
+
 def wanted_moments(sheet: Worksheet) -> list[float]:
     """The seconds of the film of which a worksheet shows pictures, ascending."""
     return sorted({*sheet.moments, *(face.second for face in sheet.faces)})
@@ -146,7 +156,7 @@ def face_name(face: SheetFace) -> str:
 def _cut_pictures(
     sheet: Worksheet, pictures: Pictures, advance: Any = lambda: None
 ) -> Iterator[tuple[str, Image.Image]]:
-    """Name and picture of all that a worksheet shows, in order of time; what the film cannot give is left out."""
+    """Name and picture of all that a worksheet shows, in order of time; what is lost is left out."""
     of_slots = set(sheet.moments)
     faces: dict[float, list[SheetFace]] = {}
     for face in sheet.faces:
@@ -187,8 +197,8 @@ def _jpeg(image: Image.Image) -> bytes:
     return out.getvalue()
 
 
-def worksheet_with_pictures(folder: Path) -> Worksheet:
-    """The worksheet of a work folder for a script: with the pictures that lie there, else taken from the film.
+def worksheet_with_pictures(folder: Path, language: str) -> Worksheet:
+    """The worksheet of a work folder for a script in ``language``, with pictures: those there, else the film's.
 
     Where the film is gone `Worksheet.no_pictures` says so. Raises as `read_worksheet`.
     """
@@ -204,7 +214,7 @@ def worksheet_with_pictures(folder: Path) -> Worksheet:
             name = load_track(track).film.name if track.exists() else ""
             film = open_film(film_of(folder, run, name), reader=config.film.reader, frame_rate=run.frame_rate)
     try:
-        sheet = read_worksheet(folder, config, film.info if film is not None else None)
+        sheet = read_worksheet(folder, config, film.info if film is not None else None, language=language)
         found: dict[float, bytes] = {}
         for second in sheet.moments:
             with suppress(OSError):

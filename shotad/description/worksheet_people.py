@@ -18,7 +18,6 @@ from shotad.core import (
     Member,
     ShotadError,
     WorkFolder,
-    WorkFolderError,
     read_file,
     read_settings,
     thread_name,
@@ -91,7 +90,7 @@ class SeenPeople:
 
 
 def cast_place(folder: Path, film: Path | None) -> Path | None:
-    """Where the cast of a film lies: what its run was given, else what was found beside it or in the folder."""
+    """Where the cast of a film lies: as its run was given it, else beside the film or in the folder."""
     try:
         given = read_settings(folder).given.cast
     except ShotadError:
@@ -122,47 +121,41 @@ def seen_people(
     place = cast_place(folder, info.path if info is not None else None)
     members: dict[str, Member] = {}
     holdings: Holdings | None = None
-    if place is not None:
-        try:
+    decided: dict[TrackName, str] = {}
+    try:
+        if place is not None:
             members, holdings = _read_cast(folder, place)
-        except ShotadError as error:
-            missing.append(f"{error.what.rstrip('.')}; so people have no names.")
+        decided = _decided_in(folder)
+    except ShotadError as error:
+        missing.append(f"{error.what.rstrip('.')}; so people have no names.")
 
     looked = _tracks_in(folder / f"{FACES}.jsonl", models)
-    discovered = _tracks_in(folder / f"{DISCOVERED}.jsonl", models)
-    try:
-        decided = _decided_in(folder)
-    except (WorkFolderError, KeyError, TypeError, ValueError) as error:
-        decided = {}
-        missing.append(f"characters.json cannot be read ({error}), so people have no names.")
-
     # Discovery has looked at the whole film, a run with a cast only at its clips.
+    discovered = _tracks_in(folder / f"{DISCOVERED}.jsonl", models)
     tracks = discovered or looked
-    if discovered:
-        lines = height or _HIGHEST
-        if info is not None:
-            lines = info.size_within(max_pixels=PIXELS)[1]
-    else:
-        lines = config.film.grid_height
+    lines = (height or _HIGHEST) if discovered else config.film.grid_height
+    if info is not None:
+        lines = info.size_within(max_pixels=PIXELS)[1] if discovered else info.size_within(lines)[1]
     people = people_in(tracks, lines, models.join, models.margin) if tracks else []
 
     faces: list[SeenFace] = []
     by_letter: dict[str, tuple[Face, ...]] = {}
     cast_ids: dict[str, str] = {}
-    grouped: set[int] = set()
     named_looks = _named_looks(looked, decided)
-    for person in people:
+    # Letters go by place among all groups, so that nobody's changes when somebody else gets a name.
+    for place_among_all, person in enumerate(people):
+        letter = thread_name(place_among_all)
         member = _member_of(person, named_looks, holdings, fingerprint)
-        letter = ""
-        if member not in members or not members[member].says:
-            letter = thread_name(len(by_letter))
+        is_named = member in members and bool(members[member].says)
+        if not is_named:
+            by_letter[letter] = tuple(face for track in person.tracks for face in track.faces)
             if member in members:
                 cast_ids[letter] = member
-            member = ""
-            by_letter[letter] = tuple(face for track in person.tracks for face in track.faces)
         for track in person.tracks:
-            grouped.add(id(track))
-            faces.append(SeenFace(track.shot, track.first, track.last, member, letter))
+            whose = SeenFace(track.shot, track.first, track.last, member) if is_named else None
+            faces.append(whose or SeenFace(track.shot, track.first, track.last, letter=letter))
+
+    grouped = {id(track) for person in people for track in person.tracks}
     for track in tracks:
         if id(track) not in grouped and not _is_named(track, named_looks):
             faces.append(SeenFace(track.shot, track.first, track.last))

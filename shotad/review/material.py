@@ -1,4 +1,4 @@
-"""The material of a line on the page: its slot in the worksheet, in the words of the worksheet's other forms."""
+"""The material of a line on the page: its slot in the worksheet, in the same words as there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from shotad.core import ReviewError, ShotadError, inner_folder, read_file
+from shotad.core import ReviewError, ShotadError, read_file
 from shotad.description import cast_place, picture_file, read_worksheet
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
@@ -19,8 +19,8 @@ from shotad.script import (
     length_words,
     mark_words,
     people_words,
-    shot_words,
     short_time,
+    shot_words,
     text_words,
 )
 
@@ -48,7 +48,7 @@ class Material:
         pictures = [
             {
                 "url": f"/media/moments/{round(second * 1000)}.jpg",
-                "name": f"Shot {shot.shot} at {short_time(second)}",
+                "name": f"Shot {shot.shot + 1} at {short_time(second)}",
             }
             for shot in entry.shots
             for second in shot.pictures

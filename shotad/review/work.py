@@ -143,7 +143,7 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
     if any(form.has_material for _, form in forms):
         from shotad.description import worksheet_with_pictures
 
-        worksheet = worksheet_with_pictures(place)
+        worksheet = worksheet_with_pictures(place, session.track.language)
         if worksheet.no_pictures:
             progress.note(worksheet.no_pictures)
     task = progress.task("Writing scripts", len(forms), "files")

@@ -5,9 +5,9 @@ and a language for the whole text, real headings, one plain table without merged
 marked as heads and repeated on every page, a name and a description of the table, 12 points, no colour that
 says anything. What is machine-made is said before the script begins.
 
-With a worksheet each row has its slot's pictures and material beside the line: who is seen, texts to take in, the
-shots, the dialogue before and after. Pictures of a slot stand in one image, with their times and shots below, and
-in its description. The lines keep 12 points, the rest has 10.
+With a worksheet each row has its slot's pictures and material beside the line: who is seen, texts to take
+in, the shots, the dialogue before and after. Pictures of a slot stand in one image, with their times and
+shots below, and in its description. The lines keep 12 points, the rest has 10.
 
 Read are the tables of any Word document, from the XML by lxml: what Word shows with all changes accepted
 counts. Lost: kind, candidates, provenance.
@@ -71,9 +71,9 @@ TABLE = "Script"
 MARK = "_ad_"
 """Bookmarks that begin so are hidden in Word and tell import how a line, or the track, was written."""
 
-_WIDTHS = (1.15, 1.15, 3.05, 0.7, 0.9, 0.95, 0.95, 1.05, 1.0)
+_WIDTHS: tuple[float, ...] = (1.15, 1.15, 3.05, 0.7, 0.9, 0.95, 0.95, 1.05, 1.0)
 """Inches, 10.9 together: A4 on its side with narrow margins."""
-_WIDTHS_WITH_MATERIAL = (0.95, 0.95, 2.45, 1.95, 2.25, 0.75, 0.8, 0.8)
+_WIDTHS_WITH_MATERIAL: tuple[float, ...] = (0.95, 0.95, 2.45, 1.95, 2.25, 0.75, 0.8, 0.8)
 _PICTURES_WIDTH = 1.78
 """Inches of the pictures of a slot."""
 _REGIONS = {
@@ -183,9 +183,8 @@ def _add_table(document: Document, track: Track, worksheet: Worksheet | None) ->
 
     cues = script_rows(track)
     entries = entries_by_cue(worksheet, cues, each_once=True)
-    heads, widths = HEADS, _WIDTHS
-    if worksheet is not None:
-        heads, widths = HEADS_WITH_MATERIAL, _WIDTHS_WITH_MATERIAL
+    heads = HEADS if worksheet is None else HEADS_WITH_MATERIAL
+    widths = _WIDTHS if worksheet is None else _WIDTHS_WITH_MATERIAL
     table: Table = document.add_table(rows=len(cues) + 1, cols=len(heads), style="Table Grid")
     table.autofit = False
     for column, width in zip(table._tbl.tblGrid.gridCol_lst, widths, strict=True):
@@ -200,14 +199,10 @@ def _add_table(document: Document, track: Track, worksheet: Worksheet | None) ->
     properties.append(_element("tblCaption", val=TABLE))
     properties.append(_element("tblDescription", val=what))
     # Row by row, through XML: python-docx counts all cells to look one up.
-    named = (dict(zip(HEADS, cells_of(cue), strict=True)) for cue in cues)
-    rows = zip(table._tbl.tr_lst, ({head: head for head in heads}, *named), strict=True)
-    for number, (row, by_head) in enumerate(rows):
+    cells: list[dict[str, str | float]] = [{head: head for head in heads}]
+    cells += [_by_head(cue, with_material=worksheet is not None) for cue in cues]
+    for number, (row, by_head) in enumerate(zip(table._tbl.tr_lst, cells, strict=True)):
         row.get_or_add_trPr().append(_element("cantSplit"))
-        if number and worksheet is not None:
-            # Whose the line is has no column of its own here.
-            notes = (str(by_head["Review"]), str(by_head["Notes"]))
-            by_head["Notes"] = "; ".join(filter(None, notes))
         for cell, width, head in zip(row.tc_lst, widths, heads, strict=True):
             cell.width = Inches(width)
             text = by_head.get(head, "")
@@ -217,14 +212,11 @@ def _add_table(document: Document, track: Track, worksheet: Worksheet | None) ->
                     run.bold = True
                 if worksheet is not None and (head != "Line" or number == 0):
                     run.font.size = Pt(10)
-        if number and worksheet is not None:
-            cue = cues[number - 1]
-            entry = entries.get(cue.id)
-            if entry is not None:
-                _fill_material(_Cell(row.tc_lst[heads.index("Material")], table), entry, cue)
-                _put_strip(
-                    document, _Cell(row.tc_lst[heads.index("Pictures")], table), entry, worksheet, number
-                )
+        entry = entries.get(cues[number - 1].id) if number else None
+        if entry is not None and worksheet is not None:
+            material, pictures = (row.tc_lst[heads.index(head)] for head in ("Material", "Pictures"))
+            _fill_material(_Cell(material, table), entry, cues[number - 1])
+            _put_strip(document, _Cell(pictures, table), entry, worksheet, number)
         if number == 0:
             row.get_or_add_trPr().append(_element("tblHeader"))  # repeated on every page
         elif (cue := cues[number - 1]).heard:
@@ -232,6 +224,14 @@ def _add_table(document: Document, track: Track, worksheet: Worksheet | None) ->
             last = _Cell(row.tc_lst[-1], table)
             _mark(last.paragraphs[0]._p, f"{MARK}{cue.id}_{stamp}", number)
     return table
+
+
+def _by_head(cue: Cue, *, with_material: bool) -> dict[str, str | float]:
+    """A row by its heads; beside the material whose a line is has no column of its own."""
+    cells = dict(zip(HEADS, cells_of(cue), strict=True))
+    if with_material:
+        cells["Notes"] = "; ".join(filter(None, (str(cells["Review"]), str(cells["Notes"]))))
+    return cells
 
 
 def material_texts(entry: SheetEntry, line: str) -> list[tuple[str, list[str]]]:
@@ -273,7 +273,7 @@ def _put_strip(document: Document, cell: Any, entry: SheetEntry, worksheet: Work
     from docx.opc.packuri import PackURI
     from docx.oxml.shape import CT_Inline
     from docx.parts.image import ImagePart
-    from docx.shared import Inches
+    from docx.shared import Inches, Length
 
     strip = strip_of(entry, worksheet.pictures)
     if strip is None:
@@ -282,7 +282,7 @@ def _put_strip(document: Document, cell: Any, entry: SheetEntry, worksheet: Work
     part = ImagePart(PackURI(f"/word/media/slot{number:05d}.jpg"), "image/jpeg", strip.jpeg)
     relation = document.part.relate_to(part, RELATIONSHIP_TYPE.IMAGE)
     width = Inches(_PICTURES_WIDTH)
-    height = round(width * strip.height / strip.width)
+    height = Length(round(width * strip.height / strip.width))
     inline = CT_Inline.new_pic_inline(number, relation, f"slot{number:05d}.jpg", width, height)
     inline.docPr.set("descr", strip_words(entry))
     cell.paragraphs[0].add_run()._r.add_drawing(inline)

@@ -1,4 +1,4 @@
-"""The pictures of a slot as one image, for documents: two beside each other where there are many, with times and shots below."""
+"""The pictures of a slot as one image, for documents: with times and shots below each."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def shown_pictures(entry: SheetEntry) -> list[tuple[int, float]]:
 
 def strip_words(entry: SheetEntry) -> str:
     """The image in words, for who does not see it: ``Pictures: shot 5 at 1:12.6, shot 6 at 1:14.0``."""
-    shown = ", ".join(f"shot {shot} at {short_time(second)}" for shot, second in shown_pictures(entry))
+    shown = ", ".join(f"shot {shot + 1} at {short_time(second)}" for shot, second in shown_pictures(entry))
     return f"Pictures: {shown}"
 
 
 def strip_of(entry: SheetEntry, pictures: Mapping[float, bytes]) -> Strip | None:
     """The image of a slot; None where no picture is there. The same pictures give the same bytes."""
     found = [
-        (f"{short_time(second)}  shot {shot}", Image.open(io.BytesIO(pictures[second])).convert("RGB"))
+        (f"{short_time(second)}  shot {shot + 1}", Image.open(io.BytesIO(pictures[second])).convert("RGB"))
         for shot, second in shown_pictures(entry)
         if second in pictures
     ]

@@ -4,8 +4,8 @@ One sheet with one table: heads in a frozen first row that is repeated on paper,
 wrapped, a list to choose the status from; a second sheet says what the file is and by whom. Times and texts
 are text cells, so that no program reads a formula, a date or a number into them.
 
-With a worksheet the material of each slot has columns of its own: texts to take in, how many words fit, who is seen,
-the shots, the dialogue before and after.
+With a worksheet the material of each slot has columns of its own: texts to take in, how many words fit, who
+is seen, the shots, the dialogue before and after.
 
 Lost: kind, candidates, provenance. Import reads the first sheet whose heads name a start, an end and a text,
 of any make.
@@ -54,13 +54,15 @@ if TYPE_CHECKING:
 SCRIPT, ABOUT = "Script", "About"
 STAMP = "Stamp"
 MATERIAL_HEADS = (
-    "Text to take in", "Words that fit", "Who is seen", "Shots", "Dialogue before", "Dialogue after", "Remarks",
+    "Text to take in", "Words that fit", "Who is seen", "Shots", "Dialogue before", "Dialogue after",
+    "Remarks",
 )  # fmt: skip
 LONGEST = 32_767
 """Characters that a cell can hold; openpyxl would cut what is longer without a word."""
 
 _WIDTHS = {
-    "In": 14, "Out": 14, "Line": 70, "Words": 8, "Seconds": 9, "Status": 12, "Review": 18, "Notes": 26, "Id": 13,
+    "In": 14, "Out": 14, "Line": 70, "Words": 8, "Seconds": 9, "Status": 12, "Review": 18, "Notes": 26,
+    "Id": 13,
     "Text to take in": 34, "Words that fit": 9, "Who is seen": 26, "Shots": 40, "Dialogue before": 40,
     "Dialogue after": 40, "Remarks": 22, STAMP: 20,
 }  # fmt: skip
@@ -102,12 +104,12 @@ def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     # The second sheet says what the file is: its first column names what the second says.
     sheet = book.create_sheet(ABOUT)
     statement, film, use = about(track)
-    entries = (
+    facts = (
         ("Audio description", statement), ("Film", film), ("Use", use),
         ("Reviewed by", clean_text(", ".join(track.reviewers)) or "nobody yet"),
         ("Review", clean_text(track.review)), ("Track", track.stamp),
     )  # fmt: skip
-    for row, (head, text) in enumerate(entries, 1):
+    for row, (head, text) in enumerate(facts, 1):
         _put(sheet, row, 1, head, bold=True)
         _put(sheet, row, 2, text)
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 20, 100

@@ -1,8 +1,10 @@
 """What is known of a film's slots and is not said: the material from which a describer writes.
 
-A worksheet has an entry for each slot: its shots, who is in them, texts on the screen, the dialogue around it.
-`shotad.description.read_worksheet` fills it from the records of a work folder; the worksheet page, the review
-page and the scripts for Word and Excel show it in the same words, which are made here.
+A worksheet has an entry for each slot: its shots, who is in them, texts on the screen, the dialogue around
+it. `shotad.description.read_worksheet` fills it from the records of a work folder; the worksheet page, the
+review page and the scripts for Word and Excel show it in the same words, which are made here. In records
+shots have their index in the film, which begins at 0; for people they are counted from 1, as on the review
+page.
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ NO_FILM = "No pictures: the film is not at hand."
 class SheetShot:
     """The part of one shot that a slot shows. ``shot`` is its index in the film.
 
-    ``pictures`` are the seconds of the frames that stand for it: one just behind its cut or the slot's beginning,
-    of a long part some more. ``setup`` says how it belongs to the shots before it (``same set-up as shot 4``), empty where that is not
-    known.
+    ``pictures`` are the seconds of the frames that stand for it: one just behind its cut or the slot's
+    beginning, of a long part some more. ``same_as`` is the last earlier shot of the same camera set-up;
+    ``new_place``: the film may be in another place from here on.
     """
 
     shot: int
@@ -37,12 +39,20 @@ class SheetShot:
     end: float
     pictures: tuple[float, ...]
     scale: str = ""
-    setup: str = ""
+    same_as: int | None = None
+    new_place: bool = False
+
+    @property
+    def setup(self) -> str:
+        """How the shot belongs to those before it, in words; empty where that is not known."""
+        if self.same_as is not None:
+            return f"same set-up as shot {self.same_as + 1}"
+        return "perhaps a new place: no set-up from before comes back" if self.new_place else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SheetPeople:
-    """Who is seen in one shot of a slot: ``known`` by name or letter, and how many other ``faces`` at once."""
+    """Who is seen in one shot of a slot: ``known`` by name or letter, and how many other ``faces``."""
 
     shot: int
     known: tuple[str, ...]
@@ -51,8 +61,7 @@ class SheetPeople:
 
 @dataclass(frozen=True, slots=True)
 class SheetText:
-    """A text on the screen, and the line that would read it out: ``offer``, empty where it takes longer than the
-    slot."""
+    """A text on the screen, and the line that would read it out: ``offer``, empty where it is too long."""
 
     shot: int
     text: str
@@ -76,8 +85,8 @@ class SheetDialogue:
 class SheetFace:
     """Somebody who has a letter instead of a name, and where a picture of the face can be cut from the film.
 
-    ``cast_id`` is theirs in the cast, if they are in it. ``box`` is left, top, right and bottom as fractions of the picture at ``second``; ``slots`` counts the
-    slots in which they are seen.
+    ``box`` is left, top, right and bottom as fractions of the picture at ``second``; ``slots`` counts the
+    slots in which they are seen. ``cast_id`` is theirs in the cast, if they are in it.
     """
 
     called: str
@@ -142,8 +151,8 @@ class Worksheet:
 
     @property
     def in_one_reading(self) -> tuple[SheetEntry, ...]:
-        """The entries for somebody who reads them one after the other: each line of dialogue stands once, before
-        or after the slot that it is nearest to."""
+        """The entries for somebody who reads them one after the other: each line of dialogue stands once,
+        before or after the slot that it is nearest to."""
         told: set[float] = set()
         entries = []
         for entry, following in zip(self.entries, [*self.entries[1:], None], strict=True):
@@ -166,7 +175,7 @@ class Worksheet:
 
 
 def text_offer(text: str, kind: str, language: str) -> str:
-    """The line that reads a text out: ``Text reads: "READY."``; in other languages than English the text alone.
+    """The line that reads a text out: ``Text reads: "READY."``; in other languages the text alone.
 
     The narrator of the embedded engine words its lines so too.
     """
@@ -211,7 +220,7 @@ def length_words(entry: SheetEntry) -> str:
 def shot_words(shot: SheetShot) -> str:
     """``Shot 5 from 1:12.4: medium, same set-up as shot 3``."""
     known = ", ".join(filter(None, (shot.scale, shot.setup)))
-    return f"Shot {shot.shot} from {short_time(shot.start)}" + (f": {known}" if known else "")
+    return f"Shot {shot.shot + 1} from {short_time(shot.start)}" + (f": {known}" if known else "")
 
 
 def short_time(seconds: float) -> str:
@@ -231,9 +240,9 @@ def people_words(people: Sequence[SheetPeople]) -> tuple[str, ...]:
     for one in people:
         seen = (one.known, one.faces)
         if groups and groups[-1][1] == seen:
-            groups[-1][0].append(one.shot)
+            groups[-1][0].append(one.shot + 1)
         else:
-            groups.append(([one.shot], seen))
+            groups.append(([one.shot + 1], seen))
     texts = []
     for shots, (known, faces) in groups:
         parts = list(known)

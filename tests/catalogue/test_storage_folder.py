@@ -128,22 +128,22 @@ def test_a_run_finds_what_is_there_and_sends_what_it_makes(bucket: Bucket, tmp_p
     bucket.put("stage1.jsonl", lines("a"))
     bucket.put("cast/one.jpg", b"picture")
     bucket.put("x.described.mp4", b"rendered")
-    bucket.put("overview.html", b"drawn")
+    bucket.put("worksheet.html", b"drawn")
     side = mirror(tmp_path)
     side.bring_down()
     assert (side.folder / "stage1.jsonl").read_text() == lines("a")
     assert (side.folder / "cast/one.jpg").read_bytes() == b"picture"
     assert not (side.folder / "x.described.mp4").exists(), "it is not needed to describe"
-    assert not (side.folder / "overview.html").exists(), "it is drawn anew"
+    assert not (side.folder / "worksheet.html").exists(), "it is drawn anew"
     assert not side.unsent
     (side.folder / "stage1.jsonl").write_text(lines("a", "b") + '{"key": "ha')
     (side.folder / "frames.pack").write_bytes(b"frames")
-    (side.folder / "overview.html").write_bytes(b"drawn anew")
+    (side.folder / "worksheet.html").write_bytes(b"drawn anew")
     (side.folder / "x.described.mp4").write_bytes(b"rendered anew")
     side.sync()
     assert bucket.get("stage1.jsonl") == lines("a", "b"), "a half-written line waits"
     assert bucket.get("x.described.mp4") == "rendered anew"
-    assert bucket.get("overview.html") == "drawn anew"
+    assert bucket.get("worksheet.html") == "drawn anew"
     assert "frames.pack" not in bucket.names
 
 

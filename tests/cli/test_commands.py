@@ -209,9 +209,9 @@ def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(shotad, film, given
     Path("slots.csv").write_text("start,end\n0.43,1.1\n3.01,5.2\n")
     code, _, err = shotad("describe", film, *FAKE, *given, "--quiet")
     assert code == 0, err
-    page = film.with_suffix(".shotad") / "overview.html"
+    page = film.with_suffix(".shotad") / "worksheet.html"
     drawn = page.read_bytes()
-    assert b"What the engine saw" in drawn
+    assert b"words fit" in drawn
     page.unlink()
     assert shotad("sheet", page.parent, "--quiet") == (0, "", "")
     assert page.read_bytes() == drawn
@@ -226,8 +226,8 @@ def test_a_film_that_was_never_described_is_drawn_without_lines_or_its_end(
     film.write_bytes(whole[: len(whole) * 6 // 10])
     code, out, err = shotad("sheet", film, *FAKE[2:])
     assert code == 0, err
-    assert out == f"{folder / 'overview.html'}\n"
-    assert "There are no lines yet" in (folder / "overview.html").read_text()
+    assert out == f"{folder / 'worksheet.html'}\n"
+    assert "0 lines written" in (folder / "worksheet.html").read_text()
     assert not [*folder.glob("track.json"), *folder.glob("frames.*")]
     said = shotad("describe", film, *FAKE)
     assert said.code == 0, said.err

@@ -119,7 +119,7 @@ def test_a_track_that_is_no_file_is_refused_by_all(
 
 
 RECORDS = ("log.txt", "stage2.jsonl", "shots.json", "scripts.json", "slots.hand.json", "movie.ad.srt", ".lock", "frames.pack",
-           "review.jsonl", "settings.json", "overview.html", "redo.jsonl", "stage1.aside.jsonl")  # fmt: skip
+           "review.jsonl", "settings.json", "worksheet.html", "material.json", "redo.jsonl", "stage1.aside.jsonl")  # fmt: skip
 
 
 @pytest.mark.parametrize("make", [fifo, link, dangling])
@@ -140,8 +140,8 @@ def test_a_run_refuses_what_is_no_file(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("overview", ["describe", "FILM", *FAKE]),
-        ("overview", ["sheet", "FOLDER"]),
+        ("worksheet", ["describe", "FILM", *FAKE]),
+        ("worksheet", ["sheet", "FOLDER"]),
         ("voice", ["render", "FILM", "--voice", "fake", "--make", "ad", "--force"]),
         ("review", ["review", "FOLDER", "--no-open"]),
     ],
@@ -151,7 +151,7 @@ def test_a_folder_of_ours_that_is_a_link_is_not_entered(
 ) -> None:
     outside = folder.parent / "pictures"
     outside.mkdir()
-    for file in ("holiday.webp", "shot-00000.webp", "song.flac", f"{'0' * 16}.flac", ".tmp-mine"):
+    for file in ("holiday.jpg", "000000200.jpg", "song.flac", f"{'0' * 16}.flac", ".tmp-mine"):
         (outside / file).write_bytes(b"mine")
     shutil.rmtree(folder / name, ignore_errors=True)
     (folder / name).symlink_to(outside)
@@ -166,9 +166,9 @@ def test_a_folder_of_ours_that_is_a_link_is_not_entered(
 def test_only_pictures_and_takes_that_we_wrote_are_removed(shotad: Shotad, folder: Path) -> None:
     film = folder.with_suffix(".mp4")
     assert shotad("render", film, "--voice", "fake", "--make", "ad").code == 0
-    mine = [folder / "overview" / "holiday.webp", folder / "voice" / "song.flac"]
-    stale = [folder / "overview" / "shot-99999.webp", folder / "voice" / f"{'0' * 16}.flac"]
-    linked = folder / "overview" / "line-99999.webp"
+    mine = [folder / "worksheet" / "holiday.jpg", folder / "voice" / "song.flac"]
+    stale = [folder / "worksheet" / "000099999.jpg", folder / "voice" / f"{'0' * 16}.flac"]
+    linked = folder / "worksheet" / "000099998.jpg"
     for path in (*mine, *stale):
         path.write_bytes(b"")
     linked.symlink_to(film)

@@ -299,7 +299,7 @@ def test_records_that_are_gone_or_damaged_are_told(place: Path, name: str) -> No
         again(place, "1")
 
 
-def test_edits_of_other_lines_are_kept_a_review_lapses_and_the_overview_is_drawn_again(place: Path) -> None:
+def test_edits_of_other_lines_are_kept_a_review_lapses_and_the_worksheet_is_drawn_again(place: Path) -> None:
     with pytest.raises(UsageError, match=r"no line s99999999.*nearest is s"):
         again(place, "1", "s99999999")
     assert not (place / "redo.jsonl").exists(), "nothing was asked"
@@ -309,7 +309,7 @@ def test_edits_of_other_lines_are_kept_a_review_lapses_and_the_overview_is_drawn
     assert track_of(place).cues[1].text == "A person wrote this."
     assert track_of(place).reviewed_by == ()
     assert any("Ada" in warning for warning in done.warnings)
-    assert done.sheet == place / "overview.html"
+    assert done.sheet == place / "worksheet.html"
     new = done.results[0].after
     assert new is not None
     assert new.text in done.sheet.read_text(encoding="utf-8")

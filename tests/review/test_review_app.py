@@ -198,13 +198,27 @@ def test_the_film_is_served_in_ranges_and_pictures_are_kept_until_they_change(un
     assert untouched.get("/media/shots/0.jpg", if_none_match=shot.headers["etag"]).status == 304
 
 
+def test_a_line_has_the_material_of_its_slot_and_its_pictures_are_served(place: Path) -> None:
+    with reviewed(place) as (_, page):
+        material = page.get(f"/api/lines/{SECOND}").json["material"]
+        assert material["length"] == "5.0 s, 20 words fit"
+        assert material["before"] == ["0:06.0 Where is the key to the garden?"]
+        # The slot begins in the third shot, and the fourth begins in it: both are counted from 1.
+        assert material["shots"] == ["Shot 3 from 0:09.0", "Shot 4 from 0:12.0"]
+        assert [one["name"] for one in material["pictures"]] == [
+            "Shot 3 at 0:09.2", "Shot 3 at 0:10.6", "Shot 4 at 0:12.2",
+        ]  # fmt: skip
+        answer = page.get(material["pictures"][0]["url"])
+        assert (answer.status, answer.body[:2]) == (200, b"\xff\xd8")
+
+
 NOT_SERVED = {
     "/web/": (
         "../app.py", "%2e%2e/app.py", "%2fetc%2fpasswd", "main.js%00", "", ".", "MAIN.JS", "x" * 4000,
     ),
     "/api/lines/": ("..%2f..%2ftrack.json",),
     "/media/": (
-        "shots/999.jpg", f"shots/{'9' * 400}.jpg", f"frames/{FIRST}/999.jpg", "frames/..%2f..%2fetc/1.jpg",
+        "shots/999.jpg", "moments/1.jpg", f"moments/{'9' * 9}.jpg", f"shots/{'9' * 400}.jpg", f"frames/{FIRST}/999.jpg", "frames/..%2f..%2fetc/1.jpg",
         "heard/..%2ftrack.json", "heard/x.wav", "proxy", "person/..%2f..%2fx/1.jpg",
     ),
     "/files/": ("", "track.json", "..%2ffilm.mp4", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "track.json%00.vtt"),
@@ -270,6 +284,12 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same_and_another_is_refu
         assert page.act("write", SECOND, {"text": "She opens a door."}).status == 200
         assert page.act("accept", SECOND).status == 200
         assert page.get(f"/api/lines/{FIRST}").json["frames"] == []
+        material = page.get(f"/api/lines/{FIRST}").json["material"]
+        assert (material["pictures"], material["no_pictures"]) == (
+            [],
+            "No pictures: the film is not at hand.",
+        )
+        assert material["after"] == ["0:06.0 Where is the key to the garden?"]
         assert page.job(kind="export", formats=["vtt"])["state"] == "done"
         for path in ("/media/film", "/media/proxy", "/media/shots/0.jpg", f"/media/frames/{FIRST}/1.jpg"):
             answer = page.get(path)

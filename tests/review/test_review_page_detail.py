@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shotad.core import Facts, TextFact
 from shotad.script import TRACK, load_track
+from tests.handmade import look
 from tests.rendering.described import retrack, write_folder
 from tests.review.pages import drawn, press, said, settled, until, violations
 from tests.speech_server import tone, wav
@@ -391,3 +393,25 @@ def test_lines_are_clicked_and_their_ends_dragged(page: Any, place: Path) -> Non
     settled(page)
     assert load_track(place / TRACK).cues[1].interval.end == pytest.approx(12.5, abs=0.05)
     until(page, "document.getElementById('moment-end').value.startsWith('0:12.')")
+
+
+def test_a_text_on_the_screen_is_taken_in_by_the_mouse_and_by_a_key(
+    opened: Callable[..., Any], place: Path
+) -> None:
+    texts = (TextFact(0, "READY", "sign", 1.0, 2.0, 0.9), TextFact(0, "GO", "title", 2.0, 3.0, 0.9))
+    shots = [{"number": 0, "shot": 0, "role": "current", "start": 0.0, "end": 4.0, "seconds": [2.0]}]
+    notes = Facts((0,), texts=texts).to_json()
+    (place / "stage1.jsonl").write_text(json.dumps(look(FIRST, shots=shots, notes=notes)) + "\n")
+    page = opened()
+    choose(page, 0)
+    take = page.get_by_role("button", name='Take in: Text reads: "READY."')
+    take.click()
+    shows(page, 'A cat sleeps by the window. Text reads: "READY."')
+    until(page, "document.querySelector('.d-offers .d-note').checkVisibility()")
+    page.focus("#line-text")
+    page.keyboard.press("Alt+i")
+    whole = 'A cat sleeps by the window. Text reads: "READY." A title reads: "GO."'
+    shows(page, whole)
+    settled(page)
+    assert cue_text(place) == whole
+    assert violations(page) == []

@@ -29,7 +29,9 @@ from shotad.core import (
     slot_rows,
     write_settings,
 )
+from shotad.description import clear_all, read_worksheet, write_sheet
 from shotad.film import open_film
+from shotad.review.material import Material
 from shotad.review.people import People, names, renamed
 from shotad.review.session import Session
 from shotad.review.work import remember_cast
@@ -217,3 +219,43 @@ def test_only_what_is_certain_is_replaced(text, before, now, at, seen, after):
 
 def test_a_name_is_said_only_once_the_film_has_told_it() -> None:
     assert [names("Ann runs.", LATER, [], "f.mp4", at) for at in (5.0, 65.0)] == [False, True]
+
+
+def seen(session: Session) -> list[list[str]]:
+    """Who is seen in each line, as its material says."""
+    material = Material(session)
+    views = [material.view(cue) for cue in session.track.cues]
+    return [[] if view is None else view["people"] for view in views]
+
+
+def test_who_has_no_name_keeps_a_letter_through_the_film(people: People, session: Session) -> None:
+    ann, bo = who(people, 0, 2), who(people, 1, 2)
+    letters = [words[0].rpartition(": ")[2] for words in seen(session) if words][:2]
+    assert sorted(letters) == ["person A", "person B"]
+    both = f"Shot 3: {' and '.join(sorted(letters))}"
+    assert seen(session) == [
+        [f"Shot 1: {letters[0]}"],
+        [f"Shot 2: {letters[1]}"],
+        [both],
+        [],
+        ["Shot 5: person C"],
+    ]
+    people.name(NoProgress(), ann, "Ann")
+    named = [words for words in seen(session) if words]
+    assert named[0] == ["Shot 1: Ann"]
+    assert named[1] == [f"Shot 2: {letters[1]}"], "nobody's letter changes with somebody's name"
+    assert set(named[2][0].removeprefix("Shot 3: ").split(" and ")) == {"Ann", letters[1]}
+    faces = read_worksheet(session.folder, session.config, session.film).faces
+    assert [(face.called, face.slots) for face in faces if face.cast_id == bo] == [(letters[1], 2)]
+
+
+def test_the_worksheet_shows_faces_by_letter_until_they_are_forgotten(session: Session) -> None:
+    assert session.film.path is not None
+    with open_film(session.film.path) as film, WorkFolder(session.folder) as folder:
+        page = write_sheet(folder, film.pictures, session.config, film.info)
+    portraits = sorted(path.name for path in (session.folder / "worksheet").glob("person-*"))
+    assert portraits == ["person-A.jpg", "person-B.jpg", "person-C.jpg"]
+    assert all(f"worksheet/{name}" in page.read_text() for name in portraits)
+    gone = clear_all(session.folder).removed
+    assert {"worksheet.html", "material.json", "worksheet/person-A.jpg"} <= set(gone)
+    assert not page.exists()

@@ -17,20 +17,29 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 from lxml import etree
+from PIL import Image
 
 from shotad.core import Interval, ScriptError
 from shotad.script import (
     ALL_FORMATS,
+    NO_FILM,
     Cue,
     CueStatus,
     FilmId,
     Maker,
+    SheetDialogue,
+    SheetEntry,
+    SheetPeople,
+    SheetShot,
+    SheetText,
     Track,
     Voiced,
+    Worksheet,
     check_script,
     clean_text,
     document as document_package,
     line_stamp,
+    text_offer,
 )
 from shotad.script.document import MOST_PARTS
 from shotad.script.edits import Import, import_script
@@ -40,6 +49,7 @@ docx = pytest.importorskip("docx", reason="needs the extra documents")
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 BODY, STYLES, SHEET = "word/document.xml", "word/styles.xml", "xl/worksheets/sheet1.xml"
 DOCX, XLSX = ALL_FORMATS["docx"], ALL_FORMATS["xlsx"]
@@ -428,3 +438,76 @@ def test_what_people_do_to_a_workbook_moves_and_removes_no_line() -> None:
     formula["Script"]["C2"].data_type = "f"
     with pytest.raises(ScriptError, match="sheet Script: C2 holds a formula without its value"):
         read("xlsx", saved(formula))
+
+
+def worksheet(*cues: Cue, pictures: bool = True) -> Worksheet:
+    """A slot for each line, with a text to take in, somebody seen and dialogue."""
+    out = io.BytesIO()
+    Image.new("RGB", (64, 36), (200, 30, 30)).save(out, "JPEG")
+    entries = []
+    for cue in cues:
+        start, end = cue.interval.start, cue.interval.end + 2
+        shots = (SheetShot(3, start, end, (start + 0.2, start + 3), "medium", same_as=1),)
+        texts = (
+            SheetText(3, "READY", "sign", start, end, text_offer("READY", "sign", "en")),
+            SheetText(3, "A dog", "sign", start, end, text_offer("A dog", "sign", "en")),
+        )
+        people = (SheetPeople(3, ("Thom", "person A"), 1),)
+        before, after = (SheetDialogue(at, at + 1, "=Wait!", "Anna") for at in (start - 3, end + 1))
+        entries.append(
+            SheetEntry(cue.id, start, end, 11, False, True, shots, people, texts, (before,), (after,))
+        )
+    seconds = {second for entry in entries for shot in entry.shots for second in shot.pictures}
+    shown = dict.fromkeys(seconds, out.getvalue()) if pictures else {}
+    return Worksheet("a.mp4", 100.0, tuple(entries), pictures=shown, no_pictures="" if pictures else NO_FILM)
+
+
+def with_slots(track: Track) -> Track:
+    return track.with_cues([replace(cue, slot_id=cue.id) for cue in track.cues])
+
+
+def test_word_has_the_pictures_and_the_material_of_a_slot_beside_its_line() -> None:
+    track = with_slots(TRACK)
+    sheet = worksheet(*track.cues)
+    data = DOCX.encode(track, sheet)
+    assert data == DOCX.encode(track, sheet)
+    table = document(data).tables[0]
+    assert [cell.text for cell in table.rows[0].cells] == [
+        "In", "Out", "Line", "Pictures", "Material", "Status", "Notes", "Id",
+    ]  # fmt: skip
+    paragraphs = [paragraph.text for paragraph in table.rows[1].cells[4].paragraphs]
+    # A text that the line says already is not offered again; the other can be copied as one paragraph.
+    assert paragraphs == [
+        "4.5 s, 11 words fit.", "Song likely here: a line is a choice.", "Text to take in", 'Text reads: "READY."',
+        "Who is seen", "Shot 4: Thom, person A and 1 other face", "Shots",
+        "Shot 4 from 0:10.0: medium, same set-up as shot 2", "Dialogue before", "0:07.0 Anna: =Wait!",
+        "Dialogue after", "0:15.5 Anna: =Wait!",
+    ]  # fmt: skip
+    described = [node.get("descr") for node in xml(data, BODY).iter(f"{WP}docPr")]
+    assert described[0] == "Pictures: shot 4 at 0:10.2, shot 4 at 0:13.0"
+    assert len(described) == len([name for name in parts(data) if name.startswith("word/media/")]) == 3
+    assert import_script(track, read("docx", data), "x") == Import(track)
+
+
+def test_word_says_where_there_are_no_pictures() -> None:
+    track = with_slots(TRACK)
+    data = DOCX.encode(track, worksheet(*track.cues, pictures=False))
+    assert "No pictures: the film is not at hand." in [one.text for one in document(data).paragraphs]
+    assert not [name for name in parts(data) if name.startswith("word/media/")]
+
+
+def test_excel_has_columns_for_the_material_and_a_text_ready_to_be_copied() -> None:
+    track = with_slots(TRACK)
+    data = XLSX.encode(track, worksheet(*track.cues))
+    sheet = book(data)["Script"]
+    heads, first = ([cell.value for cell in row] for row in sheet.iter_rows(max_row=2))
+    row = dict(zip(heads, first, strict=True))
+    assert (row["Text to take in"], row["Words that fit"]) == ('Text reads: "READY."', 11)
+    assert row["Who is seen"] == "Shot 4: Thom, person A and 1 other face"
+    assert row["Dialogue before"] == "0:07.0 Anna: =Wait!"
+    assert row["Remarks"] == "Song likely here: a line is a choice."
+    assert not [*xml(data, SHEET).iter(f"{S}f")]
+    (choice,) = sheet.data_validations.dataValidation
+    assert str(choice.sqref) == "M2:M4"
+    assert sheet.column_dimensions["Q"].hidden
+    assert import_script(track, read("xlsx", data), "x") == Import(track)
