@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shotad.core import EditConflict, Interval, ScriptError, plural, quoted
+from shotad.core import EditConflict, Interval, ScriptError, clock_time, plural, quoted
 from shotad.script.cue import (
     REDO,
     Cue,
@@ -587,7 +587,8 @@ def _near(one: Interval, other: Interval) -> bool:
 
 
 def _shown(interval: Interval, text: str) -> str:
-    return f"{quoted(text, _CONFLICT_LETTERS)} at {interval}"
+    start, end = clock_time(interval.start, 3), clock_time(interval.end, 3)
+    return f"{quoted(text, _CONFLICT_LETTERS)} at {start} to {end}"
 
 
 _CONFLICT_LETTERS = 300
