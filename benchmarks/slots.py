@@ -44,6 +44,8 @@ from shotad.film import (
 from shotad.film.speech import speech_in
 from shotad.script import count_words
 
+DREAM_SECONDS = 653.0
+"""Length of Elephants Dream: the end of its last chapter."""
 DRAWS = 5
 """How often cuts are drawn."""
 DETAILS = ("brief", "normal", "rich")
@@ -77,11 +79,13 @@ class DescribedFilm:
 
 
 def captioned_film(
-    name: str, captions: Path, duration: float, describers: Mapping[str, Path]
+    name: str, captions: Path, describers: Mapping[str, Path], duration: float | None = None
 ) -> DescribedFilm:
+    """A film whose speech is what its captions say; without ``duration`` it ends with its last cue."""
     speech = union(utterance.interval for utterance in read_subtitles(captions).utterances)
     lines = {describer: described_lines(path) for describer, path in describers.items()}
-    return DescribedFilm(name, duration, speech, lines)
+    ends = [time.end for described in lines.values() for time, _ in described]
+    return DescribedFilm(name, duration or max(speech[-1].end, *ends), speech, lines)
 
 
 def rabbit_film(folder: Path) -> DescribedFilm:
@@ -97,23 +101,15 @@ def rabbit_film(folder: Path) -> DescribedFilm:
 def films_of(data: Path) -> list[DescribedFilm]:
     dream, able = data / "ad-text" / "elephants-dream", data / "ad-text" / "able-player"
     tracks = {name: dream / file for name, file in DESCRIBERS.items()}
-    return [
-        captioned_film("Elephants Dream", dream / "captions.en.vtt", 653.0, tracks),
-        *(
-            captioned_film(
-                name,
-                able / f"{stem}_captions_en.vtt",
-                duration,
-                {"Able Player": able / f"{stem}_{track}_en.vtt"},
-            )
-            for name, stem, track, duration in (
-                ("Deadline", "deadline", "descriptions", 55.0),
-                ("Blocks4All", "blocks4all", "descriptions", 163.0),
-                ("World Wide Access", "wwa", "description", 90.0),
-            )
-        ),
-        rabbit_film(data / "films" / "rabbit"),
-    ]
+    films = [captioned_film("Elephants Dream", dream / "captions.en.vtt", tracks, DREAM_SECONDS)]
+    for name, stem, track in (
+        ("Deadline", "deadline", "descriptions"),
+        ("Blocks4All", "blocks4all", "descriptions"),
+        ("World Wide Access", "wwa", "description"),
+    ):
+        described = {"Able Player": able / f"{stem}_{track}_en.vtt"}
+        films.append(captioned_film(name, able / f"{stem}_captions_en.vtt", described))
+    return [*films, rabbit_film(data / "films" / "rabbit")]
 
 
 # Lines and pauses
@@ -366,7 +362,7 @@ def main() -> None:
     settings = load_config(None, options.sets).slots
     if options.captions:
         for file, seconds in options.captions:
-            film = captioned_film(Path(file).name, Path(file), float(seconds), {})
+            film = captioned_film(Path(file).name, Path(file), {}, float(seconds))
             for detail in DETAILS:
                 cuts = drawn_cuts(film.duration, options.data)
                 old = settings.model_copy(update={"detail": detail, "minimum": BEFORE[detail]})
