@@ -88,13 +88,16 @@ SHORT_RANGE = 2.0
 """Seconds; shorter times are shown with tenths, else both ends may read the same."""
 
 
-def time_range(interval: Interval) -> str:
+def time_range(interval: Interval, decimals: int | None = None) -> str:
     """An interval for people to read: ``13:12 to 13:16``, a short one ``13:12.7 to 13:13.2``.
+
+    ``decimals`` are those of the seconds (None: none, or one where the interval is short).
 
     >>> time_range(Interval(792.7, 796.031)), time_range(Interval(792.7, 793.2))
     ('13:12 to 13:16', '13:12.7 to 13:13.2')
     """
-    decimals = 0 if interval.duration >= SHORT_RANGE else 1
+    if decimals is None:
+        decimals = 0 if interval.duration >= SHORT_RANGE else 1
     return f"{clock_time(interval.start, decimals)} to {clock_time(interval.end, decimals)}"
 
 

@@ -22,7 +22,6 @@ from shotad.core import (
     SpeechKind,
     SpeechSettings,
     Utterance,
-    clock_time,
     slot_id,
     time_range,
 )
@@ -113,15 +112,15 @@ def fixed_slots(
         label = given or ""
         if inside is None:
             name = label or slot_id(max(interval.start, 0.0))
-            bounds = f"which lasts from {clock_time(film.start, 3)} to {clock_time(film.end, 3)}"
-            failed.append((name, f"{time_range(interval)} lies outside the film, {bounds}"))
+            bounds = time_range(film, 3)
+            failed.append((name, f"{time_range(interval)} lies outside the film ({bounds})"))
             continue
         number = round(inside.start * 1000)
         while (name := slot_id(number / 1000)) in taken:
             number += 1
         taken.add(name)
         if inside != interval:
-            cut = f"{clock_time(inside.start, 3)} to {clock_time(inside.end, 3)}"
+            cut = time_range(inside, 3)
             warnings.append(
                 f"Slot {label or name} ({time_range(interval)}) reaches outside the film and is cut to {cut}."
             )
