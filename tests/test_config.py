@@ -38,7 +38,7 @@ def write(folder: Path, text: str) -> str:
 def test_later_sources_win(tmp_path: Path) -> None:
     """Default < file < ``--set`` < flag, key by key."""
     file = write(tmp_path, "slots: {minimum: 5, seconds_per_word: 0.5}\ncontext: {past: 1}\n")
-    assert load_config().slots.minimum == 4
+    assert load_config().slots.minimum == 2
     assert load_config(file).slots.minimum == 5
     assert load_config(file, ["slots.minimum=6"]).slots.minimum == 6
     config = load_config(file, ["slots.minimum=6"], slots__minimum=7)
@@ -231,7 +231,7 @@ MAD_VERBS = "look turn sit walk take stand watch hold pull see go open smile run
 PAPER: dict[str, Any] = {
     "engine": "paper", "seed": 42, "shots.detector": "adaptive", "shots.adaptive_threshold": 3.0,
     "shots.min_scene_len": 15, "shots.window_width": 2, "shots.path": "exact",
-    "slots.seconds_per_word": 0.375, "slots.budget": "paper", "context.past": 2, "context.future": 2,
+    "slots.minimum": 4.0, "slots.seconds_per_word": 0.375, "slots.budget": "paper", "context.past": 2, "context.future": 2,
     "context.rules": "paper", "frames.inside": 16, "frames.outside": 16, "frames.sampling": "slot",
     "frames.max_pixels": 151_200, "frames.min_pixels": 100_352, "frames.short_side": None,
     "overlay.label": "number", "overlay.characters": "ellipses", "threads.features": "dinov2-giant-registers",

@@ -302,11 +302,13 @@ from .types import (
     Slot as Slot,
     SpeechKind as SpeechKind,
     Utterance as Utterance,
+    clock_time as clock_time,
     file_fingerprint as file_fingerprint,
     frame_rate_of as frame_rate_of,
     slot_id as slot_id,
     thread_name as thread_name,
     thread_number as thread_number,
+    time_range as time_range,
 )
 from .weight_store import (
     Tar as Tar,

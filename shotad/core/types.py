@@ -67,6 +67,40 @@ class Interval:
         return f"[{self.start:.3f}, {self.end:.3f})"
 
 
+def clock_time(seconds: float, decimals: int = 0) -> str:
+    """A moment as players show it, rounded down: ``13:12``, ``1:02:05``, with ``decimals`` ``13:12.7``.
+
+    >>> clock_time(792.7), clock_time(792.7, 1), clock_time(3725.4)
+    ('13:12', '13:12.7', '1:02:05')
+    """
+    unit = 10**decimals
+    # To milliseconds first: 0.3 * 10 is a little less than 3.
+    units = round(abs(seconds) * 1000) * unit // 1000
+    whole, part = divmod(units, unit)
+    minutes, second = divmod(whole, 60)
+    hours, minute = divmod(minutes, 60)
+    text = f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
+    sign = "-" if seconds < 0 and units else ""
+    return f"{sign}{text}.{part:0{decimals}d}" if decimals else f"{sign}{text}"
+
+
+SHORT_RANGE = 2.0
+"""Seconds; shorter times are shown with tenths, else both ends may read the same."""
+
+
+def time_range(interval: Interval, decimals: int | None = None) -> str:
+    """An interval for people to read: ``13:12 to 13:16``, a short one ``13:12.7 to 13:13.2``.
+
+    ``decimals`` are those of the seconds (None: none, or one where the interval is short).
+
+    >>> time_range(Interval(792.7, 796.031)), time_range(Interval(792.7, 793.2))
+    ('13:12 to 13:16', '13:12.7 to 13:13.2')
+    """
+    if decimals is None:
+        decimals = 0 if interval.duration >= SHORT_RANGE else 1
+    return f"{clock_time(interval.start, decimals)} to {clock_time(interval.end, decimals)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Shot:
     """Frames between two cuts. ``index`` counts from 0 over the whole film."""

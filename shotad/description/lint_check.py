@@ -17,6 +17,7 @@ from shotad.core import (
     Progress,
     ScriptError,
     ShotadError,
+    SlotSettings,
     SpeechKind,
     UsageError,
     WorkFolderError,
@@ -94,11 +95,18 @@ class Checker:
     notes: tuple[str, ...] = ()
 
     @staticmethod
-    def of(settings: LintSettings, fit: FitSettings | None = None) -> Checker:
-        """A checker by these settings. Raises ConfigError for bad words, ShotadError without the parser."""
+    def of(
+        settings: LintSettings, fit: FitSettings | None = None, slots: SlotSettings | None = None
+    ) -> Checker:
+        """A checker by these settings. Raises ConfigError for bad words, ShotadError without the parser.
+
+        A line in a gap that is too short for a slot by ``slots.minimum`` gets a warning.
+        """
         all_words = check_lint_settings(settings)
         reader, note = reader_for(settings)
+        shortest_gap = max(slots.minimum, Limits().gap_error) if slots else Limits().gap_warning
         limits = Limits(
+            gap_warning=shortest_gap,
             rate_error=settings.rate_error or math.inf,
             rate_warning=Limits().rate_warning if settings.rate_error else math.inf,
             overlap=OVERLAP,
@@ -118,7 +126,7 @@ def lint_track(track: Track, folder: Path | None, config: Config) -> Report:
     """All that is wrong with a track, as far as its work folder knows the film."""
     material, skipped = track_material(track, folder)
     found = kept_findings(folder, track) if folder else ()
-    checker = Checker.of(config.lint, config.fit)
+    checker = Checker.of(config.lint, config.fit, config.slots)
     return lint(material, checker, extra=found, folder=folder, skipped=skipped)
 
 
@@ -374,7 +382,7 @@ def _checked(
     # Words are read, and a parser is loaded, once for the same settings.
     checker = next((c for c in checkers if (c.settings, c.fit) == (config.lint, config.fit)), None)
     if checker is None:
-        checkers.append(checker := Checker.of(config.lint, config.fit))
+        checkers.append(checker := Checker.of(config.lint, config.fit, config.slots))
     report = lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
 
     def is_wanted(finding: Finding) -> bool:

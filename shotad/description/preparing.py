@@ -35,6 +35,7 @@ from shotad.core import (
     shots_of,
     slot_rows,
     slots_of,
+    time_range,
     utterance_rows,
     utterances_of,
     weights_file,
@@ -293,7 +294,7 @@ def slots_step(
     """The slots, given or planned, kept to ``hand``, in ``slots.json``; ``keys`` are of earlier steps."""
     given, settings = context.given.slots, context.config.slots
     own = (hand_row(hand),) if hand else ()
-    key = key_of("slots/1", keys, settings, _content(given, "slots", ScriptError), *own)
+    key = key_of("slots/2", keys, settings, _content(given, "slots", ScriptError), *own)
     film = Interval(0.0, end)
 
     def make() -> dict[str, Any]:
@@ -310,7 +311,7 @@ def slots_step(
         if done:
             told.append(f"Kept to what a person did to the slots: {', '.join(done)}.")
         for slot in yielded:
-            what = f"The slot {slot.id} {slot.interval} is left out"
+            what = f"The slot {slot.id} ({time_range(slot.interval)}) is left out"
             told.append(f"{what}: a person added one that shares its time.")
         # Of what a person does meanwhile, the page notes here what it adds and takes out.
         noted = hand_in_both(hand, read_hand_slots(context.folder.path))

@@ -23,18 +23,21 @@ from shotad.core import (
     SpeechSettings,
     Utterance,
     slot_id,
+    time_range,
 )
 
 HARD_MINIMUM = 2.0
 """Seconds below which no slot is planned whatever ``slots.minimum`` says (WCAG F113)."""
-RICH_MINIMUM = 3.0
-"""``slots.minimum`` of ``rich``, which uses shorter gaps than the others."""
+FULL_LENGTH = 4.0
+"""Seconds that each slot of a longer gap has at least, and that a gap needs with ``brief``. Shorter slots
+inside long gaps mean more calls of a model, and hold no more of what people say (benchmarks/slots.py)."""
 PREFERRED = 5.5
-"""Seconds; in a long gap slots come near this (two describers: median 4 and 6, benchmarks/human_ad)."""
+"""Seconds; in a long gap slots come near this (two describers: median 4 and 6, benchmarks/slots.py)."""
 MAXIMUM = 9.0
 """Seconds; a longer gap becomes several slots: longer lines are hard to follow beside a film."""
 BREATH = 0.5
-"""Seconds between two slots of one gap: a line ends before the next begins."""
+"""Seconds between two slots of one gap: a line ends before the next begins. It is the median of one
+describer's pauses, and of those under a second in CMD-AD and TV-AD (benchmarks/slots.py)."""
 SNAP = 1.0
 """Seconds by which a slot may start later than its gap so as to start with a shot."""
 EARLIEST = 0.2
@@ -61,11 +64,11 @@ def plan_slots(
 ) -> tuple[Slot, ...]:
     """Slots inside ``gaps`` and ``film``, sorted and apart, in whole milliseconds.
 
-    A gap shorter than ``settings.minimum`` (never below ``hard_minimum``) has none. A longer one is
-    cut into slots of about ``preferred`` seconds that start with a shot where one is near, with
-    ``breath`` between them. The ``earliest`` seconds of the film count as free time, but no slot lies in
-    them; no slot is shorter than ``hard_minimum``. The roll of end ``credits`` gets one slot, at its
-    beginning.
+    A gap shorter than ``settings.minimum`` (never below `HARD_MINIMUM`) has none, with ``brief`` also one
+    shorter than `FULL_LENGTH`. A gap too short for two slots of `FULL_LENGTH` has one. A longer one is cut
+    into slots of about `PREFERRED` seconds that start with a shot where one is near, `BREATH` apart.
+    The `EARLIEST` seconds of the film count as free time, but no slot lies in them. The roll of end
+    ``credits`` gets one slot, at its beginning.
     """
     opening = film.start + EARLIEST
     free = [piece for gap in union(gaps) if (piece := gap.clip(film))]
@@ -109,15 +112,17 @@ def fixed_slots(
         label = given or ""
         if inside is None:
             name = label or slot_id(max(interval.start, 0.0))
-            failed.append((name, f"{interval} lies outside the film {film}"))
+            bounds = time_range(film, 3)
+            failed.append((name, f"{time_range(interval)} lies outside the film ({bounds})"))
             continue
         number = round(inside.start * 1000)
         while (name := slot_id(number / 1000)) in taken:
             number += 1
         taken.add(name)
         if inside != interval:
+            cut = time_range(inside, 3)
             warnings.append(
-                f"Slot {label or name} {interval} reaches outside the film and is cut to {inside}."
+                f"Slot {label or name} ({time_range(interval)}) reaches outside the film and is cut to {cut}."
             )
         slots.append(Slot(name, inside, word_budget(inside.duration, settings), label=label))
     return tuple(slots), warnings, failed
@@ -139,13 +144,16 @@ def why_few(
         return None
     free = [piece for gap in gaps if (piece := gap.clip(part))]
     speech = 1 - sum(piece.duration for piece in free) / part.duration
-    least = _shortest(settings)
-    short = sum(piece.duration < least for piece in free)
+    shortest = shortest_gap(settings)
+    short = sum(piece.duration < shortest for piece in free)
     what = f"{'Only ' if number else ''}{number or 'No'} slot{'' if number == 1 else 's'}"
-    why = f"speech fills {speech:.0%}, and {short} of {len(free)} gaps are shorter than {least:g} s"
+    why = f"speech fills {speech:.0%}, and {short} of {len(free)} gaps are shorter than {shortest:g} s"
     more = "--extended lets the film pause for lines that do not fit, and --slots takes slots of your own."
-    if settings.detail != "rich":
-        more = f"--detail rich takes gaps from {RICH_MINIMUM:g} s on. {more}"
+    without_brief = shortest_gap(settings.model_copy(update={"detail": "normal"}))
+    if without_brief < shortest:
+        more = f"--detail normal takes gaps from {without_brief:g} s on. {more}"
+    elif settings.minimum > HARD_MINIMUM:
+        more = f"--set slots.minimum={HARD_MINIMUM:g} takes shorter gaps. {more}"
     return f"{what} in {part.duration:.0f} s: {why}. {more}"
 
 
@@ -166,11 +174,10 @@ def _slot(start: int, end: int, settings: SlotSettings, *, credit: bool = False)
     )
 
 
-def _shortest(settings: SlotSettings) -> float:
-    minimum = settings.minimum
-    if settings.detail == "rich":
-        minimum = min(minimum, RICH_MINIMUM)
-    return max(minimum, HARD_MINIMUM)
+def shortest_gap(settings: SlotSettings) -> float:
+    """Seconds of free time that a gap needs to get a slot."""
+    least = FULL_LENGTH if settings.detail == "brief" else HARD_MINIMUM
+    return max(settings.minimum, least)
 
 
 def _credit_slot(
@@ -196,10 +203,10 @@ def _lay_out(
     starts with it; unused time costs too. Found by dynamic programming from the gap's end.
     """
     first, end = _ceil_ms(max(gap.start, opening)), _floor_ms(gap.end)
-    enough = end - _ceil_ms(gap.start) >= _ceil_ms(_shortest(settings))
+    enough = end - _ceil_ms(gap.start) >= _ceil_ms(shortest_gap(settings))
     if not enough or end - first < _ceil_ms(HARD_MINIMUM):
         return []
-    least = _ceil_ms(max(settings.minimum, HARD_MINIMUM))  # of a slot inside a longer gap
+    least = _ceil_ms(max(settings.minimum, FULL_LENGTH))  # of a slot inside a longer gap
     if end - first < least:
         return [(first, end)]
     most, breath = max(_floor_ms(MAXIMUM), least), _ceil_ms(BREATH)

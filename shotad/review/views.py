@@ -348,7 +348,7 @@ class Findings:
             state = signatures(folder / name for name in _SOURCES)
             if self._known is None or self._known[0] != state:
                 self._known = (state, track_material(track, folder)[0])
-            checker = self._checker = self._checker or Checker.of(config.lint, config.fit)
+            checker = self._checker = self._checker or Checker.of(config.lint, config.fit, config.slots)
             slots = {slot.id: slot.interval for slot in session.prepared.slots}
             material = replace(self._known[1], lines=lines_of_track(track, slots))
             each = self._again.of(material, checker)

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shotad.core import EditConflict, Interval, ScriptError, plural, quoted
+from shotad.core import EditConflict, Interval, ScriptError, plural, quoted, time_range
 from shotad.script.cue import (
     REDO,
     Cue,
@@ -587,7 +587,7 @@ def _near(one: Interval, other: Interval) -> bool:
 
 
 def _shown(interval: Interval, text: str) -> str:
-    return f"{quoted(text, _CONFLICT_LETTERS)} at {interval}"
+    return f"{quoted(text, _CONFLICT_LETTERS)} at {time_range(interval, 3)}"
 
 
 _CONFLICT_LETTERS = 300

@@ -25,6 +25,7 @@ from shotad.core import (
     quoted,
     read_file_bytes,
     size_text,
+    time_range,
     write_bytes,
     write_text,
 )
@@ -363,10 +364,11 @@ def given_shots(path: Path, end: float) -> list[dict[str, Any]]:
     parts = [part for cue in _cues(path, "shots") if (part := cue.interval.clip(film))]
     for one, two in pairwise(parts):
         if two.start < one.end:
-            what = f"{path}: the shots {one} and {two} overlap or are out of order."
+            shots = f"{time_range(one, 3)} and {time_range(two, 3)}"
+            what = f"{path}: the shots {shots} overlap or are out of order."
             raise ScriptError(what, "Correct the times.")
     if not parts:
-        what = f"{path} holds no shot inside the film {film}."
+        what = f"{path} holds no shot inside the film, which lasts {end:.3f} s."
         raise ScriptError(what, "Give start and end of each shot in seconds.")
     return [{"index": i, "start": p.start, "end": p.end, "frame": None} for i, p in enumerate(parts)]
 

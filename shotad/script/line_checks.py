@@ -17,7 +17,17 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
-from shotad.core import STARTERS, Interval, LintSettings, TextFact, Utterance, at_hand, is_english, quoted
+from shotad.core import (
+    STARTERS,
+    Interval,
+    LintSettings,
+    TextFact,
+    Utterance,
+    at_hand,
+    is_english,
+    quoted,
+    time_range,
+)
 from shotad.script.cast_members import listed_as
 from shotad.script.cue import count_words
 from shotad.script.english_words import (
@@ -145,7 +155,7 @@ def check_texts(material: Material) -> Iterator[Finding]:
         heard += [spoken.text for spoken in material.speech or () if spoken.interval.overlaps(around)]
         if not _is_read(text.text, " ".join(heard)):
             short = text.text if len(text.text) <= 60 else f"{text.text[:59].rstrip()}…"
-            what = f"{text.kind} that nobody reads out, at {shown}: {quoted(short)}"
+            what = f"{text.kind} that nobody reads out ({time_range(shown)}): {quoted(short)}"
             yield Finding("L11", Level.WARNING, what, when=shown)
 
 

@@ -22,7 +22,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import ConfigError, Interval, quoted, read_text_file, word_files
+from shotad.core import ConfigError, Interval, clock_time, quoted, read_text_file, time_range, word_files
 from shotad.script.cue import LEAD, ScriptCue, count_words, milliseconds
 
 Case = Literal["any", "exact"]
@@ -289,7 +289,8 @@ class Limits:
     """
 
     gap_error: float = 2.0
-    gap_warning: float = 4.0
+    gap_warning: float = 2.0
+    """T2: lint takes ``slots.minimum`` where that is longer."""
     rate_error: float = 200.0
     rate_warning: float = 180.0
     stretch: float = 45.0
@@ -335,12 +336,9 @@ def check_line(
             *_at_zero(interval),
         ]
     if gap is not None:
-        for level, least in ((Level.ERROR, limits.gap_error), (Level.WARNING, limits.gap_warning)):
-            if gap.duration < least:
-                found.append(Finding("T2", level, f"the gap {gap} is under {least:g} s"))
-                break
+        found += _in_short_gap(gap, limits)
     if slot is not None and measured is not None and milliseconds(measured) > milliseconds(slot.duration):
-        what = f"the voice takes {measured:.2f} s, the slot has {slot.duration:.2f} s"
+        what = f"The voice takes {measured:.2f} s, the slot has {slot.duration:.2f} s"
         found.append(Finding("T4", Level.ERROR, what))
     known = packaged(language) if lists is None else lists
     found += _wording(text, [words for words in known if limits.titles or words.rule != "L13"])
@@ -418,8 +416,23 @@ def _over_speech(interval: Interval, speech: Sequence[Interval], limits: Limits)
     parts = [(shared, spoken) for spoken in speech if (shared := interval.clip(spoken)) is not None]
     longest = max(parts, key=lambda part: part[0].duration, default=None)
     if longest is not None and milliseconds(longest[0].duration) > milliseconds(limits.overlap):
-        over = f"{interval} is over speech at {longest[1]} for {longest[0].duration:.1f} s"
-        yield Finding("T1", Level.ERROR, over)
+        shared, spoken = longest
+        what = f"This line ({time_range(interval)}) lies over speech ({time_range(spoken)})"
+        yield Finding("T1", Level.ERROR, f"{what} for {_tenths(shared.duration)} s")
+
+
+def _tenths(seconds: float) -> str:
+    """Seconds with one decimal, rounded down, so that 1.96 s never reads as the 2 s that a line needs."""
+    return f"{milliseconds(seconds) // 100 / 10:.1f}"
+
+
+def _in_short_gap(gap: Interval, limits: Limits) -> Iterator[Finding]:
+    """T2: the gap is too short for a line. Two levels, the error first."""
+    for level, least in ((Level.ERROR, limits.gap_error), (Level.WARNING, limits.gap_warning)):
+        if milliseconds(gap.duration) < milliseconds(least):
+            what = f"This gap is {_tenths(gap.duration)} s ({time_range(gap)}); lines need {least:g} s"
+            yield Finding("T2", level, what)
+            return
 
 
 def too_fast(rate: float, limits: Limits, said: str) -> Iterator[Finding]:
@@ -432,16 +445,20 @@ def too_fast(rate: float, limits: Limits, said: str) -> Iterator[Finding]:
 
 def _at_zero(interval: Interval) -> Iterator[Finding]:
     if interval.start < 0:
-        yield Finding("T6", Level.ERROR, f"starts before the film, at {interval.start:.3f}")
+        yield Finding("T6", Level.ERROR, f"This line starts {-interval.start:.3f} s before the film")
     elif milliseconds(interval.start) == 0:
-        yield Finding("T6", Level.ERROR, "starts at 0.000, where players fire it before they play")
+        yield Finding("T6", Level.ERROR, "This line starts at 0, and players show it before they play")
 
 
 def check_order(before: Interval, interval: Interval, name: str) -> Iterator[Finding]:
     if interval.start < before.start:
-        yield Finding("T6", Level.ERROR, f"{interval} stands after {before}, out of order", name)
+        start, start_before = clock_time(interval.start, 3), clock_time(before.start, 3)
+        what = f"This line starts at {start}, earlier than the line above it ({start_before})"
+        yield Finding("T6", Level.ERROR, what, name)
     elif milliseconds(before.end) > milliseconds(interval.start):
-        yield Finding("T6", Level.ERROR, f"{interval} overlaps the line before, {before}", name)
+        start, end_before = clock_time(interval.start, 3), clock_time(before.end, 3)
+        what = f"This line starts at {start}, before the line above it ends ({end_before})"
+        yield Finding("T6", Level.ERROR, what, name)
 
 
 def check_seen(heard: Interval, seen_from: float, *, by_hand: bool) -> Iterator[Finding]:
@@ -449,14 +466,15 @@ def check_seen(heard: Interval, seen_from: float, *, by_hand: bool) -> Iterator[
     early = seen_from - heard.start
     if milliseconds(early) > milliseconds(LEAD):
         level = Level.WARNING if by_hand else Level.ERROR
-        what = f"is told {early:.1f} s before it is seen, at {seen_from:.3f}"
+        seen = clock_time(seen_from, 1)
+        what = f"This line is spoken {early:.1f} s before what it describes is seen ({seen})"
         yield Finding("T7", level, what)
 
 
 def stretches(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:
     """T5: times of ``free`` over ``limits.stretch`` seconds without any of ``lines``."""
     for silent in silences(lines, free, limits.stretch):
-        what = f"{silent}: {silent.duration:.0f} s without speech or AD"
+        what = f"{silent.duration:.0f} s without speech or AD ({time_range(silent)})"
         yield Finding("T5", Level.WARNING, what, when=silent)
 
 

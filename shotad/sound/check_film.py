@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import FilmError
+from shotad.core import FilmError, time_range
 from shotad.film import Film, exact_start, find_media, is_cover, last_second, packets_of
 from shotad.script import Finding, Level
 from shotad.sound.ad_tracks import AdText, coded_text
@@ -234,9 +234,9 @@ def _words(
         return
     for (start, end, data), (interval, words) in zip(texts, cues, strict=True):
         if data.rstrip(b"\n") != coded_text(words, codec).rstrip(b"\n"):
-            yield _error(f"the text at {interval} reads {data!r}, in the script {words!r}.")
+            yield _error(f"the text at {time_range(interval)} reads {data!r}, in the script {words!r}.")
         if max(abs(start - late - interval.start), abs(end - late - interval.end)) > TOLERANCE:
-            yield _error(f"the text at {interval} stands from {start:.3f} to {end:.3f} s.")
+            yield _error(f"the text at {time_range(interval)} stands from {start:.3f} to {end:.3f} s.")
 
 
 def _error(message: str) -> Finding:

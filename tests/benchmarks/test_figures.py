@@ -11,11 +11,13 @@ import cml_bench
 import cost_model
 import numpy as np
 import pytest
+import slots as slots_benchmark
 from cast_truth import Judged, Share, Truth, owner_of, precision, read_truth, shot_pairs, true_pairs
+from common import DESCRIBERS, DREAM
 from cost_measuring import WAYS
 from cost_model import ANSWER1, ANSWER2, UNITS, Asking, by_film, units_of
 
-from shotad.core import Box, Message
+from shotad.core import Box, Message, SlotSettings
 from shotad.description.engine_pair import Terms
 from shotad.description.estimate import OpenQuestion, estimate
 from shotad.sight import Face, FaceTrack, Verdict
@@ -141,3 +143,24 @@ def test_tables_of_cml_bench_agree_with_the_published_ones() -> None:
     assert max(abs(cell.found - float(cell.published)) for cell in cells) < 0.011
     rho = cml_bench.correlations(data)
     assert [round(value, 3) for value in rho.values()] == [0.804, 0.806, 0.781]
+
+
+@pytest.mark.skipif(not DREAM.is_dir(), reason="needs ../shared/data/ad-text/elephants-dream")
+def test_slots_are_where_two_describers_speak() -> None:
+    """The figures behind ``slots.minimum``: nearly every gap of 2 s is used, and shorter ones seldom are."""
+    tracks = {name: DREAM / file for name, file in DESCRIBERS.items()}
+    film = slots_benchmark.captioned_film(
+        "dream", DREAM / "captions.en.vtt", tracks, slots_benchmark.DREAM_SECONDS
+    )
+    long_gaps = [gap for gap in film.gaps if gap.duration >= 2]
+    short_gaps = [gap for gap in film.gaps if gap.duration < 2]
+    assert (len(long_gaps), len(short_gaps)) == (19, 60)
+    words = {}
+    for describer, lines in film.describers.items():
+        assert sum(slots_benchmark.is_used(gap, lines) for gap in long_gaps) == 18
+        assert sum(slots_benchmark.is_used(gap, lines) for gap in short_gaps) <= 10
+        for minimum in (2.0, 4.0):
+            settings = SlotSettings(minimum=minimum, detail="normal")
+            (plan,) = slots_benchmark.planned(film, [[]], settings)
+            words[describer, minimum] = slots_benchmark.words_inside(lines, [slot.interval for slot in plan])
+        assert words[describer, 2.0] >= 1.05 * words[describer, 4.0]

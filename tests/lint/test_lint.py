@@ -24,6 +24,7 @@ from shotad.core import (
     ConfigError,
     Interval,
     LintSettings,
+    SlotSettings,
     SpeechKind,
     TextFact,
     UsageError,
@@ -282,11 +283,28 @@ def test_a_line_of_the_same_words_is_checked_in_linear_time(words: str) -> None:
 
 
 def test_slots_of_a_benchmark_have_other_minima_and_rates() -> None:
-    material = Material("film.mp4", (line(6, "word " * 14),), 20.0, (said(0, 5.9), said(8, 20)))
+    material = Material("film.mp4", (line(6, "word " * 14),), 20.0, (said(0, 5.9), said(7.8, 20)))
     assert rules(lint(material, WORDS)) == ["T1", "T2", "T3"]
     report = lint(replace(material, given=True), WORDS)
     assert rules(report) == ["T1"]
     assert any(reason.startswith("T2 and T3") for reason in report.skipped)
+
+
+def test_t2_warns_under_the_minimum_of_the_settings() -> None:
+    material = Material("film.mp4", (line(792.8, "A dog."),), 900.0, (said(0, 792.7), said(796.031, 900)))
+    assert "T2" not in rules(lint(material, WORDS))
+    words_only = LintSettings(parse="words")
+    longer = Checker.of(words_only, slots=SlotSettings(minimum=4))
+    (found,) = (one for one in lint(material, longer).findings if one.rule == "T2")
+    assert (found.level, found.message) == (
+        Level.WARNING,
+        "This gap is 3.3 s (13:12 to 13:16); lines need 4 s",
+    )
+    # Two seconds are the least whatever the minimum says, as for slots.
+    shorter = replace(material, speech=(said(0, 792.7), said(794.6, 900)))
+    (found,) = (one for one in lint(shorter, Checker.of(words_only, slots=SlotSettings(minimum=0.5))).findings
+                if one.rule == "T2")  # fmt: skip
+    assert (found.level, found.message[:20]) == (Level.ERROR, "This gap is 1.9 s (1")
 
 
 def test_t7_is_an_error_of_the_machine_and_a_hint_for_a_person() -> None:
@@ -294,7 +312,7 @@ def test_t7_is_an_error_of_the_machine_and_a_hint_for_a_person() -> None:
         early = line(10, "A dog runs.", seen_from=13.5, by_hand=by_hand)
         (found,) = checked(early).findings
         assert (found.rule, found.level, found.cue_id) == ("T7", level, early.id)
-        assert found.message == "is told 3.5 s before it is seen, at 13.500"
+        assert found.message == "This line is spoken 3.5 s before what it describes is seen (0:13.5)"
     # A line may begin a second before, and the voice's time counts.
     voiced = Voiced("v", "A dog runs.", Interval(9, 12), "x")
     for seen, voice, broken in ((11.0, None, []), (11.01, None, ["T7"]), (10.5, voiced, ["T7"])):

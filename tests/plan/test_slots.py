@@ -58,9 +58,10 @@ def spans(slots: list[Slot]) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize(("gap", "settings", "slots"), [
-    ((10, 13.9), {"detail": "normal"}, []),
-    ((10, 13.9), {}, [(10, 13.9)]),
-    ((10, 12.9), {"minimum": 2}, [(10, 12.9)]),
+    ((10, 13.9), {"detail": "brief"}, []),
+    ((10, 13.9), {"detail": "normal"}, [(10, 13.9)]),
+    ((10, 13.9), {"minimum": 4}, []),
+    ((10, 12), {}, [(10, 12)]),
     # Two seconds are the floor whatever the minimum says.
     ((10, 11.9), {"minimum": 1}, []),
     ((10, 12), {"minimum": 1}, [(10, 12)]),
@@ -69,6 +70,8 @@ def spans(slots: list[Slot]) -> list[tuple[float, float]]:
     # A slot waits for a shot that starts soon; a gap that one slot cannot fill is not overfilled.
     ((10, 16), {"cuts": (10.6,)}, [(10.6, 16)]),
     ((10, 21.4), {"minimum": 6}, [(10, 19)]),
+    # Short slots come from short gaps alone: 7 s are one slot, though 2 s are enough for one.
+    ((10, 17), {"cuts": (12.2, 14.8)}, [(10, 17)]),
 ])  # fmt: skip
 def test_slots_of_a_gap(gap, settings, slots):
     assert spans(plan(gap, **settings)) == slots
@@ -101,7 +104,7 @@ def test_credits_get_one_short_slot_at_any_detail() -> None:
 
 def test_credits_under_a_song_wait_for_it_to_end_and_have_no_slot_without_free_time() -> None:
     roll, film = Interval(240, 300), Interval(0, 300)
-    song = [Interval(260, 262), Interval(270, 300)]
+    song = [Interval(260, 261.9), Interval(270, 300)]
     slots = plan_slots(song, [], SlotSettings(), credits=roll, film=film)
     assert [(slot.interval.start, slot.credits) for slot in slots] == [(270, True)]
     slots = plan_slots([Interval(10, 20)], [], SlotSettings(), credits=roll, film=film)
@@ -125,7 +128,7 @@ def test_slots_keep_all_their_promises(gaps, cuts, detail, minimum):
     shots = shots_at(*sorted(set(cuts)))
     slots = plan_slots(gaps, shots, chosen, film=film)
     assert slots == plan_slots(gaps[::-1], shots[::-1], chosen, film=film)
-    shortest = max(2.0, min(minimum, 3.0) if detail == "rich" else minimum)
+    shortest = max(4.0 if detail == "brief" else 2.0, minimum)
     for slot in slots:
         (gap,) = (g for g in join(gaps) if g.start <= slot.interval.start and slot.interval.end <= g.end)
         # Free time that no slot may use, because players fire a cue at 0.000 before they play.
@@ -134,6 +137,9 @@ def test_slots_keep_all_their_promises(gaps, cuts, detail, minimum):
         assert slot.interval.end <= film.end
         assert slot.interval.duration >= max(2.0, shortest - kept_free) - 1e-9
         assert slot.interval.duration <= max(MAXIMUM, minimum) + 1e-9
+        # In a gap for more than one slot each is long enough for a whole sentence.
+        if gap.duration >= 4.0 + EARLIEST + 1e-3:
+            assert slot.interval.duration >= max(4.0, minimum) - 1e-3
         assert slot.max_words >= 1
     for before, after in itertools.pairwise(slots):
         together = any(
@@ -182,7 +188,7 @@ def test_fixed_slots_are_taken_as_they_are_clipped_to_the_film_and_never_share_a
     assert failed == []
     assert len(warnings) == 2
     assert "c" in warnings[0]
-    assert "[98.000, 104.000)" in warnings[1]
+    assert warnings[1] == "Slot d (1:38 to 1:44) reaches outside the film and is cut to 1:38.000 to 1:40.000."
 
 
 def spoken(*bounds: tuple[float, float], kind: SpeechKind = SpeechKind.SPEECH) -> list[Utterance]:

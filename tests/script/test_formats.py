@@ -258,9 +258,9 @@ def test_other_letters_an_unknown_format_and_a_missing_file_are_named(tmp_path: 
 
 
 @pytest.mark.parametrize(("body", "clause", "message"), [
-    ("00:00.000 --> 00:02.000\nA\n", "T6", "cue 1: starts at 0.000"),
-    ("00:05.000 --> 00:06.000\nA\n\n00:01.000 --> 00:02.000\nB\n", "T6", "cue 2: .*out of order"),
-    ("00:01.000 --> 00:03.000\nA\n\n00:02.000 --> 00:04.000\nB\n", "T6", "cue 2: .* overlaps"),
+    ("00:00.000 --> 00:02.000\nA\n", "T6", "cue 1: This line starts at 0, "),
+    ("00:05.000 --> 00:06.000\nA\n\n00:01.000 --> 00:02.000\nB\n", "T6", "cue 2: .* earlier than the line above"),
+    ("00:01.000 --> 00:03.000\nA\n\n00:02.000 --> 00:04.000\nB\n", "T6", "cue 2: .* before the line above it ends"),
     ("x\n00:01.000 --> 00:02.000\nA\n\nx\n00:03.000 --> 00:04.000\nB\n", "ids", "2 cues have the id x"),
 ])  # fmt: skip
 def test_check_script_finds_times_out_of_order_and_repeated_ids(body, clause, message, tmp_path):

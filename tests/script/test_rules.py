@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import Cast, Character, Interval, Member, Reveal, UsageError
+from shotad.core import Cast, Character, Interval, Member, Reveal, SlotSettings, UsageError
 from shotad.film import subtract
 from shotad.script import (
     BENCHMARK,
@@ -28,6 +28,7 @@ from shotad.script import (
     cast_mentions,
     check_line,
     check_names,
+    check_order,
     check_pace,
     find_lines,
     people_named,
@@ -153,14 +154,28 @@ def test_human_ad_of_98_films_is_seldom_in_error() -> None:
     assert hits["L5"] == 0
 
 
-@pytest.mark.parametrize(
-    ("length", "level"), [(1.9, Level.ERROR), (2.0, Level.WARNING), (3.9, Level.WARNING)]
-)
-def test_t2_short_gaps(length: float, level: Level) -> None:
-    (found,) = check_line("A dog.", gap=Interval(10, 10 + length))
-    assert (found.rule, found.level) == ("T2", level)
-    assert check_line("A dog.", gap=Interval(10, 10 + length), limits=BENCHMARK) == ()
-    assert check_line("A dog.", gap=Interval(10, 14)) == ()
+def test_t2_short_gaps() -> None:
+    (found,) = check_line("A dog.", gap=Interval(10, 11.999))
+    assert (found.rule, found.level) == ("T2", Level.ERROR)
+    assert found.message == "This gap is 1.9 s (0:10.0 to 0:11.9); lines need 2 s"
+    assert check_line("A dog.", gap=Interval(10, 11.999), limits=BENCHMARK) == ()
+    # What planned slots may use is long enough for lint.
+    assert check_line("A dog.", gap=Interval(10, 10 + SlotSettings().minimum)) == ()
+    (found,) = check_line("A dog.", gap=Interval(10, 13), limits=Limits(gap_warning=4))
+    assert (found.rule, found.level) == ("T2", Level.WARNING)
+
+
+def test_findings_on_times_are_told_in_minutes_and_seconds() -> None:
+    """No half-open intervals, and no thousandths where nobody needs them."""
+    line, long_speech = Interval(3600, 3604.5), Interval(3603, 3605)
+    told = [one.message for one in check_line("A dog.", interval=line, speech=[long_speech])]
+    assert told == ["This line (1:00:00 to 1:00:04) lies over speech (1:00:03 to 1:00:05) for 1.5 s"]
+    told = [one.message for one in check_line("A dog.", interval=Interval(-0.5, 2))]
+    assert told == ["This line starts 0.500 s before the film"]
+    (found,) = check_order(Interval(10, 14), Interval(13.25, 15), "a")
+    assert found.message == "This line starts at 0:13.250, before the line above it ends (0:14.000)"
+    (found,) = check_order(Interval(10, 14), Interval(9, 10), "a")
+    assert found.message == "This line starts at 0:09.000, earlier than the line above it (0:10.000)"
 
 
 @pytest.mark.parametrize(("words", "level"), [(9, None), (10, Level.WARNING), (11, Level.ERROR)])
@@ -173,9 +188,9 @@ def test_t3_rate_on_the_spoken_length(words: int, level: Level | None) -> None:
 def test_t5_stretches_without_speech_or_ad() -> None:
     free = subtract(Interval(0, 200.0), [Interval(60, 110)])
     found = stretches([Interval(40, 41), Interval(150, 152)], free, Limits())
-    assert [f.message for f in found] == ["[152.000, 200.000): 48 s without speech or AD"]
+    assert [f.message for f in found] == ["48 s without speech or AD (2:32 to 3:20)"]
     found = list(stretches([], free, Limits()))
-    assert [f.message.split(":")[0] for f in found] == ["[0.000, 60.000)", "[110.000, 200.000)"]
+    assert [f.when for f in found] == [Interval(0, 60), Interval(110, 200)]
     assert {f.level for f in found} == {Level.WARNING}
     assert list(stretches([], free, Limits(stretch=math.inf))) == []
     speech = [Interval(5, 6), Interval(0, 1), Interval(0.5, 5), Interval(8, 12)]

@@ -93,14 +93,16 @@ class SpeechSettings(Settings):
 
 
 class SlotSettings(Settings):
-    """How free time becomes slots (below 2 s a pause is unusable by WCAG F113, 4 s is the usual minimum)."""
+    """How free time becomes slots. Below 2 s a pause is unusable by WCAG F113; describers use nearly every
+    longer one (`benchmarks/slots.py`)."""
 
-    minimum: float = Field(4.0, ge=0.1, le=3600)
-    """Seconds of free time that a slot needs by default."""
+    minimum: float = Field(2.0, ge=0.1, le=3600)
+    """Seconds of free time that a slot needs, 2 at least. Fewer slots cost fewer calls of a model."""
     find_credits: bool = True
     """Whether the roll of end credits is looked for; it needs the weights that read text."""
     detail: Literal["brief", "normal", "rich"] = "normal"
-    """How many slots a gap gets; each level keeps those of the one below."""
+    """How many slots a gap gets; each level keeps those of the one below. ``brief`` leaves out gaps under
+    4 s."""
     seconds_per_word: float = Field(0.375, ge=0.05, le=10)
     """Seconds that a spoken word takes: 160 words a minute; the benchmarks bring their own speed factor."""
     budget: Literal["fit", "paper", "paper+3"] = "fit"
