@@ -310,6 +310,7 @@ from .types import (
     ShotScale as ShotScale,
     Sighting as Sighting,
     Slot as Slot,
+    SlotVoice as SlotVoice,
     SpeechKind as SpeechKind,
     Utterance as Utterance,
     file_fingerprint as file_fingerprint,
