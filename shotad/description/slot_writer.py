@@ -356,9 +356,9 @@ def cue_of(
 ) -> Cue:
     """The slot's cue from the records of both stages; its description is taken from there.
 
-    ``unwritten`` says why no line was asked for.
     ``chooser`` takes one of the candidates that were made to fit. The line starts when what it tells is seen,
     as far as that is known, and is shortened where its slot ends too soon. A cue without a line says why.
+    ``unwritten`` is the reason where no line was asked for.
     """
     slot, presence = situation.slot, situation.presence
     both = [("Stage I", stage1), *([("Stage II", stage2)] if stage2 is not None else [])]
@@ -380,12 +380,11 @@ def cue_of(
     def without_line(reason: str, status: CueStatus = CueStatus.FAILED) -> Cue:
         return replace(unspoken, status=status, reason=one_line(reason))
 
-    if unwritten:
-        return without_line(unwritten, CueStatus.SILENT)
     error = stage1["error"] or (stage2 or {}).get("error")
-    if error or stage2 is None:
+    if unwritten or error or stage2 is None:
         stage = "Stage I" if stage1["error"] else "Stage II"
-        return without_line(f"{stage} failed: {error or 'no record'}")
+        reason = unwritten or f"{stage} failed: {error or 'no record'}"
+        return without_line(reason, CueStatus.SILENT if unwritten else CueStatus.FAILED)
     drafts = _drafts(stage2)
     candidates = [text for text, _, _ in drafts]
     if not candidates:
