@@ -300,6 +300,7 @@ from .types import (
     ShotScale as ShotScale,
     Sighting as Sighting,
     Slot as Slot,
+    SlotVoice as SlotVoice,
     SpeechKind as SpeechKind,
     Utterance as Utterance,
     clock_time as clock_time,

@@ -24,6 +24,7 @@ from shotad.core.types import (
     Shot,
     ShotScale,
     Slot,
+    SlotVoice,
     SpeechKind,
     Utterance,
 )
@@ -145,6 +146,7 @@ def slot_rows(slots: Iterable[Slot]) -> list[Json]:
             "max_words": slot.max_words,
             "credits": slot.credits,
             **({"label": slot.label} if slot.label else {}),
+            **({"voice": slot.voice.value} if slot.voice else {}),
         }
         for slot in slots
     ]
@@ -152,10 +154,12 @@ def slot_rows(slots: Iterable[Slot]) -> list[Json]:
 
 def slots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Slot, ...]:
     """The slots that `slot_rows` wrote."""
-    return tuple(
-        Slot(row["id"], _interval(row), row["max_words"], row["credits"], row.get("label", ""))
-        for row in rows
-    )
+    slots = []
+    for row in rows:
+        voice = SlotVoice(row["voice"]) if row.get("voice") else None
+        label = row.get("label", "")
+        slots.append(Slot(row["id"], _interval(row), row["max_words"], row["credits"], label, voice))
+    return tuple(slots)
 
 
 def interval_rows(intervals: Iterable[Interval]) -> list[list[float]]:
@@ -265,11 +269,15 @@ class _Speech(_Keyed):
     detail: str | None = None
     warnings: list[str] = []
     speech: list[_Utterance]
+    singing: list[Span] = []
+    shouts: list[Span] = []
 
 
 class _Heard(_Keyed):
     heard: list[Span] | None
     notes: list[str] = []
+    singing: list[Span] = []
+    shouts: list[Span] = []
 
 
 class _Slot(_Timed):
@@ -277,6 +285,7 @@ class _Slot(_Timed):
     max_words: Annotated[int, Field(ge=1, le=10**6)]
     credits: bool
     label: str = ""
+    voice: SlotVoice | None = None
 
 
 class _Failed(_Record):

@@ -146,11 +146,25 @@ def slot_id(start: float) -> str:
     return f"s{round(start * 1000):08d}"
 
 
+class SlotVoice(StrEnum):
+    """A voice that is likely heard in a slot, although no speech was found there."""
+
+    SONG = "song"
+    SHOUT = "shout"
+    """A shout, a call, or words that speech detection missed."""
+
+    @property
+    def words(self) -> str:
+        """``song likely here``, for people."""
+        return f"{'song' if self is SlotVoice.SONG else 'a shout or speech'} likely here"
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """The time in which one AD sentence is spoken, and how many words fit into it.
 
-    ``label`` is what the user's own file calls a given slot.
+    ``label`` is what the user's own file calls a given slot. In a slot with a ``voice`` a line is a person's
+    choice, not the default.
     """
 
     id: str
@@ -158,6 +172,7 @@ class Slot:
     max_words: int
     credits: bool = False
     label: str = ""
+    voice: SlotVoice | None = None
 
     def __post_init__(self) -> None:
         if self.max_words < 1:

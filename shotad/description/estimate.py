@@ -39,7 +39,7 @@ from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_question
 from shotad.description.templates import tokens_in
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
-from shotad.film import Film, embedded_track, vlm_size
+from shotad.film import HEARING_WEIGHTS, Film, embedded_track, vlm_size
 from shotad.grammar import MODELS, scale_weights
 from shotad.sight import PAIRS, TEXT_WEIGHTS
 
@@ -273,7 +273,7 @@ def foresee(
     path = film.info.path
     told = given.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not told)
-    if not at_hand("silero-vad"):
+    if not all(at_hand(name) for name in HEARING_WEIGHTS):
         if listens:
             changes["speech"] = {"source": "none"}
             left_out.append("speech, so that all of the film counts as free (subtitles tell it)")

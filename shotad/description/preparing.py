@@ -6,7 +6,7 @@ Each step is kept in the work folder and made again only when something that cha
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,12 +43,14 @@ from shotad.core import (
 from shotad.film import (
     CONTEXT_REACH,
     HARD_MINIMUM,
+    HEARING_WEIGHTS,
     Film,
     Frames,
     FrameStore,
     HandSlots,
     HeardSpeech,
     Prepared,
+    Voices,
     find_speech,
     fixed_slots,
     free_time,
@@ -56,6 +58,7 @@ from shotad.film import (
     hand_row,
     hear_speech,
     keep_to,
+    mark_slots,
     plan_slots,
     read_hand_slots,
     survey,
@@ -125,7 +128,7 @@ def prepare(context: RunContext) -> Prepared:
     rolled = context.folder.step("credits", key, find)
     credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
     keys = tuple(step["key"] for step in (found, spoken, rolled))
-    planned = slots_step(context, gaps, shots, end, credits_, keys, hand)
+    planned = slots_step(context, gaps, shots, end, credits_, voices_of(spoken), keys, hand)
     warnings = [found.get("damage"), *planned.get("warnings", ())]
     if context.film.clock_jumps:
         times = "once" if context.film.clock_jumps == 1 else f"{context.film.clock_jumps} times"
@@ -165,7 +168,7 @@ def speech_step(context: RunContext) -> dict[str, Any]:
     """
     config, given, info = context.config, context.given.subtitles, context.film.info
     settings, content = config.speech, _content(given, "subtitles", SubtitleError)
-    key = key_of("speech/3", context.film_key, settings, config.film.audio_track, content)
+    key = key_of("speech/4", context.film_key, settings, config.film.audio_track, content)
 
     def make() -> dict[str, Any]:
         # Before anything is listened to: they may be refused.
@@ -187,9 +190,23 @@ def speech_step(context: RunContext) -> dict[str, Any]:
             "detail": detail or speech.detail,
             "warnings": warnings,
             "speech": utterance_rows(speech.utterances),
+            **voice_rows(speech.voices),
         }
 
     return context.folder.step("speech", key, make)
+
+
+def voice_rows(voices: Voices) -> dict[str, Any]:
+    """Where somebody likely sings and shouts, as ``heard.json`` and ``speech.json`` have it."""
+    return {"singing": interval_rows(voices.singing), "shouts": interval_rows(voices.shouts)}
+
+
+def voices_of(record: Mapping[str, Any]) -> Voices:
+    """The voices that `voice_rows` wrote into a record."""
+    singing, shouts = (
+        tuple(Interval(*pair) for pair in record.get(name, ())) for name in ("singing", "shouts")
+    )
+    return Voices(singing, shouts)
 
 
 def _subtitles(context: RunContext) -> tuple[tuple[Utterance, ...] | None, str, tuple[str, ...]]:
@@ -225,19 +242,22 @@ def heard_step(context: RunContext) -> HeardSpeech | None:
 
     Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
     """
-    key = key_of("heard/1", context.film_key, SpeechSettings.former, context.config.film.audio_track)
+    key = key_of("heard/2", context.film_key, SpeechSettings.former, context.config.film.audio_track)
 
     def make() -> dict[str, Any]:
-        weights_file("silero-vad", context.progress)
+        for name in HEARING_WEIGHTS:
+            weights_file(name, context.progress)
         heard = hear_speech(context.film, context.config.film.audio_track, context.progress)
         if heard is None:
             return {"heard": None, "notes": []}
-        return {"heard": interval_rows(heard.intervals), "notes": list(heard.notes)}
+        rows = {"heard": interval_rows(heard.intervals), "notes": list(heard.notes)}
+        return {**rows, **voice_rows(heard.voices)}
 
     record = context.folder.step("heard", key, make)
     if record["heard"] is None:
         return None
-    return HeardSpeech(tuple(Interval(*pair) for pair in record["heard"]), tuple(record["notes"]))
+    stretches = tuple(Interval(*pair) for pair in record["heard"])
+    return HeardSpeech(stretches, tuple(record["notes"]), voices_of(record))
 
 
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
@@ -288,10 +308,14 @@ def slots_step(
     shots: Sequence[Shot],
     end: float,
     credits_: Interval | None,
+    voices: Voices,
     keys: tuple[str, ...],
     hand: HandSlots,
 ) -> dict[str, Any]:
-    """The slots, given or planned, kept to ``hand``, in ``slots.json``; ``keys`` are of earlier steps."""
+    """The slots, given or planned, kept to ``hand``, in ``slots.json``; ``keys`` are of earlier steps.
+
+    Planned ones are marked by the ``voices`` in them. Who gives or adds slots has chosen to have lines there.
+    """
     given, settings = context.given.slots, context.config.slots
     own = (hand_row(hand),) if hand else ()
     key = key_of("slots/2", keys, settings, _content(given, "slots", ScriptError), *own)
@@ -302,7 +326,8 @@ def slots_step(
             slots, told, outside = fixed_slots(slot_cues(given), film, settings)
             planned: dict[str, Any] = {}
         else:
-            slots, told, outside = plan_slots(gaps, shots, settings, credits=credits_, film=film), [], []
+            unmarked = plan_slots(gaps, shots, settings, credits=credits_, film=film)
+            slots, told, outside = mark_slots(unmarked, voices), [], []
             planned = {"gaps": interval_rows(gaps)}
         failed = [{"id": name, "reason": reason} for name, reason in outside]
         kept, yielded = keep_to(slots, hand, settings)

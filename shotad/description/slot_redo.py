@@ -291,6 +291,10 @@ class SlotRewriter(SlotWriter):
     def _settings(self, plan: SlotPlan) -> Config:
         return self._asks[plan.slot.id].config
 
+    def _left_to_people(self, plan: SlotPlan) -> str:
+        """Nothing: whoever has a slot described again wants a line there."""
+        return ""
+
     def _said(self, plan: SlotPlan) -> tuple[str, ...]:
         own, start = self._asks[plan.slot.id].before.id, plan.slot.interval.start
         before = [cue for cue in self._track.values() if cue.heard and cue.interval.start < start]

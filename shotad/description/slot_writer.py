@@ -21,6 +21,7 @@ from shotad.core import (
     NoProgress,
     RecordLog,
     Slot,
+    SlotVoice,
     Task,
     description_of,
     is_english,
@@ -241,7 +242,7 @@ class SlotWriter:
             self._writing = self._task("Writing lines", len(self._sketches))
         self._passed += 1
         seen = self._looks.record(key)
-        if seen["error"]:
+        if seen["error"] or self._left_to_people(plan):
             return True
         writes, described = self._engines.writes, description_of(plan.slot.id, seen)
         question = stage2.stage2_question(
@@ -296,7 +297,13 @@ class SlotWriter:
         # A benchmark's slots and budgets have limits of their own.
         given = self._context.given.slots is not None or settings.slots.budget != "fit"
         situation = choice.Situation(plan.slot, self._said(plan), "", speech, plan.presence, given)
-        return cue_of(situation, seen, line, settings, chooser)
+        return cue_of(situation, seen, line, settings, chooser, unwritten=self._left_to_people(plan))
+
+    def _left_to_people(self, plan: SlotPlan) -> str:
+        """Why no line is written in a slot unless a person wants one there; empty where one is written."""
+        voice = plan.slot.voice
+        over_song = voice is SlotVoice.SONG and self._settings(plan).speech.over_lyrics
+        return "" if voice is None or over_song else f"{voice.words}; {LEFT_TO_PEOPLE}"
 
     def _settings(self, plan: SlotPlan) -> Config:
         """Under which settings a slot is described."""
@@ -333,6 +340,8 @@ def _kept(asked: Inquiry, log: RecordLog, key: str, made: list[Record]) -> Inqui
 
 
 SILENT = "nothing worth saying was found"
+LEFT_TO_PEOPLE = "write a line if one is wanted, or have one written with shotad redo"
+"""Said of slots in which a voice is likely heard."""
 
 
 def cue_of(
@@ -341,11 +350,14 @@ def cue_of(
     stage2: Mapping[str, Any] | None,
     config: Config,
     chooser: choice.Chooser = choice.by_rules,
+    *,
+    unwritten: str = "",
 ) -> Cue:
     """The slot's cue from the records of both stages; its description is taken from there.
 
     ``chooser`` takes one of the candidates that were made to fit. The line starts when what it tells is seen,
     as far as that is known, and is shortened where its slot ends too soon. A cue without a line says why.
+    ``unwritten`` is the reason where no line was asked for.
     """
     slot, presence = situation.slot, situation.presence
     both = [("Stage I", stage1), *([("Stage II", stage2)] if stage2 is not None else [])]
@@ -368,9 +380,10 @@ def cue_of(
         return replace(unspoken, status=status, reason=one_line(reason))
 
     error = stage1["error"] or (stage2 or {}).get("error")
-    if error or stage2 is None:
+    if unwritten or error or stage2 is None:
         stage = "Stage I" if stage1["error"] else "Stage II"
-        return without_line(f"{stage} failed: {error or 'no record'}")
+        reason = unwritten or f"{stage} failed: {error or 'no record'}"
+        return without_line(reason, CueStatus.SILENT if unwritten else CueStatus.FAILED)
     drafts = _drafts(stage2)
     candidates = [text for text, _, _ in drafts]
     if not candidates:

@@ -77,6 +77,7 @@ from .sampling import (
     published_moments_of as published_moments_of,
 )
 from .shots import survey as survey
+from .singing import Voices as Voices, mark_slots as mark_slots
 from .slot_records import (
     HandSlots as HandSlots,
     Prepared as Prepared,
@@ -108,6 +109,7 @@ from .slots import (
     word_budget as word_budget,
 )
 from .speech import (
+    HEARING_WEIGHTS as HEARING_WEIGHTS,
     FoundSpeech as FoundSpeech,
     HeardSpeech as HeardSpeech,
     check_inside as check_inside,

@@ -7,12 +7,14 @@ the 64 samples before them, and carries a state along.
 Detectors are trained on speech at speech level. Film sound is not so: a voice over loud music goes unheard
 because the whole is too loud, one far away because it is too low. So the network hears two views, each
 brought to a steady level over a few seconds: the sound as it is, and louder with the low notes damped,
-where music and rumble are strongest. benchmarks/speech.py measures what this is worth."""
+where music and rumble are strongest. benchmarks/speech.py measures what this is worth.
+
+What is sung or shouted often passes it by. A second network listens for that in the same pass (`singing`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +27,7 @@ from shotad.core import (
     NoProgress,
     OnnxModel,
     Progress,
+    SpeechKind,
     SpeechSettings,
     SubtitleError,
     Utterance,
@@ -32,10 +35,15 @@ from shotad.core import (
     spanned,
     weights_file,
 )
+from shotad.film import voice_net
 from shotad.film.audio import GUARD, DownmixCheck, SoundBlock, choose_track, sound_blocks
 from shotad.film.reader import Film
+from shotad.film.singing import VoiceListener, Voices, seconds_shared
 from shotad.film.slots import union
 from shotad.film.subtitle_check import clock, fit_subtitles
+
+HEARING_WEIGHTS = ("silero-vad", voice_net.WEIGHTS)
+"""Names in the manifest of the weights with which a film is listened to."""
 
 LEVELS = (0.1, 0.5)
 """Root mean square of the two views: the sound as it is, and with its low notes damped."""
@@ -132,6 +140,8 @@ class HeardSpeech:
 
     intervals: tuple[Interval, ...]
     notes: tuple[str, ...] = ()
+    voices: Voices = field(default_factory=Voices)
+    """Where somebody likely sings or shouts, in ``intervals`` and out of them."""
 
 
 LEAST_SOUND = 1.0
@@ -171,9 +181,11 @@ def hear_speech(film: Film, track: int | None = None, progress: Progress | None 
 
 def _hear_track(film: Film, track: AudioTrack, check: DownmixCheck, progress: Progress) -> HeardSpeech | None:
     duration = film.info.duration
-    found = speech_in(sound_blocks(film, track.number, check=check), duration, progress)
+    listener = VoiceListener()
+    found = speech_in(listener.pass_on(sound_blocks(film, track.number, check=check)), duration, progress)
     if found is None:
         return None
+    voices = listener.finish(duration)
     notes = []
     if check.is_inverted:
         share = 100 * check.cancelling // max(1, check.sounding)
@@ -196,7 +208,7 @@ def _hear_track(film: Film, track: AudioTrack, check: DownmixCheck, progress: Pr
             "voice and another sound, or one later than the other). Each was listened to; a pause is "
             "where both are silent."
         )
-    return HeardSpeech(tuple(found), tuple(notes))
+    return HeardSpeech(tuple(found), tuple(notes), voices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +220,8 @@ class FoundSpeech:
     detail: str
     notes: tuple[str, ...] = ()
     """What a person should know."""
+    voices: Voices = field(default_factory=Voices)
+    """Where somebody likely sings, and, where there are no subtitles, likely shouts."""
 
 
 @span("speech")
@@ -239,7 +253,19 @@ def find_speech(
     total = sum(interval.duration for interval in heard.intervals)
     share = round(100 * total / duration) if duration > 0 else 0
     detail = f"{len(heard.intervals)} stretches of speech heard, {total:.1f} s, {share} % of the film"
-    return FoundSpeech(tuple(map(Utterance, heard.intervals)), "sound", detail, heard.notes)
+    utterances = tuple(Utterance(time, kind=_kind(time, heard.voices)) for time in heard.intervals)
+    return FoundSpeech(utterances, "sound", detail, heard.notes, heard.voices)
+
+
+SUNG_SHARE, SPOKEN_SHARE = 0.5, 0.1
+"""Shares of what was taken for speech from which it is a song, and from which it is none."""
+
+
+def _kind(time: Interval, voices: Voices) -> SpeechKind:
+    """Whether what is heard at that time is spoken or sung."""
+    sung = seconds_shared(voices.singing, time) >= SUNG_SHARE * time.duration
+    spoken = seconds_shared(voices.shouts, time) >= SPOKEN_SHARE * time.duration
+    return SpeechKind.LYRICS if sung and not spoken else SpeechKind.SPEECH
 
 
 MANY_BEYOND = 0.1
@@ -268,7 +294,9 @@ def _believe_subtitles(
     if heard is not None:
         note = fit_subtitles([utterance.interval for utterance in subtitles], heard.intervals, duration).note
         notes += [*heard.notes, note] if note else heard.notes
-    return FoundSpeech(tuple(inside), "subtitles", detail, tuple(notes))
+    # Subtitles say who shouts; many leave out what is sung.
+    voices = Voices() if heard is None else Voices(heard.voices.singing)
+    return FoundSpeech(tuple(inside), "subtitles", detail, tuple(notes), voices)
 
 
 def check_inside(subtitles: Sequence[Utterance], duration: float) -> None:
@@ -303,7 +331,7 @@ def _listen(blocks: Iterable[SoundBlock], duration: float, progress: Progress) -
     The mean of the detector's two opinions, on the sound as it is and without its low notes: where
     one is deaf the other mostly hears, and a noise seldom deceives both.
     """
-    vad, leveller = Vad(weights_file("silero-vad"), channels=len(LEVELS)), Leveller()
+    vad, leveller = Vad(weights_file(HEARING_WEIGHTS[0]), channels=len(LEVELS)), Leveller()
     task = progress.task("Listening for speech", duration or None, "s")
     found: list[Signal] = []
     try:

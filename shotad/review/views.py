@@ -83,6 +83,7 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
         "state": cue.state.value,
         "by": review.by if review is not None else "",
         "slot": cue.slot_id if cue.slot_id in scene.slots else None,
+        "voice": "" if slot is None or slot.voice is None else slot.voice.words,
         "words": words_in(cue.text, cue.language),
         "allowed": budget_in(cue.language, words),
         "unit": "word" if has_blanks(cue.language) else "character",
@@ -155,7 +156,13 @@ def progress_view(track: Track) -> dict[str, Any]:
 def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
     by_hand = {slot.id for slot in prepared.added}
     return [
-        {"id": slot.id, **times_view(slot.interval), "words": slot.max_words, "by_hand": slot.id in by_hand}
+        {
+            "id": slot.id,
+            **times_view(slot.interval),
+            "words": slot.max_words,
+            "by_hand": slot.id in by_hand,
+            "voice": "" if slot.voice is None else slot.voice.words,
+        }
         for slot in prepared.slots
     ]
 

@@ -74,7 +74,9 @@ def test_the_film_is_all_that_the_page_needs_and_json(opened):
     assert [line["id"] for line in view["lines"]] == [CAT, DOOR, RAIN]
     assert view["speech"] == [{"start": 6.0, "end": 8.0, "kind": "speech"}]
     assert view["free"] == [[0.0, 5.75], [8.25, 20.0]]
-    assert view["slots"][1] == {"id": DOOR, "start": 9.0, "end": 14.0, "words": 20, "by_hand": False}
+    assert view["slots"][1] == {
+        "id": DOOR, "start": 9.0, "end": 14.0, "words": 20, "by_hand": False, "voice": "",
+    }  # fmt: skip
     assert view["progress"] == {"lines": 3, "machine": 3, "edited": 0, "accepted": 0, "dropped": 0, "by": []}
     assert view["history"] == {"undo": None, "redo": None, "undo_line": None, "redo_line": None}
     assert view["engines"] == {

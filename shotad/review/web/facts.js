@@ -77,16 +77,18 @@ export function why(place) {
   place.append(box);
   let was = "";
   return (line) => {
-    const key = JSON.stringify([line.status, line.reason, line.fit_steps, line.doubt]);
+    const key = JSON.stringify([line.status, line.reason, line.fit_steps, line.doubt, line.voice]);
     if (key === was) return;
     was = key;
     const steps = line.fit_steps ?? [];
     const word = STATUS[line.status];
     const doubts = line.doubt?.reasons ?? [];
-    box.hidden = !word && !line.reason && !steps.length && !line.doubt;
+    // A silent line's own reason says it already.
+    const voice = line.voice && !line.reason.startsWith(line.voice) ? el("p", {}, el("strong", {}, `${line.voice[0].toUpperCase()}${line.voice.slice(1)}.`)) : null;
+    box.hidden = !word && !line.reason && !steps.length && !line.doubt && !voice;
     const title = word ? `${word}: ` : "";
     const head = el("p", {}, title && el("strong", {}, title), line.reason || (word ? "no reason is on record." : ""));
-    box.replaceChildren(head, ...(steps.length ? [el("p", { class: "d-note" }, "To make it fit:"), listed(steps)] : []), ...(line.doubt ? [doubt(line.doubt), listed(doubts)] : []).filter(Boolean));
+    box.replaceChildren(...(voice ? [voice] : []), head, ...(steps.length ? [el("p", { class: "d-note" }, "To make it fit:"), listed(steps)] : []), ...(line.doubt ? [doubt(line.doubt), listed(doubts)] : []).filter(Boolean));
     head.hidden = !title && !line.reason;
   };
 }

@@ -50,6 +50,7 @@ const stateOf = (one) => (one.heard ? one.state : "dropped");
 export function label(one, at) {
   const parts = [`Line ${at} of ${store.order.length}`, aloud(Math.floor(one.start + 1e-6), 0), STATES[stateOf(one)][1]];
   if (isDoubtful(one)) parts.push("doubtful");
+  if (one.voice) parts.push(one.voice);
   if (one.findings.length) parts.push(count(one.findings.length, "finding"));
   if (one.allowed !== null && one.words > one.allowed) parts.push(`${count(one.words - one.allowed, "word")} over`);
   return `${parts.join(", ")}: ${one.text || "no text"}`;
@@ -86,6 +87,7 @@ function fill(row, one) {
   // The name of the row is read in the language of the line: its words are the matter.
   if (row.lang !== one.language) row.lang = one.language;
   const told = isDoubtful(one) ? ["? doubtful"] : [];
+  if (one.voice) told.push(one.voice);
   if (one.findings.length) told.push(`${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${count(one.findings.length, "finding")}`);
   setText(found, told.join(" · "));
   if (one.findings.length) found.dataset.level = worst(one);

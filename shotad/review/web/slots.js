@@ -226,7 +226,7 @@ class Table {
     const made = make(
       "tr",
       { className: own?.id === store.current ? "here" : "" },
-      make("th", { scope: "row" }, when, slot.by_hand ? make("span", { className: "hint" }, " by hand") : null),
+      make("th", { scope: "row" }, when, slot.by_hand ? make("span", { className: "hint" }, " by hand") : null, slot.voice ? make("span", { className: "hint" }, ` ${slot.voice}`) : null),
       make("td", {}, `${seconds(slot.end - slot.start)}, ${slot.words} words`),
       make("td", {}, words),
       make("td", {}, make("div", { className: "buttons" }, own ? go : null, remove)),
