@@ -228,8 +228,8 @@ class TextFact:
     """A text on the screen, seen from second ``first`` to second ``last`` of the film.
 
     ``since``: the second from which all of it stands there, where it is written letter by letter or line by
-    line (None: ``first``). ``fills``: it fills most of the picture, as a letter or a headline shown on its own.
-    ``spoken``: somebody in the film reads it out meanwhile.
+    line (None: ``first``). ``fills``: it fills most of the picture, as a letter shown on its own. ``spoken``:
+    somebody in the film reads it out meanwhile.
     """
 
     shot: int
@@ -244,7 +244,7 @@ class TextFact:
 
     @property
     def is_for_viewers(self) -> bool:
-        """True for what a viewer is meant to read: a title, a caption, or lettering that fills the picture."""
+        """True for what a viewer is meant to read: titles, captions, and lettering that fills the picture."""
         return self.kind in ("title", "caption") or (self.kind == "scene" and self.fills)
 
 
@@ -252,13 +252,13 @@ class TextFact:
 class FacesFact:
     """The faces in one shot, by its painted number.
 
-<<<<<<< HEAD
-    ``count`` is the largest number seen at once, ``names`` who of the cast is among those seen. ``first`` and
-    ``last`` are the film seconds of the first and the last frame with a face.
-=======
-    ``count`` is the most faces seen at once, ``names`` who of the cast is among them, ``first`` and ``last``
-    the film seconds of the first and the last frame with a face.
->>>>>>> sheet
+    <<<<<<< HEAD
+        ``count`` is the largest number seen at once, ``names`` who of the cast is among those seen. ``first`` and
+        ``last`` are the film seconds of the first and the last frame with a face.
+    =======
+        ``count`` is the most faces seen at once, ``names`` who of the cast is among them, ``first`` and ``last``
+        the film seconds of the first and the last frame with a face.
+    >>>>>>> sheet
     """
 
     shot: int

@@ -185,8 +185,8 @@ def _named(
     models: FaceModels,
     gallery: Gallery,
 ) -> tuple[dict[int, ShotFaces], list[ShotFaces]]:
-    """The faces of the wanted shots, with whose they are, by the number of the shot; and the same of all shots
-    that are known, those of a finished run among them."""
+    """The faces of the wanted shots, with whose they are, by the number of the shot; and the same of all
+    shots that are known, those of a finished run among them."""
     settings, given, frames = context.config.cast, context.given, context.frames
     log = (run or context.folder).log_of_records(FACES)
     known = known_faces(log, shots, models) if run is not None else []

@@ -88,7 +88,8 @@ def stage2_question(
 ) -> Question:
     """The question; ``history`` are the last lines, given only to an engine that uses them.
 
-    ``story`` is what else is told of the film; ``looks`` verifies; ``shown`` is the key of Stage I's record, which stands for the frames.
+    ``story`` is what else is told of the film; ``looks`` verifies; ``shown`` is the key of Stage I's record,
+    which stands for the frames.
     """
     settings, presence = config.stage2, plan.presence
     description = as_called(description, presence, config.prompt)

@@ -70,7 +70,8 @@ INTRODUCTIONS: dict[Kind, str] = {
 class Statement:
     """One sentence that could be said: an ``introduction`` with a ``quote``, or an introduction alone.
 
-    ``since`` and ``until`` are the film seconds between which what it tells is seen; ``names`` are the people it names.
+    ``since`` and ``until`` are the film seconds between which what it tells is seen; ``names`` are the people
+    it names.
     """
 
     kind: Kind
@@ -105,8 +106,10 @@ class Line:
 
     @staticmethod
     def of(statements: Sequence[Statement]) -> Line:
-        """The statements in film order, each a sentence of its own, but for words that are read out like those
-        before them: ``A title reads: "ONE," then "TWO."``"""
+        """The statements in film order, each a sentence of its own.
+
+        Words that are read out like those before them go on: ``A title reads: "ONE," then "TWO."``
+        """
         ordered = sorted(statements, key=lambda statement: (statement.since, statement.rank))
         text, words_before = "", list[int]()
         introduction = ""  # that of the words that are being read out

@@ -135,9 +135,9 @@ WINDOW = 20.0
 
 
 def check_texts(material: Material) -> Iterator[Finding]:
-    """L11 for titles, captions and text that fills the picture, of which no line and nobody in the film says half the words, from
-    `WINDOW` seconds before they are shown to `WINDOW` after. Credits, subtitles, doubtful readings are left
-    out."""
+    """L11 for titles, captions and text that fills the picture, of which no line and nobody in the film says
+    half the words, from `WINDOW` seconds before they are shown to `WINDOW` after. Credits, subtitles, other
+    lettering in the scene and doubtful readings are left out."""
     # Each text once, however many clips show it, from where it is first to where it is last seen.
     once: list[TextFact] = []
     counted = filter(_counts, material.texts or ())

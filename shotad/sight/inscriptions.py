@@ -93,7 +93,8 @@ _ROLE = re.compile(
 )
 """Words of credits in English; other languages are recognised by form alone."""
 _ROLE_ALONE = re.compile(
-    r"(?:music|sound|camera|photography|lighting|story|screenplay|script|animation|visual effects|production)",
+    r"(?:music|sound|camera|photography|lighting|story|screenplay|script|animation|visual effects"
+    r"|production)",
     re.IGNORECASE,
 )
 """What names a role where it is a line of its own, above or below a name."""
@@ -113,8 +114,8 @@ def texts_of_shots(
     (0.06 of the height) and its score 0.97; one of fewer than four letters needs three frames and 0.97, or a
     line beside it that counts. Lines that stand together are one text, in reading order. ``speech`` is where
     people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several shots
-    belongs to the first. Left out are: marks of the sender or the maker (small text that stays in a corner, or
-    from the first frame to the last), notices of law and rating, what is seen for a moment only, what has
+    belongs to the first. Left out are: marks of the sender or the maker (small text that stays in a corner,
+    or from the first frame to the last), notices of law and rating, what is seen for a moment only, what has
     fewer than four letters, one word over a picture that begins small, and what is part of a longer text of
     its shot.
     """
@@ -341,7 +342,7 @@ def _stands_on_card(card: Sequence[Inscription], observations: Sequence[FrameTex
 
 
 def _is_laid_over(card: Sequence[Inscription], observations: Sequence[FrameText]) -> bool:
-    """True for level text that keeps its place, of which something shows that it does not belong to the scene.
+    """True for level text that keeps its place, where something shows that it does not belong to the scene.
 
     It goes on over a cut; or all around it changes while it stays; or it comes or goes within its shot, while
     nothing ever hides it. Letters on a thing keep their place too where the camera does.
@@ -447,9 +448,10 @@ def _is_said(card: Sequence[Inscription], low_cards: int, speech: Sequence[Inter
 
 
 def looks_like_credits(observations: Sequence[FrameText]) -> bool:
-    """True if the frames show credits: most of them hold three small lines or more, and these rise from frame
-    to frame and are no prose, or two of them name roles on plain ground. Many lines alone are a page, a screen
-    or posters as well.
+    """True if the frames show credits.
+
+    Most of them hold three small lines or more, and these rise from frame to frame and are no prose, or two
+    of them name roles on plain ground. Many lines alone are a page, a screen or posters as well.
     """
     rows = [joined_rows(seen.lines) for seen in observations]
     full = [

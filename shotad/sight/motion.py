@@ -1,4 +1,4 @@
-"""How a picture follows the one before: whether it is the same scene moved on, where faces went, how light it is.
+"""How a picture follows the one before: whether it is the same scene moved on, and where faces went.
 
 The camera's own movement is a shift with scale, fitted with RANSAC to sparse optical flow
 (Shi-Tomasi corners, pyramidal Lucas-Kanade, checked backwards).

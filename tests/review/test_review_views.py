@@ -285,11 +285,7 @@ def test_what_both_stages_said_is_shown(session):
 )
 def test_shots_are_counted_in_words(session, place, roles, told):
     shots = [{"number": number, "shot": number, "role": role} for number, role in enumerate(roles)]
-<<<<<<< HEAD
-    more = {"shots": shots, "threads": [], "scales": {}, "factors": [], "notes": {}}
-=======
     more = {"shots": shots, "threads": [], "scales": {}, "factors": []}
->>>>>>> sheet
     write(place, "stage1", {**STAGE1, **more})
     found = notes(line_detail(session, DOOR))
     assert found["Film grammar"] == told
