@@ -252,13 +252,8 @@ class TextFact:
 class FacesFact:
     """The faces in one shot, by its painted number.
 
-    <<<<<<< HEAD
-        ``count`` is the largest number seen at once, ``names`` who of the cast is among those seen. ``first`` and
-        ``last`` are the film seconds of the first and the last frame with a face.
-    =======
-        ``count`` is the most faces seen at once, ``names`` who of the cast is among them, ``first`` and ``last``
-        the film seconds of the first and the last frame with a face.
-    >>>>>>> sheet
+    ``count`` is the most faces seen at once, ``names`` who of the cast is among those seen. ``first`` and
+    ``last`` are the film seconds of the first and the last frame with a face.
     """
 
     shot: int
