@@ -3,7 +3,7 @@
     python benchmarks/doubt.py [--half tuning|judging] [--signs] [name ...]
 
 The lines are what a describer would say of the clips of tests/labels/clips.yaml (scenes.yaml); the place of
-the description of a Stage I that sees takes what is plainly to be seen then (seen.yaml), both labelled by eye.
+the description of a Stage I that sees takes what is plainly to be seen then (seen.yaml); both by eye.
 
 Into each line that has room for it an error of one kind is put, drawn by seed from the lists below. AUROC is
 how often a wrong line has more doubt than a true one. Last, one line in five gets an error of a kind that

@@ -35,7 +35,7 @@ from shotad.core import memory_total, processors
 PARTS = ("shots", "frames", "end-to-end", "rendering", "metrics")
 """Each is a module of `table_parts`, without hyphens."""
 PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "transformers", "onnxruntime",
-            "ai-edge-litert", "pycocoevalcap")  # fmt: skip
+            "pycocoevalcap")  # fmt: skip
 REPORTS = TypeAdapter(Report)
 
 

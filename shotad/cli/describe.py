@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
     from shotad.description import Outcome
-    from shotad.script import Report
+    from shotad.script import Cue, Report
     from shotad.sound import Rendered
 
 
@@ -191,6 +192,17 @@ def flags_of(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def reasons_of(cues: Sequence[Cue]) -> list[str]:
+    """Why each of these slots has no line as it was written: what many share once, then the first others."""
+    shared = {reason: count for reason, count in Counter(cue.reason for cue in cues).items() if count > LISTED}
+    lines = [f"  {count} slots: {reason}" for reason, count in shared.items()]
+    others = [cue for cue in cues if cue.reason not in shared]
+    lines += [f"  {timecode(cue.interval.start)}  {cue.reason}" for cue in others[:LISTED]]
+    if len(others) > LISTED:
+        lines.append("  … the others stand in track.json.")
+    return lines
+
+
 def summary(outcome: Outcome) -> str:
     """What a describer wants to know, as plain lines."""
     counts, cues = outcome.counts, outcome.track.cues
@@ -204,11 +216,7 @@ def summary(outcome: Outcome) -> str:
     for status, word in _WORDS.items():
         if counts[status.value]:
             lines.append(f"{word}: {counts[status.value]}.")
-            lines += [f"  {timecode(c.interval.start)}  {c.reason}" for c in cues if c.status is status][
-                :LISTED
-            ]
-            if counts[status.value] > LISTED:
-                lines.append("  … the others stand in track.json.")
+            lines += reasons_of([cue for cue in cues if cue.status is status])
     lines += [f"  {name}  {reason}" for name, reason in outcome.failed_slots]
     for silence in outcome.silences:
         lines.append(f"No speech and no AD for {duration(silence.duration)}: from {timecode(silence.start)}.")

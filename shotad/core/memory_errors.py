@@ -81,7 +81,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def _is_of_library(error: BaseException) -> bool:
     # cv2.error, onnxruntime's and av's have no common class with others.
-    return type(error).__module__.partition(".")[0] in ("cv2", "onnxruntime", "av", "torch", "ai_edge_litert")
+    return type(error).__module__.partition(".")[0] in ("cv2", "onnxruntime", "av", "torch")
 
 
 def memory_error_of(error: BaseException) -> OutOfMemory | None:

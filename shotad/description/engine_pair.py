@@ -20,7 +20,6 @@ from shotad.core import (
     Stage,
     Usage,
     language_of,
-    obtainable,
     weights_folder,
 )
 from shotad.description.conversation import ClipOf, Record, Scheduler, Who, make_ready, ready_if_here
@@ -249,9 +248,9 @@ class Engines:
 
 
 EMBEDDED = (
-    "Engine: the embedded observer. It describes people, movement and text on the screen, not the story: "
-    "a first, plain draft. A vision-language model describes far more: --engine paper on a GPU, or "
-    "--engine openai with a server (docs/engines.md)."
+    "Engine: embedded. It reads out text on the screen and says who of the cast appears; the rest that it "
+    "measures is material for you, in the worksheet. A vision-language model describes what happens: "
+    "--engine paper on a GPU, or --engine openai with a server (docs/engines.md)."
 )
 
 WITHOUT_CLASSIFIER = (
@@ -262,11 +261,6 @@ WITHOUT_CLASSIFIER = (
 ONLY_ENGLISH = (
     "Stage I describes in English, Stage II is asked for lines in language = {language}; a line that plainly "
     "comes in another one fails. The examples and the rules on words are English: the rules are left out."
-)
-
-WITHOUT_NPM = (
-    "The better people detector is not here and comes through npm, which is not installed: fewer people will "
-    "be seen. Install npm (it is part of Node.js) and run again."
 )
 
 
@@ -308,8 +302,6 @@ def remarks(config: Config, engines: Engines) -> list[str]:
     ]
     if stages.stage1 == "observer":
         lines.append(EMBEDDED)
-        if not obtainable("efficientdet-lite2"):
-            lines.append(WITHOUT_NPM)
     if config.prompt.factor == "auto" and config.scale.checkpoint is None and stages.stage1 == "qwen2-vl":
         lines.append(WITHOUT_CLASSIFIER)
     if not language_of(config.language).english and engines.writes.abilities.converses:
