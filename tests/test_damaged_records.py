@@ -25,7 +25,7 @@ CHANGES: tuple[tuple[str, str, object], ...] = (
     ("shots.json", "shots", []), ("shots.json", "end", float("nan")),
     ("speech.json", "speech", [{"start": 2.0, "end": 1.0, "kind": "speech", "text": ""}]),
     ("speech.json", "speech", [{"start": 1.0, "end": 2.0, "kind": "talk", "text": ""}]),
-    ("slots.json", "slots.0.max_words", 0), ("slots.json", "slots.0.id", "x"),
+    ("slots.json", "slots.0.max_words", 0), ("slots.json", "slots.0.id", "x"), ("slots.json", "slots.0.voice", "hum"),
     ("slots.json", "slots.1.id", "s00000200"), ("credits.json", "credits", [3]),
     ("credits.json", "credits", [4.0, 3.0]), ("grammar.json", "shots.0.thread", "["),
     ("grammar.json", "shots.0.scale", "huge"), ("grammar.json", "pairs.0", [0, 99, 0.5]),

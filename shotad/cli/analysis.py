@@ -64,9 +64,10 @@ def slots_command(console: Console, **options: Any) -> None:
     events = [(u.interval, "speech", u.text) for u in found.speech]
     added = {slot.id for slot in found.added}
     by_hand = dict.fromkeys(added, ", added by a person")
-    events += [
-        (s.interval, "slot", f"{s.id}, {s.max_words} words{by_hand.get(s.id, '')}") for s in found.slots
-    ]
+    for slot in found.slots:
+        voice = f", {slot.voice.words}" if slot.voice else ""
+        text = f"{slot.id}, {slot.max_words} words{by_hand.get(slot.id, '')}{voice}"
+        events.append((slot.interval, "slot", text))
     lines = [
         f"{timecode(interval.start):>13}  {timecode(interval.end):>13}  {kind:6}  {text}".rstrip()
         for interval, kind, text in sorted(events)

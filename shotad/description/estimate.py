@@ -39,7 +39,7 @@ from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_question
 from shotad.description.templates import tokens_in
 from shotad.description.verify import VERDICT_TOKENS, verify_messages
-from shotad.film import HEARING_WEIGHTS, Film, embedded_track, vlm_size
+from shotad.film import HEARING_WEIGHTS, Film, embedded_track, left_to_people, vlm_size
 from shotad.grammar import MODELS, scale_weights
 from shotad.sight import PAIRS, TEXT_WEIGHTS
 
@@ -340,6 +340,8 @@ def _open_questions(
                 answer_tokens=config.stage1.sampling.max_tokens,
                 attempts=config.stage1.attempts if engines.looks.abilities.converses else 1,
             )
+        if left_to_people(slot, config.speech):
+            continue
         described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
         asked = stage2.stage2_question(
             look.plan, described, (), engine, config,

@@ -21,7 +21,6 @@ from shotad.core import (
     NoProgress,
     RecordLog,
     Slot,
-    SlotVoice,
     Task,
     description_of,
     is_english,
@@ -37,7 +36,7 @@ from shotad.description.preparing import RunContext
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
 from shotad.description.wording import Rows, letters_of, other_language, sight_of
-from shotad.film import Prepared, clips, word_budget
+from shotad.film import Prepared, clips, left_to_people, word_budget
 from shotad.script import (
     BENCHMARK,
     Cue,
@@ -300,10 +299,8 @@ class SlotWriter:
         return cue_of(situation, seen, line, settings, chooser, unwritten=self._left_to_people(plan))
 
     def _left_to_people(self, plan: SlotPlan) -> str:
-        """Why no line is written in a slot unless a person wants one there; empty where one is written."""
-        voice = plan.slot.voice
-        over_song = voice is SlotVoice.SONG and self._settings(plan).speech.over_lyrics
-        return "" if voice is None or over_song else f"{voice.words}; {LEFT_TO_PEOPLE}"
+        """Why no line is written in the slot unless a person wants one there; empty where one is written."""
+        return left_to_people(plan.slot, self._settings(plan).speech)
 
     def _settings(self, plan: SlotPlan) -> Config:
         """Under which settings a slot is described."""
@@ -340,8 +337,6 @@ def _kept(asked: Inquiry, log: RecordLog, key: str, made: list[Record]) -> Inqui
 
 
 SILENT = "nothing worth saying was found"
-LEFT_TO_PEOPLE = "write a line if one is wanted, or have one written with shotad redo"
-"""Said of slots in which a voice is likely heard."""
 
 
 def cue_of(

@@ -77,7 +77,7 @@ from .sampling import (
     published_moments_of as published_moments_of,
 )
 from .shots import survey as survey
-from .singing import Voices as Voices, mark_slots as mark_slots
+from .singing import Voices as Voices, left_to_people as left_to_people, mark_slots as mark_slots
 from .slot_records import (
     HandSlots as HandSlots,
     Prepared as Prepared,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shotad.core import Floats, Interval, Slot, SlotVoice
+from shotad.core import Floats, Interval, Slot, SlotVoice, SpeechSettings
 from shotad.film.audio import SoundBlock
 from shotad.film.slots import union
 from shotad.film.voice_net import SINGING, SPEECH, STEP, VoiceNet
@@ -88,6 +88,13 @@ def _voice_in(time: Interval, voices: Voices) -> SlotVoice | None:
     if seconds_shared(voices.shouts, time) >= SHOUTED_SECONDS:
         return SlotVoice.SHOUT
     return None
+
+
+def left_to_people(slot: Slot, settings: SpeechSettings) -> str:
+    """Why no line is written in a slot unless a person wants one there; empty where one is written."""
+    if slot.voice is None or (slot.voice is SlotVoice.SONG and settings.over_lyrics):
+        return ""
+    return f"{slot.voice.words}; write a line if one is wanted, or have one written with shotad redo"
 
 
 def seconds_shared(stretches: Sequence[Interval], time: Interval) -> float:

@@ -331,3 +331,26 @@ def test_another_film_is_refused(place: Path) -> None:
     refused = pytest.raises(WorkFolderError, match="another film")
     with open_film(make_film(FilmSpec(frames=200)).path) as film, WorkFolder(place) as folder, refused:
         redo(film, folder, told, ["1"], engines=engines, sheet=False)
+
+
+def test_no_line_is_written_over_song_or_a_shout_unless_one_is_asked_for(tmp_path: Path) -> None:
+    place, song = tmp_path / "w", ("speech.over_lyrics=true",)
+    run(place, *song)
+    record = json.loads((place / "slots.json").read_text())
+    record["slots"][0]["voice"], record["slots"][1]["voice"] = "song", "shout"
+    (place / "slots.json").write_text(json.dumps(record))
+    sung, shout, *others = run(place, *song).cues
+    assert sung.heard
+    assert (shout.status, shout.text) == (CueStatus.SILENT, "")
+    assert shout.reason.startswith("a shout or speech likely here; ")
+    assert all(cue.heard for cue in others)
+    done, _, _ = again(place, shout.id)
+    assert done.results[0].after is not None
+    assert track_of(place).cues[1].text.startswith("A cat sits")
+    # Without the setting song is left alone too; what a person asked for stays, whatever is marked.
+    run(other := tmp_path / "v")
+    record = json.loads((other / "slots.json").read_text())
+    record["slots"][0]["voice"] = "song"
+    (other / "slots.json").write_text(json.dumps(record))
+    assert run(other).cues[0].reason.startswith("song likely here; ")
+    assert run(place, *song).cues[1].text.startswith("A cat sits")

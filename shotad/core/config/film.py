@@ -65,7 +65,8 @@ class SpeechSettings(Settings):
     margin: float = Field(0.25, ge=0, le=60)
     """Seconds kept free at each side of speech."""
     over_lyrics: bool = False
-    """True lets a voice speak over sung words; over a song's instrumental part it always may."""
+    """True lets a voice speak over sung words, and has lines written in slots where song is likely; over a
+    song's instrumental part it always may."""
 
     @field_validator("encoding")
     @classmethod
