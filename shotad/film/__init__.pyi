@@ -37,6 +37,7 @@ from .framestore import (
 from .framing import OVERVIEW as OVERVIEW, STILLS as STILLS, Frames as Frames, zones_around as zones_around
 from .overlays import (
     COLOURS as COLOURS,
+    FITTING as FITTING,
     fit as fit,
     marks_for as marks_for,
     paint as paint,
