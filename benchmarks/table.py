@@ -2,6 +2,7 @@
 
     python benchmarks/table.py --json benchmarks/results/table.json      # about 45 minutes on two quiet cores
     python benchmarks/table.py --only shots frames --runs 9 --film FILM --film OTHER
+    python benchmarks/table.py --only end-to-end --named "Tears of Steel"       # whole runs against decoding
     python benchmarks/table.py --show FILE.json [--into docs/benchmarks.md]
 
 Each measurement is made in a process of its own; those that are compared take turns, so that a noisy machine
@@ -42,6 +43,7 @@ REPORTS = TypeAdapter(Report)
 def arguments() -> argparse.Namespace:
     parser = command_line(__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--named", default="", help="only comparisons whose name holds this; no growth")
     parser.add_argument("--runs", type=int, default=5, help="turns; costly ones have fewer")
     parser.add_argument("--no-growth", action="store_true", help="leave out the growth with length")
     parser.add_argument("--film", type=Path, action="append", default=[], help="measure on it; repeatable")
@@ -92,11 +94,12 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
         own = tuple(look(path.resolve()) for path in chosen.film)
     except (OSError, ValueError) as error:
         sys.exit(f"A film cannot be read: {error}")
-    stage, contests, broken = Stage(folder, own, chosen.data, not chosen.no_growth), [], False
+    grows = not chosen.no_growth and not chosen.named
+    stage, contests, broken = Stage(folder, own, chosen.data, grows), [], False
     for name in chosen.only:
         try:
             part = importlib.import_module(f"table_parts.{name.replace('-', '')}")
-            contests += list(part.plan(stage))
+            contests += [contest for contest in part.plan(stage) if chosen.named in contest.name]
         except Exception as error:  # noqa: BLE001 - whatever it is, the other parts can be measured
             broken = True
             stage.left_out.append((name, f"could not be got ready: {type(error).__name__}: {error}"))

@@ -31,6 +31,8 @@ from shotad.core import forget_peak, processors, system
 HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parent
 ONE = "import sys; from table_parts.contests import measure_one; measure_one(sys.argv[1])"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""How many threads libraries use: as many as there are processors in each work."""
 PATIENCE = 900.0
 """Seconds after which a measurement is given up."""
 LENGTHS = (1, 2, 4, 8)
@@ -190,7 +192,7 @@ def run_one(entrant: Entrant, turn: int, folder: Path) -> Run | str:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count},
+        env={**os.environ, "PYTHONPATH": paths, **dict.fromkeys(THREADS, count)},
         start_new_session=True,
     ) as process:
         try:
@@ -302,7 +304,9 @@ def command(scratch: Path, words: Sequence[str], film: str = "") -> Steps:
     """A program, run in the scratch folder; ``{film}`` and ``{out}``, a folder there, are filled in. Nothing
     is imported beforehand, so that the most memory is that of the program."""
     filled = [word.replace("{film}", film).replace("{out}", str(scratch / "out")) for word in words]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # As its user starts it: a program chooses its threads.
+    ours = {name: value for name, value in os.environ.items() if name not in THREADS}
+    environment = {**ours, "PYTHONPATH": str(ROOT)}
     yield None
     done = subprocess.run(filled, cwd=scratch, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

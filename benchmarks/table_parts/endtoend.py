@@ -14,8 +14,11 @@ from shotad.core import Abilities, Given, Identity, NoProgress, Reply, Request, 
 LIMIT = "decoding picture and sound"
 ANSWERS = (0.5, 0.3)
 """Seconds of an answer of Stage I and of Stage II, where what overlapping spares is measured."""
-DESCRIBING = 2.4
-"""The project's own limit: time of a run whose engine takes none, against decoding."""
+DESCRIBING = {"adaptive": 2.0, "learned": 2.4}
+"""The project's own limits by detector of cuts: time of a run whose engine takes none, against decoding."""
+DESCRIBING_SMALL = 5.0
+"""The same for films of at most `SMALL` lines, whose decoding is nearly nothing."""
+SMALL = 576
 READING = 1.6
 """The project's own limit at 1080 lines: processor time of all that is read against decoding."""
 
@@ -33,19 +36,23 @@ def plan(stage: Stage) -> Iterator[Contest]:
 
 
 def _describing(film: FilmAt) -> Contest:
-    """The whole command with the start of Python, overview and scripts."""
-    given, fake = {"film": film.path}, "describe, fake engine"
-    ours = {fake: "fake", "describe, embedded engine": "embedded"}
+    """The whole command with the start of Python, worksheet and scripts; cuts by both detectors."""
+    given = {"film": film.path}
+    fake = {detector: f"describe, fake engine, cuts by {detector}" for detector in DESCRIBING}
+    commands = {name: _command("fake", f"shots.detector={detector}") for detector, name in fake.items()}
+    commands["describe, embedded engine"] = _command("embedded")
     entrants = [
-        *(Entrant(name, "ours", command, {**given, "words": _command(one)}) for name, one in ours.items()),
+        *(Entrant(name, "ours", command, {**given, "words": words}) for name, words in commands.items()),
         Entrant(LIMIT, "limit", decoding, given),
     ]
-    targets = (Target(fake, LIMIT, "wall", DESCRIBING),)
+    limits = dict.fromkeys(DESCRIBING, DESCRIBING_SMALL) if film.height <= SMALL else DESCRIBING
+    targets = tuple(Target(fake[detector], LIMIT, "wall", most) for detector, most in limits.items())
     return Contest("end to end", film.label, entrants, film.seconds, targets=targets, turns=3)
 
 
-def _command(engine: str) -> list[str]:
-    return shotad("describe", "{film}", "--out", "{out}", "--engine", engine, "--quiet")
+def _command(engine: str, *assignments: str) -> list[str]:
+    settings = [word for assignment in assignments for word in ("--set", assignment)]
+    return shotad("describe", "{film}", "--out", "{out}", "--engine", engine, "--quiet", *settings)
 
 
 def _reading(film: FilmAt) -> Contest:

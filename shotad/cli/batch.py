@@ -137,7 +137,7 @@ def shared_job(options: Mapping[str, Any]) -> FilmJob:
         start=start,
         end=end,
         rate=options["frame_rate"],
-        makes=options["makes"] or (("film",) if options["voice"] else ()),
+        makes=describing.makes_of(options),
         sheet=not options["no_sheet"],
         force=options["force"],
         discard_edits=options["discard_edits"],
@@ -203,7 +203,7 @@ def open_with(console: Console, asked: BatchRequest) -> None:
     if asked.report.is_dir():
         raise UsageError(f"--report {asked.report} is a folder.", "Name a file.")
     check_setting_files(config)
-    describing.check_voice(config, options["makes"])
+    describing.check_voice(config, describing.makes_of(options))
     engines = Engines.of(config)
     if options["address"] is None and not options["dry_run"]:
         # On a cluster it is its nodes that look and write.

@@ -95,8 +95,9 @@ def command(console: Console, **options: Any) -> None:
     from shotad.description import describe, lint_track, opening
     from shotad.script import summary_line
 
-    spoken = bool(options["voice"] or options["makes"])
-    check_voice(config, options["makes"])
+    makes = makes_of(options)
+    spoken = bool(makes)
+    check_voice(config, makes)
     with opened(options, config) as (film, folder, given), profiled(options["timed"]) as recorded:
         if options["estimate"]:
             from shotad.description import estimate_json, estimate_lines, foresee
@@ -108,7 +109,7 @@ def command(console: Console, **options: Any) -> None:
             # Refused before any work goes into the film where it cannot be made
             from shotad.sound import check_wanted, parse_wanted, wanted_files
 
-            wanted = wanted_files(parse_wanted(options["makes"]), film.info.name, folder.path)
+            wanted = wanted_files(parse_wanted(makes), film.info.name, folder.path)
             check_wanted(film, wanted, config, config.language)
         for line in opening(config, folder.path, engines):
             console.note(line)
@@ -170,12 +171,18 @@ def _tell(console: Console, lines: list[str], found: dict[str, Any], recorded: R
     console.result("\n".join(lines), found)
 
 
+def makes_of(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """What ``--make`` asks for; the described film where only a voice is named, nothing without either."""
+    return tuple(options["makes"]) or (("film",) if options["voice"] else ())
+
+
 def check_voice(config: Config, makes: Sequence[str]) -> None:
-    """Refuse a voice, a lexicon or a file that cannot be, before any work goes into the film."""
+    """Refuse a lexicon, a file that cannot be and its voice, before any work goes into the film."""
     from shotad.sound import make_voice, parse_wanted, read_lexicon
 
     read_lexicon(config.voice.lexicon)
-    if any(kind.is_heard for kind, _ in parse_wanted(makes)):
+    # Only what will speak: loading the embedded voice takes half a second.
+    if makes and any(kind.is_heard for kind, _ in parse_wanted(makes)):
         make_voice(config.voice, config.language)
 
 

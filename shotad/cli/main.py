@@ -105,6 +105,10 @@ def main() -> None:
 def _run(*, own: bool) -> int:  # noqa: PLR0911  one for each way in which a command ends
     """Run the command line, with its errors as text; the exit code. ``own``: this process is for it alone."""
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
+    if own:
+        # For NumPy's products, all small here. OpenBLAS's threads spin while they wait for each other: a
+        # quarter of the processor time of the search for cuts.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names may hold what the terminal's encoding has no sign for; standard error does so already.
         sys.stdout.reconfigure(errors="backslashreplace")

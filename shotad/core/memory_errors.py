@@ -43,6 +43,7 @@ _SMALLER_MODEL = "ask for less at once (--set local.batch=1, --set frames.inside
 _STEPS = {
     "shotad.film.audio": _Step("listening to the film's sound"),
     "shotad.film.speech": _Step("listening to the film's sound"),
+    "shotad.film.adaptive_cuts": _Step("finding shots", _SMALLER_PICTURES),
     "shotad.film.cut_net": _Step("finding shots", _SMALLER_PICTURES),
     "shotad.film.shot_scores": _Step("finding shots", _SMALLER_PICTURES),
     "shotad.film.shots": _Step("finding shots", _SMALLER_PICTURES),

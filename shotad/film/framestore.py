@@ -19,9 +19,12 @@ import json
 import math
 import struct
 import zlib
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -203,6 +206,8 @@ def _encoder(name: str, size: Size, pixels: str) -> Any:
 
 NAME = "frames"
 """Of the files."""
+MOST_WAITING = 4
+"""Frames that may wait to be kept while the film goes on."""
 
 
 _RECORD = struct.Struct("<ddQIIBB")
@@ -371,8 +376,8 @@ class FrameStore(Pack):
     def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
         """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
 
-        A store that is whole already keeps nothing more. Where the disk fails, the frames go on and
-        ``stopped`` says why nothing is kept.
+        Frames are shrunk and compressed in a thread of its own. A store that is whole already keeps nothing
+        more. Where the disk fails, the frames go on and ``stopped`` says why nothing is kept.
         """
         if self.complete:
             yield from frames
@@ -380,25 +385,35 @@ class FrameStore(Pack):
         keeper = Keeper(self._film.info, self._height)
         self.begin()
         before: Frame | None = None
-        for frame in frames:
-            if before is not None:
-                self._keep(keeper, before, frame.seconds)
-            before = frame
-            yield frame
+        waiting: deque[Future[None]] = deque()
+        with ThreadPoolExecutor(1, "keeping frames") as thread:
+            for frame in chain(frames, [None]):
+                if before is not None:
+                    ticks = self._ticks(before, None if frame is None else frame.seconds)
+                    if ticks:
+                        waiting.append(thread.submit(self._keep, keeper, before, ticks))
+                # Each holds a frame of the film's own size.
+                if len(waiting) > MOST_WAITING:
+                    waiting.popleft().result()
+                if frame is not None:
+                    before = frame
+                    yield frame
+            for keeping in waiting:
+                keeping.result()
         if before is not None:
-            self._keep(keeper, before, None)
             self.finish()
 
-    def _keep(self, keeper: Keeper, frame: Frame, until: float | None) -> None:
-        """Keep ``frame`` for the ticks at which it is shown: until ``until`` s, or (None) the film's end."""
+    def _ticks(self, frame: Frame, until: float | None) -> list[int]:
+        """The wanted ticks at which ``frame`` is shown: until ``until`` s, or (None) the film's end."""
         start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
         if until is None:
             after = max(tick_of(self._film.info.duration), start) + 2
         else:
             after = self._first_tick_from(until)
-        ticks = [tick for tick in range(start, after) if self._wanted is None or tick in self._wanted]
-        if not ticks:
-            return
+        return [tick for tick in range(start, after) if self._wanted is None or tick in self._wanted]
+
+    def _keep(self, keeper: Keeper, frame: Frame, ticks: Sequence[int]) -> None:
+        """Keep ``frame`` for the ``ticks`` at which it is shown."""
         with span("keep"):
             kept = keeper.keep(frame)
             for tick in ticks:

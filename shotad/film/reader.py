@@ -145,15 +145,7 @@ class Film:
 
     def _sized(self, image: Image, size: Size | None) -> Image:
         """``uint8[H, W, 3]`` at that ``(width, height)``; None: the film's displayed size."""
-        import cv2
-
-        wanted = size or (self.info.width, self.info.height)
-        height, width = image.shape[:2]
-        if (width, height) == wanted:
-            return image
-        smaller = wanted[0] < width or wanted[1] < height
-        method = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
-        return cast(Image, cv2.resize(image, wanted, interpolation=method))
+        return at_size(image, size or (self.info.width, self.info.height))
 
     def close(self) -> None:
         """Let go of the source."""
@@ -165,6 +157,19 @@ class Film:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def at_size(image: Image, size: Size) -> Image:
+    """``uint8[H, W, 3]`` at that ``(width, height)``: means of areas where it shrinks, else bicubic; itself
+    where it has that size."""
+    import cv2
+
+    height, width = image.shape[:2]
+    if (width, height) == size:
+        return image
+    smaller = size[0] < width or size[1] < height
+    method = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
+    return cast(Image, cv2.resize(image, size, interpolation=method))
 
 
 def ascending(seconds: Sequence[float]) -> list[float]:

@@ -8,7 +8,7 @@ Two ways lead to the reduced frame. *Exact* converts the frame to BGR and then r
 does. *Fast* reduces the Y, U and V planes and converts the few pixels that are left; its score was within 1.1
 of the exact one on four real films. It is taken above standard definition, where it pays.
 
-This module loads cv2, av and scenedetect: import it where frames are really read.
+This module loads cv2 and av: import it where frames are really read.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
-from scenedetect.common import FrameTimecode
-from scenedetect.detectors import AdaptiveDetector
 
 from shotad.core import Image
 
@@ -181,33 +179,6 @@ class ContentScore:
         if self._size is None:
             self._size = working_size(width, height)
         return self._size
-
-
-class CutFinder:
-    """PySceneDetect's AdaptiveDetector, fed with scores that were measured elsewhere."""
-
-    def __init__(self, settings: ShotSettings) -> None:
-        self.delay = settings.window_width
-        self._detector = _ScoredDetector(
-            adaptive_threshold=settings.adaptive_threshold,
-            min_scene_len=settings.min_scene_len,
-            window_width=settings.window_width,
-            min_content_val=LEAST_CONTENT,
-        )
-
-    def add(self, index: int, score: float, picture: Image) -> list[int]:
-        """Frame numbers of cuts that are found now: one at most, ``delay`` frames before ``index``."""
-        # The rate is never used: the detector counts in frames here.
-        return [cut.frame_num for cut in self._detector.process_frame(FrameTimecode(index, fps=1.0), score)]
-
-    def finish(self) -> list[int]:
-        """Cuts among the last frames: none."""
-        return []
-
-
-class _ScoredDetector(AdaptiveDetector):  # type: ignore[misc]  # scenedetect has no types
-    def _calculate_frame_score(self, timecode: Any, frame_img: float) -> float:
-        return frame_img
 
 
 Chances = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.float32]]

@@ -10,20 +10,24 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shotad.core import FilmError, Interval, Shot, ShotSettings, span, spanned
+from shotad.core import FilmError, Image, Interval, Shot, ShotSettings, span, spanned
 from shotad.film.reader import Film, Frame
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from shotad.film.adaptive_cuts import AdaptiveCutFinder
     from shotad.film.framestore import FrameStore
+    from shotad.film.shot_scores import LearnedCutFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,50 +48,82 @@ class ShotList:
         return self.shots[-1].interval.end
 
 
+MOST_WAITING = 128
+"""Scored frames that may wait for the search for cuts: as many as are decoded while the network looks."""
+
+
 class ShotFinder:
-    """Finds the shots of a film from its frames, one after the other; keeps a score per frame, no frame."""
+    """Finds the shots of a film from its frames, one after the other; keeps a score per frame, no frame.
+
+    Frames are scored in the caller's thread. Cuts are searched for in a thread of the finder's, so that
+    decoding goes on while the network of ``learned`` looks. A context manager, which ends that thread.
+    """
 
     def __init__(self, settings: ShotSettings) -> None:
-        from shotad.film.shot_scores import ContentScore, CutFinder, LearnedCutFinder
+        from shotad.film.shot_scores import ContentScore
 
         self._score = ContentScore(exact=settings.path == "exact")
-        self._finder: CutFinder | LearnedCutFinder = CutFinder(settings)
-        if settings.detector == "learned":
-            from shotad.film.cut_net import cut_net
-
-            self._finder = LearnedCutFinder(settings, cut_net)
+        self._cut_finder = make_cut_finder(settings)
         self._scores = array("d")
-        # A cut is found some frames late, so its moment must be remembered that long.
-        self._recent: deque[float] = deque(maxlen=self._finder.delay + 1)
-        self._cuts: list[tuple[int, float]] = []
+        self._seconds = array("d")
+        self._cuts: list[int] = []
+        self._thread = ThreadPoolExecutor(1, "searching cuts")
+        self._searches: deque[Future[list[int]]] = deque()
 
     def add(self, frame: Frame) -> None:
         """Take the next frame of the whole film."""
         index, score = len(self._scores), self._score.add(frame)
         self._scores.append(score)
-        self._recent.append(frame.seconds)
-        self._note(self._finder.add(index, score, self._score.picture))
+        self._seconds.append(frame.seconds)
+        self._searches.append(self._thread.submit(self._search, index, score, self._score.picture))
+        if len(self._searches) > MOST_WAITING:
+            self._cuts += self._searches.popleft().result()
 
     def finish(self, end: float) -> ShotList:
         """The shots of all frames taken; ``end`` is the end of the film in seconds.
 
         Raises FilmError where there was no frame.
         """
-        if not self._recent:
+        if not self._scores:
             raise FilmError("The film has no picture that can be decoded.", "Check that it plays at all.")
-        self._note(self._finder.finish())
-        self._cuts.sort()
-        bounds = [0.0, *(second for _, second in self._cuts), end]
+        self._searches.append(self._thread.submit(self._cut_finder.finish))
+        for search in self._searches:
+            self._cuts += search.result()
+        self._thread.shutdown()
+        cuts = sorted(self._cuts)
+        bounds = [0.0, *(self._seconds[cut] for cut in cuts), end]
         shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(pairwise(bounds)))
-        return ShotList(shots, tuple(cut for cut, _ in self._cuts), len(self._scores))
+        return ShotList(shots, tuple(cuts), len(self._scores))
 
-    def _note(self, cuts: Iterable[int]) -> None:
-        self._cuts += [(cut, self._recent[cut - len(self._scores)]) for cut in cuts]
+    def _search(self, index: int, score: float, picture: Image) -> list[int]:
+        """The cuts that are found with this frame."""
+        with span("cuts"):
+            return self._cut_finder.add(index, score, picture)
 
     @property
     def scores(self) -> npt.NDArray[np.float64]:
         """Content score of every frame taken, ``float64[n]``, 0 to 255; the first is 0.0."""
         return np.array(self._scores, dtype=np.float64)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+
+def make_cut_finder(settings: ShotSettings) -> AdaptiveCutFinder | LearnedCutFinder:
+    """What finds the cuts in the scores, by ``settings.detector``."""
+    if settings.detector == "adaptive":
+        from shotad.film.adaptive_cuts import AdaptiveCutFinder
+
+        return AdaptiveCutFinder(settings)
+    from shotad.film.cut_net import cut_net
+    from shotad.film.shot_scores import LearnedCutFinder
+
+    return LearnedCutFinder(settings, cut_net)
 
 
 def survey(
@@ -114,13 +150,13 @@ def survey(
             source = film.frames(hardware)
         elif trouble and tell:
             tell(trouble)
-    finder = ShotFinder(settings)
     counted = 0.0
     frames = spanned("decode", source)
-    for frame in frames if store is None else store.tee(frames):
-        with span("shots"):
-            finder.add(frame)
-        if advance is not None and frame.seconds - counted >= 1:
-            advance(frame.seconds - counted)
-            counted = frame.seconds
-    return finder.finish(film.end if film.end is not None else film.info.duration)
+    with ShotFinder(settings) as finder:
+        for frame in frames if store is None else store.tee(frames):
+            with span("shots"):
+                finder.add(frame)
+            if advance is not None and frame.seconds - counted >= 1:
+                advance(frame.seconds - counted)
+                counted = frame.seconds
+        return finder.finish(film.end if film.end is not None else film.info.duration)

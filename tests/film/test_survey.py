@@ -57,7 +57,7 @@ def surveyed(path: Path, folder: Path, threads: int) -> Found:
     with pytest.MonkeyPatch.context() as patch, open_film(path) as film:
         patch.setattr(survey, "ShotFinder", Noted)
         patch.setattr("shotad.film.pyav_reader.processors", lambda: threads)
-        patch.setattr("shotad.film.shot_scores.LEAST_CONTENT", 2.0)
+        patch.setattr("shotad.film.adaptive_cuts.LEAST_CONTENT", 2.0)
         store = FrameStore(folder, film, HEIGHT)
         settings = ShotSettings(detector="adaptive", min_scene_len=3)
         shots = survey.survey(film, settings, store=store)
