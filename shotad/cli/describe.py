@@ -201,7 +201,9 @@ def flags_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def reasons_of(cues: Sequence[Cue]) -> list[str]:
     """Why each of these slots has no line as it was written: what many share once, then the first others."""
-    shared = {reason: count for reason, count in Counter(cue.reason for cue in cues).items() if count > LISTED}
+    shared = {
+        reason: count for reason, count in Counter(cue.reason for cue in cues).items() if count > LISTED
+    }
     lines = [f"  {count} slots: {reason}" for reason, count in shared.items()]
     others = [cue for cue in cues if cue.reason not in shared]
     lines += [f"  {timecode(cue.interval.start)}  {cue.reason}" for cue in others[:LISTED]]

@@ -198,7 +198,7 @@ def _jpeg(image: Image.Image) -> bytes:
 
 
 def worksheet_with_pictures(folder: Path, language: str) -> Worksheet:
-    """The worksheet of a work folder for a script in ``language``, with the pictures there, else the film's.
+    """The worksheet of a work folder for a script in ``language``, with its pictures, else the film's.
 
     Where the film is gone `Worksheet.no_pictures` says so. Raises as `read_worksheet`.
     """

@@ -23,8 +23,8 @@ from shotad.core import (
     thread_name,
     whole_record,
 )
-from shotad.description.cast_discovery import PIXELS
-from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES
+from shotad.description.cast_discovery import LEAST_SECONDS, LOOKS as DISCOVERY_LOOKS, PIXELS
+from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, LOOKS as RUN_LOOKS
 from shotad.sight import (
     Face,
     FaceModels,
@@ -137,6 +137,8 @@ def seen_people(
     if info is not None:
         lines = info.size_within(max_pixels=PIXELS)[1] if discovered else info.size_within(lines)[1]
     people = people_in(tracks, lines, models.join, models.margin) if tracks else []
+    # Who is seen for less in the whole film gets no entry by discovery either.
+    least_looks = LEAST_SECONDS * (DISCOVERY_LOOKS if discovered else RUN_LOOKS)
 
     faces: list[SeenFace] = []
     by_letter: dict[str, tuple[Face, ...]] = {}
@@ -147,7 +149,9 @@ def seen_people(
         letter = thread_name(place_among_all)
         member = _member_of(person, named_looks, holdings, fingerprint)
         is_named = member in members and bool(members[member].says)
-        if not is_named:
+        if not is_named and person.looks < least_looks:
+            letter = ""
+        elif not is_named:
             by_letter[letter] = tuple(face for track in person.tracks for face in track.faces)
             if member in members:
                 cast_ids[letter] = member

@@ -62,7 +62,6 @@ from .palette import (
     jpeg as jpeg,
     matrix_png as matrix_png,
     page_environment as page_environment,
-    thread_colour as thread_colour,
 )
 from .pyav_reader import open_film as open_film
 from .reader import TOLERANCE as TOLERANCE, Film as Film, Frame as Frame, Picture as Picture, Size as Size

@@ -1,6 +1,6 @@
 """The colours of the pages that people look at, their templates, and pictures as files.
 
-The eight colours are those of Masataka Okabe and Kei Ito ("Color Universal Design", 2002; revised 2008),
+The colours are of the eight of Masataka Okabe and Kei Ito ("Color Universal Design", 2002; revised 2008),
 which people with any kind of colour vision tell apart. Contrast is WCAG 2.2's ratio of relative
 luminances. The colours of shares run from a light yellow to a dark blue, evenly in lightness, so that the
 order stays in grey and for colour-blind people; chosen in Oklab (B. Ottosson, "A perceptual color space for
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pictures
 
-from shotad.core import Image, replacing, thread_number
+from shotad.core import Image, replacing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -29,26 +29,14 @@ Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
 
 BLACK: Colour = (0, 0, 0)
-ORANGE: Colour = (230, 159, 0)
 SKY_BLUE: Colour = (86, 180, 233)
-BLUISH_GREEN: Colour = (0, 158, 115)
-YELLOW: Colour = (240, 228, 66)
 BLUE: Colour = (0, 114, 178)
 VERMILLION: Colour = (213, 94, 0)
-REDDISH_PURPLE: Colour = (204, 121, 167)
 
 PAPER: Colour = (255, 255, 255)
 INK: Colour = (17, 17, 17)
 FAINT: Colour = (89, 89, 89)
 """Ink for what matters less; 7:1 on paper."""
-
-THREAD_COLOURS = (ORANGE, SKY_BLUE, BLUISH_GREEN, VERMILLION, BLUE, REDDISH_PURPLE, YELLOW)
-"""Neighbours differ in lightness too. Thread H has the colour of A again; its letter is another."""
-
-
-def thread_colour(letters: str) -> Colour:
-    """Colour of the thread with these letters; they come round again after seven."""
-    return THREAD_COLOURS[thread_number(letters) % len(THREAD_COLOURS)]
 
 
 def ink_on(colour: Colour) -> Colour:

@@ -307,5 +307,4 @@ from .worksheet import (
     shot_words as shot_words,
     text_offer as text_offer,
     text_words as text_words,
-    with_offer as with_offer,
 )

@@ -200,11 +200,6 @@ def is_taken_in(text: SheetText, line: str) -> bool:
     return _letters(text.text) in _letters(line)
 
 
-def with_offer(line: str, text: SheetText) -> str:
-    """A line with an offer taken in, behind what it says so far."""
-    return f"{line.strip()} {text.offer}".strip()
-
-
 def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
 
