@@ -155,7 +155,8 @@ class Worksheet:
         before or after the slot that it is nearest to."""
         told: set[float] = set()
         entries = []
-        for entry, following in zip(self.entries, [*self.entries[1:], None], strict=True):
+        followers = [*self.entries[1:], None] if self.entries else []
+        for entry, following in zip(self.entries, followers, strict=True):
             until = math.inf if following is None else following.start
             before = tuple(line for line in entry.before if line.start not in told)
             after = tuple(line for line in entry.after if line.start < until)
