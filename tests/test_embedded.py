@@ -59,6 +59,9 @@ def check_worth_hearing(out: Path) -> None:
     """No line only says that somebody is there, and each slot without a line has its reason."""
     lines = {row["slot"]: row for row in map(json.loads, (out / "stage2.jsonl").read_text().splitlines())}
     for cue in track_of(out).cues:
+        if cue.id not in lines:
+            assert " likely here; " in cue.reason, cue.id  # somebody may sing or shout
+            continue
         notes = lines[cue.id]["notes"]
         assert cue.text or notes["reason"], cue.id
         bare = r"(someone|a person|a figure|a face|(two|three|several|a few) (people|figures)|a crowd) appears?\."
