@@ -58,6 +58,9 @@ def check_kinds(out: Path) -> None:
     """Each line is of the kinds that are worth hearing, and each slot without a line has its reason."""
     lines = {row["slot"]: row for row in map(json.loads, (out / "stage2.jsonl").read_text().splitlines())}
     for cue in track_of(out).cues:
+        if cue.id not in lines:
+            assert " likely here; " in cue.reason, cue.id  # somebody may sing or shout
+            continue
         notes = lines[cue.id]["notes"]
         assert cue.text or notes["reason"], cue.id
         for said in notes["said"][cue.chosen or 0] if cue.text else ():

@@ -72,6 +72,7 @@ class FilmRecords:
 
     shots: tuple[Shot, ...]
     speech: tuple[Utterance, ...] = ()
+    """Dialogue with words, in order of time."""
     scales: Mapping[int, str] = field(default_factory=dict)
     """By index of the shot."""
     threads: Mapping[int, str] = field(default_factory=dict)
@@ -115,7 +116,7 @@ def read_worksheet(
     grammar_rows = {row["index"]: row for row in reversed(grammar["shots"])} if grammar else {}
     records = FilmRecords(
         shots=shots_of(found["shots"]),
-        speech=utterances_of(spoken["speech"]) if spoken else (),
+        speech=tuple(line for line in utterances_of(spoken["speech"]) if line.text.strip()) if spoken else (),
         scales={index: row["scale"] for index, row in grammar_rows.items() if row["scale"]},
         threads={index: row["thread"] for index, row in grammar_rows.items() if row["thread"]},
         texts=texts,
@@ -216,15 +217,17 @@ def _with_material(entry: SheetEntry, records: FilmRecords, film: str, language:
         )
         for shot in shots_in(entry.interval, records.shots)
     )
-    before = [line for line in records.speech if line.text.strip() and line.interval.end <= entry.start + 0.5]
-    after = [line for line in records.speech if line.text.strip() and line.interval.start >= entry.end - 0.5]
+    middle = entry.interval.middle
+    following = bisect_left(records.speech, middle, key=lambda line: line.interval.start)
+    before = records.speech[max(0, following - _LINES_OF_DIALOGUE) : following]
+    after = records.speech[following : following + _LINES_OF_DIALOGUE]
     return replace(
         entry,
         shots=shots,
         people=_people_in(entry, shots, records, film),
         texts=_texts_in(records.texts.get(entry.id, ()), language, entry.max_words),
-        before=tuple(map(_dialogue, before[-_LINES_OF_DIALOGUE:])),
-        after=tuple(map(_dialogue, after[:_LINES_OF_DIALOGUE])),
+        before=tuple(map(_dialogue, before)),
+        after=tuple(map(_dialogue, after)),
     )
 
 
@@ -285,8 +288,8 @@ def _people_in(
     for shot in shots:
         seen = [
             face
-            for face in records.people.faces
-            if face.shot == shot.shot and face.first < shot.end + _NEAR and face.last > shot.start - _NEAR
+            for face in records.people.faces.get(shot.shot, ())
+            if face.first < shot.end + _NEAR and face.last > shot.start - _NEAR
         ]
         names = [records.people.name_at(face, film, entry.start) for face in seen]
         # The same face may have been seen by the run and by discovery: the most at one moment counts.

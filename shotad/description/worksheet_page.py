@@ -40,6 +40,7 @@ from shotad.description.worksheet import MATERIAL, keep_material, read_worksheet
 from shotad.film import Pictures, film_of, open_film, page_environment
 from shotad.script import (
     NO_FILM,
+    SOME_PICTURES,
     Cue,
     SheetFace,
     Track,
@@ -226,7 +227,10 @@ def worksheet_with_pictures(folder: Path, language: str) -> Worksheet:
     finally:
         if film is not None:
             film.close()
-    return replace(sheet, pictures=found, no_pictures=NO_FILM if wanted and film is None else "")
+    why = ""
+    if wanted and film is None:
+        why = SOME_PICTURES if found else NO_FILM
+    return replace(sheet, pictures=found, no_pictures=why)
 
 
 def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, Photo]) -> Iterator[bytes]:

@@ -61,14 +61,14 @@ class SeenFace:
 
 @dataclass(frozen=True, slots=True)
 class SeenPeople:
-    """All faces seen in a film, the members of its cast by id, and by letter the faces of each group.
+    """All faces seen in a film by shot, the members of its cast by id, and by letter the faces of each group.
 
     ``cast_ids`` says by letter who of the cast it is, of those without a name there.
 
     ``missing`` says what could not be read.
     """
 
-    faces: tuple[SeenFace, ...] = ()
+    faces: Mapping[int, Sequence[SeenFace]] = field(default_factory=dict)
     members: Mapping[str, Member] = field(default_factory=dict)
     by_letter: Mapping[str, tuple[Face, ...]] = field(default_factory=dict)
     cast_ids: Mapping[str, str] = field(default_factory=dict)
@@ -145,19 +145,15 @@ def seen_people(
     cast_ids: dict[str, str] = {}
     named_looks = _named_looks(looked, decided)
     # Letters go by place among all groups, so that nobody's changes when somebody else gets a name.
-    for place_among_all, person in enumerate(people):
-        letter = thread_name(place_among_all)
+    for number, person in enumerate(people):
         member = _member_of(person, named_looks, holdings, fingerprint)
-        is_named = member in members and bool(members[member].says)
-        if not is_named and person.looks < least_looks:
-            letter = ""
-        elif not is_named:
+        letter = ""
+        if not _says_name(members, member) and person.looks >= least_looks:
+            letter = thread_name(number)
             by_letter[letter] = tuple(face for track in person.tracks for face in track.faces)
-            if member in members:
-                cast_ids[letter] = member
-        for track in person.tracks:
-            whose = SeenFace(track.shot, track.first, track.last, member) if is_named else None
-            faces.append(whose or SeenFace(track.shot, track.first, track.last, letter=letter))
+            cast_ids[letter] = member if member in members else ""
+        name = member if _says_name(members, member) else ""
+        faces += [SeenFace(track.shot, track.first, track.last, name, letter) for track in person.tracks]
 
     grouped = {id(track) for person in people for track in person.tracks}
     for track in tracks:
@@ -165,9 +161,17 @@ def seen_people(
             faces.append(SeenFace(track.shot, track.first, track.last))
     # Who was recognised by the photos of the cast counts also where no group of faces says so.
     for (shot, first, last, _), member in decided.items():
-        if member in members and members[member].says:
+        if _says_name(members, member):
             faces.append(SeenFace(shot, first, last, member))
-    return SeenPeople(tuple(faces), members, by_letter, cast_ids, tuple(missing))
+    by_shot: dict[int, list[SeenFace]] = {}
+    for face in faces:
+        by_shot.setdefault(face.shot, []).append(face)
+    return SeenPeople(by_shot, members, by_letter, cast_ids, tuple(missing))
+
+
+def _says_name(members: Mapping[str, Member], member: str) -> bool:
+    """Whether somebody is in the cast and has a name there."""
+    return member in members and bool(members[member].says)
 
 
 def _read_cast(folder: Path, place: Path) -> tuple[dict[str, Member], Holdings | None]:

@@ -94,6 +94,9 @@ def left_to_people(slot: Slot, settings: SpeechSettings) -> str:
     """Why no line is written in a slot unless a person wants one there; empty where one is written."""
     if slot.voice is None or (slot.voice is SlotVoice.SONG and settings.over_lyrics):
         return ""
+    if slot.credits:
+        # Films end with a song over their credits, and there is no other time to read those.
+        return ""
     return f"{slot.voice.words}; write a line if one is wanted, or have one written with shotad redo"
 
 

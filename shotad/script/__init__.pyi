@@ -291,6 +291,7 @@ from .track_files import (
 )
 from .worksheet import (
     NO_FILM as NO_FILM,
+    SOME_PICTURES as SOME_PICTURES,
     SheetDialogue as SheetDialogue,
     SheetEntry as SheetEntry,
     SheetFace as SheetFace,

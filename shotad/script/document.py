@@ -102,9 +102,7 @@ def write_docx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     for text in about(track):
         document.add_paragraph(text)
     document.add_heading("Script", level=2)
-    if worksheet is not None and worksheet.no_pictures:
-        document.add_paragraph(worksheet.no_pictures)
-    for sentence in worksheet.missing if worksheet is not None else ():
+    for sentence in about_material(worksheet):
         document.add_paragraph(clean_text(sentence))
     table = _add_table(document, track, worksheet)
     if _plain(track.language) in _RIGHT_TO_LEFT:
@@ -133,6 +131,14 @@ def about(track: Track) -> tuple[str, ...]:
         "tells the lines apart: leave it as it is, and empty in a new row.",
     )
     return tuple(clean_text(part) for part in parts)
+
+
+def about_material(worksheet: Worksheet | None) -> tuple[str, ...]:
+    """What stands before a script that has material: what it is, and what of it is missing."""
+    if worksheet is None:
+        return ()
+    use = "The material of each slot is there to write from; import does not read it."
+    return tuple(filter(None, (use, worksheet.no_pictures, *worksheet.missing)))
 
 
 EMPTY = "empty"

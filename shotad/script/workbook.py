@@ -26,6 +26,7 @@ from shotad.script.document import (
     EMPTY,
     HEADS,
     about,
+    about_material,
     cells_of,
     checked_package,
     lines_of,
@@ -108,6 +109,7 @@ def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
         ("Audio description", statement), ("Film", film), ("Use", use),
         ("Reviewed by", clean_text(", ".join(track.reviewers)) or "nobody yet"),
         ("Review", clean_text(track.review)), ("Track", track.stamp),
+        *(("Material", clean_text(text)) for text in about_material(worksheet)),
     )  # fmt: skip
     for row, (head, text) in enumerate(facts, 1):
         _put(sheet, row, 1, head, bold=True)

@@ -23,6 +23,7 @@ _LONGEST_SHOWN = 160
 """Characters of a text that nobody can read out in its slot."""
 
 NO_FILM = "No pictures: the film is not at hand."
+SOME_PICTURES = "Some pictures are missing: the film is not at hand."
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class Worksheet:
     """The entries of a film in order of time.
 
     ``missing`` says in sentences what could not be read. ``pictures`` are JPEGs by the seconds of
-    `SheetShot.pictures`; ``no_pictures`` says why there are none.
+    `SheetShot.pictures`; ``no_pictures`` says why some or all are missing.
     """
 
     film: str

@@ -62,6 +62,25 @@ def test_labels_lie_within_their_clips_in_order() -> None:
             assert set(verdicts.split()) <= set(VERDICTS)
 
 
+def test_sounds_of_songs_are_apart_and_their_films_known() -> None:
+    labels = yaml.safe_load((LABELS / "songs.yaml").read_text("utf-8"))
+    sounds, films = labels["sounds"], labels["films"]
+    assert len({row["sha256"] for row in sounds}) == len(sounds)
+    halves: dict[str, set[str]] = {"tuning": set(), "judging": set()}
+    for row in sounds:
+        # A song and its playback have one name but for the last part.
+        halves[row["half"]].add(row["name"].rpartition("-")[0])
+    shared = halves["tuning"] & halves["judging"]
+    assert shared <= {"speech", "voice-alone"}
+    unseen = {row["name"] for row in yaml.safe_load((LABELS / "unseen.yaml").read_text("utf-8"))}
+    known = unseen | set(read_clips())
+    for name, label in films.items():
+        assert name in known or Path(name).suffix, name
+        assert set(label) <= {"song", "shout", "unsure"}, name
+        for start, end in (pair for stretches in label.values() for pair in stretches):
+            assert 0 <= start < end, name
+
+
 def test_each_label_is_found_by_its_nearest_cut() -> None:
     truth = Truth(hard=[10, 40], gradual=[(60, 80)], either=[(100, 120)])
     found = count([11, 13, 43, 59, 75, 110], truth)

@@ -82,10 +82,12 @@ def test_a_film_full_of_speech_says_why_it_has_no_slot(shotad: Shotad, film: Pat
     for command in (("describe", *fake, "--no-sheet"), ("slots", *fake[2:])):
         said = shotad(*command, film, "--subtitles", spoken)
         assert said.code == 0
-        for words in ("No slots in 12 s: speech fills 9", "--detail rich", "--extended"):
+        for words in ("No slots in 12 s: speech fills 9", "shorter than 2 s. --extended"):
             assert words in said.out
-    rich = shotad("slots", film, "--subtitles", spoken, "--detail", "rich", *fake[2:])
-    assert "shorter than 3 s. --extended" in rich.out
+    brief = shotad("slots", film, "--subtitles", spoken, "--detail", "brief", *fake[2:])
+    assert "shorter than 4 s. --detail normal takes gaps from 2 s on. --extended" in brief.out
+    raised = shotad("slots", film, "--subtitles", spoken, "--set", "slots.minimum=5", *fake[2:])
+    assert "shorter than 5 s. --set slots.minimum=2 takes shorter gaps. --extended" in raised.out
     assert "speech fills" not in shotad("slots", film, *FAKE[2:]).out
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from shotad.core import Interval, Slot, SlotVoice, SpeechKind, SpeechSettings, slot_rows, slots_of
-from shotad.film import HeardSpeech, SoundBlock, Voices, find_speech, mark_slots
+from shotad.film import HeardSpeech, SoundBlock, Voices, find_speech, left_to_people, mark_slots
 from shotad.film.singing import VoiceListener
 from shotad.film.speech import RATE, Signal
 
@@ -33,6 +34,14 @@ def test_the_mark_stands_in_the_record() -> None:
     rows = slot_rows(slots)
     assert [row.get("voice") for row in rows] == [None, "song"]
     assert slots_of(rows) == slots
+
+
+def test_credits_are_read_over_a_song() -> None:
+    (sung,) = mark_slots([slot(0, 5)], Voices((Interval(0, 5),)))
+    assert left_to_people(sung, SpeechSettings()).startswith("song likely here")
+    assert not left_to_people(sung, SpeechSettings(over_lyrics=True))
+    assert not left_to_people(replace(sung, credits=True), SpeechSettings())
+    assert not left_to_people(slot(0, 5), SpeechSettings())
 
 
 def test_what_is_sung_is_told_from_speech() -> None:
