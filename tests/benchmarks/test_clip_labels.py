@@ -18,7 +18,7 @@ import yaml
 from clips import LABELS, read_clips
 from common import FILMS
 from cuts import Truth, count
-from statements import VERDICTS, Described, Said, figures
+from statements import FILES, read_verdicts, table
 from threads import labelled_clips
 
 
@@ -55,11 +55,15 @@ def test_labels_lie_within_their_clips_in_order() -> None:
         grouped = [shot for cluster in clip.clusters for shot in cluster]
         assert len(set(grouped)) == len(grouped), clip.name
         assert set(grouped) <= set(range(len(clip.shots))), clip.name
-    for name, rows in yaml.safe_load((LABELS / "statements.yaml").read_text("utf-8")).items():
-        for _, start, verdicts, useful, timely, *_ in rows:
-            assert known[name].start <= start < known[name].end
-            assert {useful, timely} <= {0, 1}
-            assert set(verdicts.split()) <= set(VERDICTS)
+    for file in FILES:
+        unseen = yaml.safe_load((LABELS / file).read_text("utf-8"))
+        assert len({row["name"] for row in unseen}) == len(unseen), file
+        for row in unseen:
+            for _, start, statements in row.get("lines", ()):
+                assert row["seconds"][0] <= start < row["seconds"][1], (row["name"], start)
+                for _, verdict, useful in statements:
+                    assert verdict in ("true", "doubtful", "false")
+                    assert useful in (0, 1)
 
 
 def test_sounds_of_songs_are_apart_and_their_films_known() -> None:
@@ -93,28 +97,15 @@ def test_each_label_is_found_by_its_nearest_cut() -> None:
     assert count([9, 11], Truth(hard=[10, 13])).wrong == []
 
 
-def test_lines_slots_and_verdicts_are_counted() -> None:
-    clip = read_clips()["squats"]
-    lines = (
-        Said("Someone squats down.", 1.8, 1), Said("A person enters and waves.", 8.0, 2),
-        Said("New.", 11.0, 1),
-    )  # fmt: skip
-    one = Described(clip, lines, ((0.2, 6.0), (7.0, 10.0), (11.0, 12.0)))
-    labels = {
-        "squats": [
-            ["Someone squats down.", 1.8, "true", 1, 1],
-            ["A person enters and waves.", 8.0, "true false", 0, 0, "true true", 0],
-        ]
-    }
-    scenes = {"squats": [[1.5, 3, "She squats."], [7.5, 9, "She rises."]]}
-    told = "\n".join(figures([one], labels, scenes))
-    assert "statements 3; true 2 of 3: 67%" in told
-    assert "false 1, doubtful 0; not labelled: 1 lines" in told
-    assert "lines in time 1 of 2: 50%" in told
-    assert "useful 1 of 2: 50%" in told
-    assert "labelled twice: the same verdict 1 of 2: 50%" in told
-    assert "use 1 of 1: 100%" in told
-    assert "with a true and useful line 1 of 2: 50%" in told
+def test_kinds_of_statements_stay_by_the_rule() -> None:
+    clip = {"lines": [["A title reads.", 1.0, [["title", "true", 1], ["people", "false", 0]]]] * 10}
+    reading = read_verdicts([clip, {"name": "never described"}])
+    assert (reading.clips, reading.lines, reading.useful_lines) == (1, 10, 10)
+    assert (reading.kinds["title"].stays, reading.kinds["people"].stays) == (True, False)
+    told = "\n".join(table("clips", reading))
+    assert "title      true   10 of    10 = 100.0%" in told
+    few = read_verdicts([{"lines": clip["lines"][:9]}])
+    assert not few.kinds["title"].stays
 
 
 def test_a_made_clip_shows_its_plan_and_is_silent(tmp_path: Path) -> None:
