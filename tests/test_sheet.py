@@ -98,7 +98,8 @@ def make_folder(folder: Path, made: Made) -> Path:
     _write(folder, "speech", {"source": "subtitles", "detail": "subtitles film.srt", "speech": spoken})
     starts = [r["start"] + 0.2 for r in rows[:: made.every]]
     slots = [
-        {"id": slot_id(s), "start": s, "end": s + 2, "max_words": 9, "credits": False, "song": s > 16}
+        {"id": slot_id(s), "start": s, "end": s + 2, "max_words": 9, "credits": False}
+        | ({"voice": "song"} if s > 16 else {})
         for s in starts
     ]
     _write(folder, "slots", {"gaps": [], "slots": slots, "failed": [], "warnings": []})
@@ -184,7 +185,7 @@ def test_a_slot_has_its_shots_people_texts_and_dialogue(tmp_path: Path) -> None:
     sheet = read(make_folder(tmp_path, Made(notes=FACTS.to_json())))
     assert sheet.missing == ()
     first, second, _ = sheet.entries
-    assert [(e.id, e.start, e.max_words, e.song) for e in sheet.entries] == [
+    assert [(e.id, e.start, e.max_words, e.voice == "song") for e in sheet.entries] == [
         ("s00000200", 0.2, 9, False), ("s00008200", 8.2, 9, False), ("s00016200", 16.2, 9, True),
     ]  # fmt: skip
     assert shot_words(second.shots[0]) == "Shot 3 from 0:08.2: medium, same set-up as shot 1"

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from shotad.core import Interval, is_english
+from shotad.core import Interval, SlotVoice, is_english
 from shotad.script.cue import Cue, count_words
 
 _LONGEST_SHOWN = 160
@@ -101,7 +101,7 @@ class SheetFace:
 class SheetEntry:
     """One slot, or the time of a line that belongs to none (``max_words`` is None then).
 
-    ``song``: song is likely here. ``before`` and ``after`` are the last and the next lines of dialogue.
+    ``voice``: whose voice is likely heard here. ``before`` and ``after`` are the last and the next lines of dialogue.
     """
 
     id: str
@@ -109,7 +109,7 @@ class SheetEntry:
     end: float
     max_words: int | None = None
     credits: bool = False
-    song: bool = False
+    voice: SlotVoice | None = None
     shots: tuple[SheetShot, ...] = ()
     people: tuple[SheetPeople, ...] = ()
     texts: tuple[SheetText, ...] = ()
@@ -262,8 +262,9 @@ def dialogue_words(line: SheetDialogue) -> str:
 def mark_words(entry: SheetEntry) -> tuple[str, ...]:
     """What a describer should know before writing a line here at all."""
     marks = []
-    if entry.song:
-        marks.append("Song likely here: a line is a choice.")
+    if entry.voice is not None:
+        words = entry.voice.words
+        marks.append(f"{words[0].upper()}{words[1:]}: a line is a choice.")
     if entry.credits:
         marks.append("Credits.")
     return tuple(marks)
