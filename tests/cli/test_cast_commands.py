@@ -205,7 +205,7 @@ def test_work_folders_elsewhere_are_known_and_names_go_from_what_was_compared(sh
         assert said == Said(0, "", "")
     told = shotad("cast", "forget", cast, "stranger", "--yes", "--film-folder", runs[0])
     assert f"These work folders still hold face data: {runs[1]}." in told.out
-    assert f"{runs[0]}: cast-faces.json changed, characters.json changed" in told.out
+    assert f"{runs[0]}: material.json removed, cast-faces.json changed, characters.json changed" in told.out
     assert "stranger" not in (runs[0] / "characters.json").read_text()
     # Whom nobody recognised is named there too.
     assert "stranger" in (runs[1] / "characters.json").read_text()
