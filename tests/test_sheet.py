@@ -51,10 +51,10 @@ INFO = FilmInfo("film.mp4", None, "f" * 32, 24.0, 128, 72, Fraction(25), None, "
 FACTS = Facts(
     (1,),
     texts=(
-        TextFact(1, "READY", "sign", 0.3, 1, 0.95),
-        TextFact(1, "ready ", "sign", 1, 2, 0.95),
+        TextFact(1, "READY", "scene", 0.3, 1, 0.95),
+        TextFact(1, "ready ", "scene", 1, 2, 0.95),
         TextFact(1, "Hello there.", "subtitle", 0.3, 1, 0.95),
-        TextFact(0, "ELSEWHERE", "sign", 0, 1, 0.95),
+        TextFact(0, "ELSEWHERE", "scene", 0, 1, 0.95),
         TextFact(1, "one two three four five six seven eight nine ten", "credit", 0.3, 1, 0.95),
     ),
     faces=(FacesFact(1, 3, (Named("thom", "Thom"),), 0.0, 24.0),),

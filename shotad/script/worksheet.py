@@ -101,7 +101,8 @@ class SheetFace:
 class SheetEntry:
     """One slot, or the time of a line that belongs to none (``max_words`` is None then).
 
-    ``voice``: whose voice is likely heard here. ``before`` and ``after`` are the last and the next lines of dialogue.
+    ``voice``: whose voice is likely heard here. ``before`` and ``after`` are the last and the next lines of
+    dialogue.
     """
 
     id: str
