@@ -398,7 +398,7 @@ def test_lines_are_clicked_and_their_ends_dragged(page: Any, place: Path) -> Non
 def test_a_text_on_the_screen_is_taken_in_by_the_mouse_and_by_a_key(
     opened: Callable[..., Any], place: Path
 ) -> None:
-    texts = (TextFact(0, "READY", "sign", 1.0, 2.0, 0.9), TextFact(0, "GO", "title", 2.0, 3.0, 0.9))
+    texts = (TextFact(0, "READY", "scene", 1.0, 2.0, 0.9), TextFact(0, "GO", "title", 2.0, 3.0, 0.9))
     shots = [{"number": 0, "shot": 0, "role": "current", "start": 0.0, "end": 4.0, "seconds": [2.0]}]
     notes = Facts((0,), texts=texts).to_json()
     (place / "stage1.jsonl").write_text(json.dumps(look(FIRST, shots=shots, notes=notes)) + "\n")

@@ -449,8 +449,8 @@ def worksheet(*cues: Cue, pictures: bool = True) -> Worksheet:
         start, end = cue.interval.start, cue.interval.end + 2
         shots = (SheetShot(3, start, end, (start + 0.2, start + 3), "medium", same_as=1),)
         texts = (
-            SheetText(3, "READY", "sign", start, end, text_offer("READY", "sign", "en")),
-            SheetText(3, "A dog", "sign", start, end, text_offer("A dog", "sign", "en")),
+            SheetText(3, "READY", "scene", start, end, text_offer("READY", "scene", "en")),
+            SheetText(3, "A dog", "scene", start, end, text_offer("A dog", "scene", "en")),
         )
         people = (SheetPeople(3, ("Thom", "person A"), 1),)
         before, after = (SheetDialogue(at, at + 1, "=Wait!", "Anna") for at in (start - 3, end + 1))
