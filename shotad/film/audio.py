@@ -7,7 +7,9 @@ sound that a whole pass has there, in its place to the container's tick (1 ms in
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -88,7 +90,23 @@ def sound_blocks(
     if chosen is None or film.media is None:
         return iter(())
     pieces = _pieces(film.media, film.info, chosen, rate, layout, check)
-    return _blocks(pieces, rate, film.info.duration)
+    return _decoded_ahead(_blocks(pieces, rate, film.info.duration))
+
+
+BLOCKS_AHEAD = 4
+"""Blocks that are decoded while one is used."""
+
+
+def _decoded_ahead(blocks: Iterator[SoundBlock]) -> Iterator[SoundBlock]:
+    """``blocks``, decoded in a thread of their own, so that who listens to one need not wait for the next."""
+    thread = ThreadPoolExecutor(1, "decoding sound")
+    try:
+        coming = deque(thread.submit(next, blocks, None) for _ in range(BLOCKS_AHEAD))
+        while (block := coming.popleft().result()) is not None:
+            coming.append(thread.submit(next, blocks, None))
+            yield block
+    finally:
+        thread.shutdown(cancel_futures=True)
 
 
 def choose_track(info: FilmInfo, track: int | None) -> AudioTrack | None:

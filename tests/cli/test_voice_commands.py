@@ -146,3 +146,14 @@ def test_flac_speed_and_lexicon(shotad: Shotad, tmp_path: Path) -> None:
     assert (found["said"], found["speed"]) == ("Sin-TELL runs.", 1.25)
     with av.open(str(out)) as container:
         assert container.streams.audio[0].codec_context.name == "flac"
+
+
+def test_a_voice_is_looked_at_only_where_something_is_spoken(
+    shotad: Shotad, film: Path, tmp_path: Path
+) -> None:
+    words = ("describe", film, "--engine", "fake", "--out", tmp_path / "work", "--estimate")
+    assert shotad(*words, "--set", "voice.name=hibari:nobody").code == 0
+    for asked in (("--voice", "hibari:nobody"), ("--make", "ad", "--set", "voice.name=hibari:nobody")):
+        said = shotad(*words, *asked)
+        assert said.code != 0
+        assert "nobody" in said.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -80,6 +81,14 @@ def test_a_tone_is_heard_at_its_film_second_and_blocks_have_no_gap(name: str) ->
         done += len(block.samples)
     assert all(len(block.samples) == RATE for block in blocks[:-1])
     assert done / RATE == pytest.approx(sound.start + sound.duration, abs=0.05)
+
+
+def test_who_stops_listening_stops_the_decoding() -> None:
+    with open_film(make_film(FilmSpec(sounds=(SoundSpec(),))).path) as film:
+        blocks = sound_blocks(film)
+        assert len(next(blocks).samples) == 16000
+        del blocks
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("decoding sound")]
 
 
 def test_the_centre_and_the_default_lead() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -19,7 +20,7 @@ import numpy.typing as npt
 import pytest
 
 from shotad.core import FilmError, ShotSettings, WeightsError, weight_store
-from shotad.film import Frame, cut_net, open_film, shot_scores, survey
+from shotad.film import Frame, cut_net, open_film, shot_scores, shots, survey
 from shotad.film.shots import ShotFinder, ShotList
 
 Images = list[npt.NDArray[np.uint8]]
@@ -371,6 +372,18 @@ def test_the_network_is_loaded_only_where_there_is_doubt(monkeypatch: pytest.Mon
     assert found([20] * 60 + [80] * 60) == (60,)
     with pytest.raises(WeightsError, match="no weights here"):
         found(DOUBTFUL)
+    assert "searching cuts_0" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_slow_network_holds_up_neither_order_nor_cuts(
+    oracle: Oracle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More frames are scored while it looks than may wait."""
+    oracle.cuts = [110]
+    at_once = found(DOUBTFUL * 3)
+    assert len(at_once) > 3
+    monkeypatch.setattr(shots, "MOST_WAITING", 2)
+    assert found(DOUBTFUL * 3) == at_once
 
 
 # The network
