@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from shotad.film.framestore import FrameStore
 
 
+LEAST_LEFT = 0.1
+"""Seconds that are looked at of a shot at least: two frames."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShotList:
     """All shots of a film, half-open and touching: the first starts at 0.0, the last ends at the film's end.
@@ -60,6 +64,7 @@ class ShotFinder:
         # A cut is found some frames late, so its moment must be remembered that long.
         self._recent: deque[float] = deque(maxlen=self._finder.delay + 1)
         self._cuts: list[tuple[int, float]] = []
+        self._changes: list[tuple[float, float]] = []
 
     def add(self, frame: Frame) -> None:
         """Take the next frame of the whole film."""
@@ -78,16 +83,47 @@ class ShotFinder:
         self._note(self._finder.finish())
         self._cuts.sort()
         bounds = [0.0, *(second for _, second in self._cuts), end]
-        shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(pairwise(bounds)))
+        shots = tuple(
+            Shot(index, Interval(*pair), unmixed_part(Interval(*pair), self._changes))
+            for index, pair in enumerate(pairwise(bounds))
+        )
         return ShotList(shots, tuple(cut for cut, _ in self._cuts), len(self._scores))
 
     def _note(self, cuts: Iterable[int]) -> None:
-        self._cuts += [(cut, self._recent[cut - len(self._scores)]) for cut in cuts]
+        count = len(self._scores)
+        self._cuts += [(cut, self._recent[cut - count]) for cut in cuts]
+        for first, last in self._finder.changes:
+            oldest, newest = count - len(self._recent), count - 1
+            begin, end = (self._recent[min(max(at, oldest), newest) - count] for at in (first, last))
+            self._changes.append((begin, end))
+        self._finder.changes.clear()
 
     @property
     def scores(self) -> npt.NDArray[np.float64]:
         """Content score of every frame taken, ``float64[n]``, 0 to 255; the first is 0.0."""
         return np.array(self._scores, dtype=np.float64)
+
+
+def unmixed_part(shot: Interval, changes: Iterable[tuple[float, float]]) -> Interval | None:
+    """The part of a shot outside of the slow changes at its ends, in seconds; None where that is all of it.
+
+    Where they meet, what is left is about the place where they do.
+
+    >>> unmixed_part(Interval(2.0, 8.0), [(1.5, 2.5), (7.5, 8.5)])
+    Interval(start=2.5, end=7.5)
+    """
+    start, end = shot.start, shot.end
+    for begin, until in changes:
+        if begin <= shot.start <= until:
+            start = max(start, until)
+        if begin <= shot.end <= until:
+            end = min(end, begin)
+    if (start, end) == (shot.start, shot.end):
+        return None
+    if end - start < LEAST_LEFT:
+        middle = min(max((start + end) / 2, shot.start), shot.end)
+        start, end = middle - LEAST_LEFT / 2, middle + LEAST_LEFT / 2
+    return Interval(start, end).clip(shot)
 
 
 def survey(
