@@ -97,17 +97,24 @@ def seconds(value: float) -> float:
 
 
 def shot_rows(shots: Sequence[Shot], cuts: Sequence[int]) -> list[Json]:
-    """One row for each shot; ``frame`` is the number of its first frame."""
-    frames = (0, *cuts)
-    return [
-        {"index": s.index, "start": seconds(s.interval.start), "end": seconds(s.interval.end), "frame": frame}
-        for s, frame in zip(shots, frames, strict=True)
-    ]
+    """One row for each shot; ``frame`` is the number of its first frame, ``unmixed`` stands where a dissolve
+    or a fade is at one of its ends."""
+    rows: list[Json] = []
+    for shot, frame in zip(shots, (0, *cuts), strict=True):
+        start, end = seconds(shot.interval.start), seconds(shot.interval.end)
+        row: Json = {"index": shot.index, "start": start, "end": end, "frame": frame}
+        if shot.unmixed:
+            row["unmixed"] = [seconds(shot.unmixed.start), seconds(shot.unmixed.end)]
+        rows.append(row)
+    return rows
 
 
 def shots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Shot, ...]:
     """The shots that `shot_rows` wrote."""
-    return tuple(Shot(row["index"], _interval(row)) for row in rows)
+    return tuple(
+        Shot(row["index"], _interval(row), Interval(*row["unmixed"]) if row.get("unmixed") else None)
+        for row in rows
+    )
 
 
 def _interval(row: Mapping[str, Any]) -> Interval:
@@ -240,6 +247,13 @@ class _Timed(_Record):
 
 class _Shot(_Timed):
     index: Count
+    unmixed: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _unmixed_inside(self) -> Self:
+        if self.unmixed and not self.start <= self.unmixed[0] < self.unmixed[1] <= self.end:
+            raise ValueError(f"unmixed must lie between start and end, got {list(self.unmixed)}")
+        return self
 
 
 class _Shots(_Keyed):

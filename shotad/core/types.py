@@ -103,14 +103,20 @@ def time_range(interval: Interval, decimals: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """Frames between two cuts. ``index`` counts from 0 over the whole film."""
+    """Frames between two cuts. ``index`` counts from 0 over the whole film.
+
+    ``unmixed`` is the part of it outside of the dissolves and fades at its ends; None where that is all.
+    """
 
     index: int
     interval: Interval
+    unmixed: Interval | None = None
 
     def __post_init__(self) -> None:
         if self.index < 0:
             raise ValueError(f"shot index must be 0 or more, got {self.index}")
+        if self.unmixed and self.unmixed.clip(self.interval) != self.unmixed:
+            raise ValueError(f"the unmixed part {self.unmixed} must lie in the shot {self.interval}")
 
     @property
     def start(self) -> float:

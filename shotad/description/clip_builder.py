@@ -299,7 +299,10 @@ def _looks(pieces: Sequence[ContextShot], clock: Clock, slot: str = "") -> list[
     """The looks at whole shots, or with ``slot`` at what its clip shows; shorter than the grid gives none."""
     stamps, rate = clock
     found = (
-        published_moments_of(p.clipped) if slot else moments_of(p.shot.interval, rate, stamps=stamps)
+        # Frames of a dissolve show two shots, which would be joined by them.
+        published_moments_of(p.clipped)
+        if slot
+        else moments_of(p.shot.unmixed or p.shot.interval, rate, stamps=stamps)
         for p in pieces
     )
     return [ShotSample(p.shot.index, m, slot) for p, m in zip(pieces, found, strict=True) if m is not None]

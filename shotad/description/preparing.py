@@ -263,7 +263,7 @@ def heard_step(context: RunContext) -> HeardSpeech | None:
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
     """The shots: given, or found in one pass, which fills ``store``. Kept in ``shots.json``."""
     film, config, given = context.film, context.config, context.given.shots
-    key = key_of("shots/2", context.film_key, config.shots, _content(given, "shots", ScriptError))
+    key = key_of("shots/3", context.film_key, config.shots, _content(given, "shots", ScriptError))
 
     def make() -> dict[str, Any]:
         if given is not None:

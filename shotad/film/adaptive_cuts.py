@@ -12,9 +12,13 @@ from shotad.film.shot_scores import LEAST_CONTENT
 
 
 class AdaptiveCutFinder:
-    """PySceneDetect's AdaptiveDetector, fed with scores that were measured elsewhere."""
+    """PySceneDetect's AdaptiveDetector, fed with scores that were measured elsewhere.
+
+    It knows of no slow ``changes``.
+    """
 
     def __init__(self, settings: ShotSettings) -> None:
+        self.changes: list[tuple[int, int]] = []
         self._detector = _ScoredDetector(
             adaptive_threshold=settings.adaptive_threshold,
             min_scene_len=settings.min_scene_len,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
@@ -55,15 +55,29 @@ SURE = 0.25
 frames that it is asked about nearly all less than 0.1 (benchmarks/cuts.py, the tuning half)."""
 NEAR = 2
 """Frames within which two cuts are one."""
+REACHES = (8, 20)
+"""Frames on each side by which slow changes are looked for: over few of them a dissolve of two seconds
+changes too little, over many both shots move too much."""
+LAG = max(REACHES)
+"""Frames by which a frame is judged late."""
 SLOW = 12
-"""Frames on each side by which slow changes are looked for; two that lie nearer are one."""
+"""Frames from one slow change to the next; two that lie nearer are one."""
+CONTEXT = 25
+"""Frames on each side of what may be a slow change that the network sees: with `REACH` it is less sure."""
 ANOTHER = 0.2
 """Difference of two pictures, of their level, from which they are two."""
 MIXED = 0.2
 """Share of that difference, squared, that a mixture of the two may have left."""
-CHANGING, CHANGED = 0.1, 3.0
-"""Chance from which a frame belongs to a change, and the sum of them from which a slow one is believed: of
-labelled ones that it is asked about at least 3.6, of what is none at most 1.8 (the tuning half)."""
+CHANGING, CHANGED, MIXES = 0.1, 2.0, 3
+"""Chance from which a frame belongs to a change; the sum of them, and the mixed frames among them, from which
+a slow one is believed. Labelled and made ones of the tuning half that it is asked about have 2.8 and more,
+what is none and has any mixed frame 1.4 at most."""
+BLURRED = 3
+"""Frames that a change lasts at least for a cut in it to be no clean one."""
+STEP = 4
+"""Frames from one mixed frame to the next of the same change, at most."""
+EDGE = 2, 8
+"""Frames, and parts of its length, that a change lasts at either end beyond what is seen of it."""
 CLEAR = 0.5
 """Chance of a cut from which a slow change needs no mixed frame: it may be one to white."""
 BLACK = 10
@@ -190,18 +204,20 @@ class LearnedCutFinder:
     """Cuts where the picture breaks with the motion around; where that leaves doubt, a network looks.
 
     Looked at is a frame whose score stands out from its neighbours', and what looks like a dissolve or a
-    fade. Shots may be short.
+    fade. Shots may be short. ``changes`` are the dissolves and fades that were found so far: the first frame
+    of each that is mixed, and the first that is not any more, `delay` frames late at most.
     """
 
     def __init__(self, settings: ShotSettings, network: Callable[[], Chances]) -> None:
         self._width, self._network = settings.window_width, network
         self._clear = (LEAST_CONTENT, settings.adaptive_threshold)
-        self.delay = MOST + REACH
+        self.delay = MOST + CONTEXT
+        self.changes: list[tuple[int, int]] = []
         self._cuts: list[int] = []
         self._scores = array("d")
         self._pictures: deque[Image] = deque(maxlen=self.delay + 1)
-        self._greys: deque[Image] = deque(maxlen=SLOW + AROUND + 2)
-        self._plain: deque[tuple[float, npt.NDArray[np.float32]]] = deque(maxlen=2 * SLOW + 1)
+        self._greys: deque[Image] = deque(maxlen=LAG + AROUND + 2)
+        self._plain: deque[tuple[float, npt.NDArray[np.float32]]] = deque(maxlen=2 * LAG + 1)
         self._waiting: list[int] = []
 
     def add(self, index: int, score: float, picture: Image) -> list[int]:
@@ -213,12 +229,12 @@ class LearnedCutFinder:
         self._pictures.append(small)
         self._plain.append((light, small - np.float32(light)))
         self._greys.append(_grey(rgb))
-        found = self._judge(index - SLOW)
-        if self._waiting[-1:] != [index - SLOW] and _is_mixed(*(self._ago(n * SLOW) for n in (2, 1, 0))):
-            self._waiting.append(index - SLOW)
-        late = (
-            self._waiting and index - self._waiting[-1] == SLOW + 2 * REACH
-        )  # what overlaps is seen at once
+        judged = index - LAG
+        found = self._judge(judged)
+        if self._waiting[-1:] != [judged] and self._is_mixed():
+            self._waiting.append(judged)
+        # What overlaps is seen at once
+        late = self._waiting and index - self._waiting[-1] == LAG + 2 * REACH
         if late or (self._waiting and index - self._waiting[0] == MOST):
             found += self._decide()
         return found
@@ -226,8 +242,14 @@ class LearnedCutFinder:
     def finish(self) -> list[int]:
         """Cuts among the last frames, which have fewer neighbours."""
         count = len(self._scores)
-        found = [cut for index in range(count - SLOW, count) for cut in self._judge(index)]
+        found = [cut for index in range(count - LAG, count) for cut in self._judge(index)]
         return found + (self._decide() if self._waiting else [])
+
+    def _is_mixed(self) -> bool:
+        """True where the frame that is judged now looks like two others, one laid over the other."""
+        return any(
+            _is_mixed(self._ago(LAG + reach), self._ago(LAG), self._ago(LAG - reach)) for reach in REACHES
+        )
 
     def _judge(self, index: int) -> list[int]:
         """The frame, where it is a cut by the motion around; it waits for the network where it may be one."""
@@ -270,29 +292,59 @@ class LearnedCutFinder:
     def _decide(self) -> list[int]:
         """The cuts among those that wait. The pictures kept end at the last frame that was added."""
         waiting, self._waiting = self._waiting, []
+        reach = REACH if all(self._stands_out(index) for index in waiting) else CONTEXT
         end = len(self._scores)
-        start = max(end - len(self._pictures), waiting[0] - REACH)
-        pictures = [*self._pictures][start - end :][: waiting[-1] + REACH - start]
+        start = max(end - len(self._pictures), waiting[0] - reach)
+        pictures = [*self._pictures][start - end :][: waiting[-1] + reach - start]
         cut, change = self._chances(np.stack(pictures))
         found: list[int] = []
         for index in sorted(waiting, key=lambda one: -cut[one - 1 - start]):
             if self._is_alone(index) and cut[index - 1 - start] >= SURE and self._stands_out(index):
                 found.append(index)
                 self._cuts.append(index)
+        mixes = [index for index in waiting if not self._stands_out(index)]
         changing = np.flatnonzero(change >= CHANGING)
         for run in np.split(changing, np.flatnonzero(np.diff(changing) > SLOW) + 1):
-            if change[run].sum() < CHANGED or start + run[0] < SLOW:  # out of black: no shot was before
+            if not len(run) or start + run[0] < SLOW:  # out of black: no shot was before
                 continue
+            slow = change[run].sum() >= CHANGED
             # What begins before the first picture may have been found with those before.
             first = start + run[0] - (SLOW if run[0] else SLOW + REACH)
             last = start + run[-1] + SLOW
             known = any(first <= other <= last for other in self._cuts)
-            mixed = any(i - start in run and not self._stands_out(i) for i in waiting)
-            if not known and (mixed or cut[run].max() >= CLEAR):
+            mixed = sum(index - start in run for index in mixes) >= MIXES
+            if slow and not known and (mixed or cut[run].max() >= CLEAR):
                 black = [i for i in run if pictures[i].max() < BLACK]
                 found.append(int(black[0] if black else run[np.argmax(cut[run])] + 1) + start)
                 self._cuts.append(found[-1])
+            if slow and mixed:  # one change is one cut, however jerky it is
+                inside = [index for index in found if index - 1 - start in run]
+                for less in sorted(inside, key=lambda index: -cut[index - 1 - start])[1:]:
+                    found.remove(less)
+                    self._cuts.remove(less)
+            if slow or len(run) >= BLURRED:
+                self.changes.append(_extent([int(place) + start for place in run], mixes))
         return found
+
+
+def _extent(run: Sequence[int], mixed: Iterable[int]) -> tuple[int, int]:
+    """The first frame of a slow change and the first after it, from the frames at which it is seen: a ``run``
+    of the network's, and ``mixed`` ones that go on from it.
+
+    >>> _extent([100, 101, 115], [40, 94, 97, 104, 118, 140])
+    (91, 122)
+    """
+    first, last = run[0], run[-1]
+    ascending = sorted(mixed)
+    for frame in ascending[::-1]:
+        if first - STEP <= frame < first:
+            first = frame
+    for frame in ascending:
+        if last < frame <= last + STEP:
+            last = frame
+    least, part = EDGE
+    more = max(least, (last - first) // part)
+    return first - more, last + 1 + more
 
 
 def _grey(rgb: Any) -> Image:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from shotad.film.adaptive_cuts import AdaptiveCutFinder
     from shotad.film.framestore import FrameStore
     from shotad.film.shot_scores import LearnedCutFinder
+
+
+LEAST_LEFT = 0.1
+"""Seconds that are looked at of a shot at least: two frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,15 @@ class ShotFinder:
         self._thread.shutdown()
         cuts = sorted(self._cuts)
         bounds = [0.0, *(self._seconds[cut] for cut in cuts), end]
-        shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(pairwise(bounds)))
+        newest = len(self._seconds) - 1
+        changes = [
+            (self._seconds[min(first, newest)], self._seconds[min(last, newest)])
+            for first, last in self._cut_finder.changes
+        ]
+        shots = tuple(
+            Shot(index, Interval(*pair), unmixed_part(Interval(*pair), changes))
+            for index, pair in enumerate(pairwise(bounds))
+        )
         return ShotList(shots, tuple(cuts), len(self._scores))
 
     def _search(self, index: int, score: float, picture: Image) -> list[int]:
@@ -124,6 +136,28 @@ def make_cut_finder(settings: ShotSettings) -> AdaptiveCutFinder | LearnedCutFin
     from shotad.film.shot_scores import LearnedCutFinder
 
     return LearnedCutFinder(settings, cut_net)
+
+
+def unmixed_part(shot: Interval, changes: Iterable[tuple[float, float]]) -> Interval | None:
+    """The part of a shot outside of the slow changes at its ends, in seconds; None where that is all of it.
+
+    Where they meet, what is left is about the place where they do.
+
+    >>> unmixed_part(Interval(2.0, 8.0), [(1.5, 2.5), (7.5, 8.5)])
+    Interval(start=2.5, end=7.5)
+    """
+    start, end = shot.start, shot.end
+    for begin, until in changes:
+        if begin <= shot.start <= until:
+            start = max(start, until)
+        if begin <= shot.end <= until:
+            end = min(end, begin)
+    if (start, end) == (shot.start, shot.end):
+        return None
+    if end - start < LEAST_LEFT:
+        middle = min(max((start + end) / 2, shot.start), shot.end)
+        start, end = middle - LEAST_LEFT / 2, middle + LEAST_LEFT / 2
+    return Interval(start, end).clip(shot)
 
 
 def survey(

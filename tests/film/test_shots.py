@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import FilmError, ShotSettings, WeightsError, weight_store
+from shotad.core import FilmError, Interval, ShotSettings, WeightsError, weight_store
 from shotad.film import Frame, cut_net, open_film, shot_scores, shots, survey
-from shotad.film.shots import ShotFinder, ShotList
+from shotad.film.shots import ShotFinder, ShotList, unmixed_part
 
 Images = list[npt.NDArray[np.uint8]]
 FILMS = Path(__file__).parents[2].parent / "shared" / "data" / "films"
@@ -353,6 +353,36 @@ def test_a_dissolve_is_one_cut_where_the_network_sees_it_and_a_fade_in_at_the_st
     oracle.seen.clear()
     assert found(dissolve[60:]) == ()
     assert oracle.seen
+
+
+def test_the_frames_of_a_dissolve_belong_to_neither_shot_alone(oracle: Oracle) -> None:
+    way = between(np.linspace(0, 1, 30), blocks(1), blocks(2))
+    dissolve = [blocks(1)] * 60 + way + [blocks(2)] * 60
+    oracle.slow = [int(picture[0, 0, 0]) for picture in way[1:-1]]
+    shots = survey(film_of(dissolve), ShotSettings()).shots
+    alone = [shot.unmixed for shot in shots]
+    assert alone[0] is not None
+    assert alone[1] is not None
+    assert (alone[0].start, alone[1].end) == (0.0, shots[1].end)
+    assert 1.8 < alone[0].end <= 60 / 25, "the dissolve begins with frame 60"
+    assert 89 / 25 <= alone[1].start < 4.2, "and ends with frame 89"
+    # A clean cut has no such frames.
+    assert [shot.unmixed for shot in survey(film_of([20] * 60 + [80] * 60), ShotSettings()).shots] == [
+        None
+    ] * 2
+
+
+@pytest.mark.parametrize("frames", [14, 30, 60])
+def test_quick_and_long_dissolves_are_looked_at(oracle: Oracle, frames: int) -> None:
+    found([blocks(1)] * 60 + between(np.linspace(0, 1, frames), blocks(1), blocks(2)) + [blocks(2)] * 60)
+    assert oracle.seen
+
+
+def test_a_shot_between_two_dissolves_that_meet_keeps_two_frames() -> None:
+    changes = [(1.0, 4.4), (4.0, 8.0)]
+    assert unmixed_part(Interval(3.0, 5.0), changes) == Interval(4.15, 4.25)
+    assert unmixed_part(Interval(3.0, 6.0), [(7.0, 8.0)]) is None
+    assert unmixed_part(Interval(3.0, 6.0), [(5.0, 9.0)]) == Interval(3.0, 5.0)
 
 
 def test_what_fades_to_black_is_cut_where_it_is_black(oracle: Oracle) -> None:

@@ -7,6 +7,7 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
+import av
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,8 @@ import torch
 from common import FILMS
 from hypothesis import given, strategies as st
 
-from shotad.core import Image
+import shotad
+from shotad.core import Image, Interval, Shot
 from shotad.film import open_film
 from shotad.grammar import (
     Features,
@@ -308,6 +310,28 @@ def test_flat_frames_match_nothing_not_even_themselves(pictures: list[Image], le
     assert score(flat, flat) < 0.06
     assert score(flat, pictures[0]) < 0.1
     assert score(pictures[0], flat) < 0.1
+
+
+def test_frames_of_a_dissolve_join_no_shots(pictures: list[Image], tmp_path: Path) -> None:
+    """Three places, a dissolve of a second between each two; the shots meet in the middle of it."""
+    places, shares = pictures[1:], np.linspace(0, 1, 12)
+    with av.open(str(tmp_path / "film.mp4"), "w") as film:
+        stream: Any = film.add_stream("libx264", 12)
+        stream.width, stream.height, stream.pix_fmt = places[0].shape[1], places[0].shape[0], "yuv420p"
+        for now, after in zip(places, [*places[1:], places[-1]], strict=True):
+            mixed = [now * (1 - share) + after * share for share in shares]
+            for image in (*[now] * 12, *mixed):
+                film.mux(stream.encode(av.VideoFrame.from_ndarray(image.astype(np.uint8))))
+        film.mux(stream.encode())
+    whole = [Interval(0.0, 1.5), Interval(1.5, 3.5), Interval(3.5, 6.0)]
+    alone = [Interval(0.0, 1.0), Interval(2.0, 3.0), Interval(4.0, 6.0)]
+
+    def found(name: str, *shots: Shot) -> object:
+        settings = {"threads.features": "grid"}
+        return shotad.find_threads(tmp_path / "film.mp4", shots, settings=settings, out=tmp_path / name)
+
+    assert found("mixed", *(Shot(k, part) for k, part in enumerate(whole))) != ()
+    assert found("alone", *(Shot(k, *parts) for k, parts in enumerate(zip(whole, alone, strict=True)))) == ()
 
 
 @pytest.mark.parametrize("at_the_sides", [False, True])
