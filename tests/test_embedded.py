@@ -74,8 +74,8 @@ def test_titles_are_read_out_and_nothing_else_is_said(whole: Path, truths: dict[
     # The credits are said and not read.
     said = [cue.text for cue in track.heard]
     assert said == [
-        'A title reads: "READY FOR LAUNCH."',
-        'A title reads: "THE NEXT MORNING."',
+        'Words appear: "READY FOR LAUNCH."',
+        'Words appear: "THE NEXT MORNING."',
         "Credits appear.",
     ]
     # What is not said is material for the describer.

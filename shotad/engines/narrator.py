@@ -41,12 +41,12 @@ from shotad.engines.english import (
     without_names,
 )
 from shotad.engines.table import ENGINES, stage_engines
-from shotad.script import Sight, check_line, in_sight
+from shotad.script import INTRODUCTIONS, Sight, check_line, in_sight
 
-REVISION = "11"
+REVISION = "12"
 """Raise it with every change that changes a line: records depend on it."""
-MIN_CONFIDENCE = 0.9
-"""Texts read less surely than this are not said: they are as likely wrong as right."""
+MIN_CONFIDENCE = 0.975
+"""Texts read less surely than this are not said: letters of ornament are misread below it."""
 MOST_STATEMENTS = 3
 """Statements in one line; more are not followed by ear."""
 MOST_CONSIDERED = 8
@@ -57,13 +57,6 @@ _UNLIMITED = 60
 Kind = Literal["title", "caption", "scene", "people", "credit", "credits"]
 PRIORITY: dict[Kind, int] = {"title": 0, "caption": 1, "scene": 2, "people": 3, "credit": 4, "credits": 5}
 """What is said first where there is no room for all: what listeners miss most, text that nobody reads."""
-INTRODUCTIONS: dict[Kind, str] = {
-    "title": "A title reads",
-    "caption": "Text reads",
-    "scene": "Text reads",
-    "credit": "A credit reads",
-}
-"""What stands before words that are read out. Where they stand is not said: it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +78,7 @@ class Statement:
 
     @property
     def sentence(self) -> str:
-        """``A title reads: "SINTEL."``, ``Thom appears.``"""
+        """``Words appear: "SINTEL."``, ``Thom appears.``"""
         return (
             f"{self.introduction}." if self.quote is None else f"{self.introduction}: {self.quote.at_end()}"
         )
@@ -108,7 +101,7 @@ class Line:
     def of(statements: Sequence[Statement]) -> Line:
         """The statements in film order, each a sentence of its own.
 
-        Words that are read out like those before them go on: ``A title reads: "ONE," then "TWO."``
+        Words that are read out like those before them go on: ``Words appear: "ONE," then "TWO."``
         """
         ordered = sorted(statements, key=lambda statement: (statement.since, statement.rank))
         text, words_before = "", list[int]()
@@ -240,7 +233,7 @@ class Narrator:
 
     def _read_out(self, text: TextFact, request: Request, finding: Finding) -> None:
         """Add what reads the text, or why nothing does, to the finding."""
-        introduction = INTRODUCTIONS[text.kind]  # type: ignore[index]  # a subtitle is not for viewers
+        introduction = INTRODUCTIONS.get(text.kind, "Text reads")
         since = text.first if text.since is None else text.since
         budget = _UNLIMITED if request.budget is None else request.budget
         in_slot = min(budget, self._words_from(since, request))

@@ -290,6 +290,7 @@ from .track_files import (
     write_texts as write_texts,
 )
 from .worksheet import (
+    INTRODUCTIONS as INTRODUCTIONS,
     NO_FILM as NO_FILM,
     SOME_PICTURES as SOME_PICTURES,
     SheetDialogue as SheetDialogue,

@@ -22,6 +22,10 @@ from shotad.script.cue import Cue, count_words
 _LONGEST_SHOWN = 160
 """Characters of a text that nobody can read out in its slot."""
 
+INTRODUCTIONS = {"title": "Words appear", "credit": "A credit reads"}
+"""What stands before text that is read out, by its kind; before all others "Text reads". Whether a card is the
+film's title, a chapter's or a date is not known."""
+
 NO_FILM = "No pictures: the film is not at hand."
 SOME_PICTURES = "Some pictures are missing: the film is not at hand."
 
@@ -186,8 +190,7 @@ def text_offer(text: str, kind: str, language: str) -> str:
     if not is_english(language):
         return words
     ended = words if words.endswith((".", "!", "?", "…")) else f"{words}."
-    introduction = {"title": "A title reads", "credit": "A credit reads"}.get(kind, "Text reads")
-    return f'{introduction}: "{ended}"'
+    return f'{INTRODUCTIONS.get(kind, "Text reads")}: "{ended}"'
 
 
 def text_words(text: SheetText) -> str:

@@ -298,7 +298,7 @@ def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
         last=max(line.last for line in card),
         sure=round(min(confidence, 1.0), 3),
         since=first.first if _is_roll(card) else max(line.whole for line in card),
-        fills=_fills_picture(card) and not _is_cut_off(card),
+        fills=_fills_picture(card) and not _is_cut_off(card) and _is_read_again(card),
     )
 
 
@@ -316,7 +316,7 @@ def _kind(
     if lasts >= _ROLLS and _is_roll(card) and (names_roles or plain) and not _is_cut_off(card):
         return "credit"
     # Posters name roles too: what names them is credits only where it does not belong to the scene.
-    if _is_credit(card) and (on_card or laid_over):
+    if _is_credit(card) and (on_card or laid_over) and _is_read_again(card):
         return "credit"
     if _stands_low(card) and _is_said(card, low_cards, speech):
         return "subtitle"
@@ -324,6 +324,9 @@ def _kind(
         return "credit"
     few_lines = len(card) <= _TITLE_LINES and not _is_screen(card, observations)
     if not few_lines or _is_cut_off(card) or not (on_card or laid_over):
+        return "scene"
+    # A line that was read once may be half written or misread, or belong to the scene behind the text.
+    if not _is_read_again(card):
         return "scene"
     centred = abs(fmean(line.centre[0] for line in card) - 0.5) < _MIDDLE
     return "title" if on_card or (centred and not _is_caption(card)) else "caption"
@@ -385,6 +388,11 @@ def _fills_picture(card: Sequence[Inscription]) -> bool:
     right = max(line.centre[0] + line.width / 2 for line in card)
     covered = sum(line.width * line.height for line in card)
     return right - left >= _FILLS[0] and covered >= _FILLS[1]
+
+
+def _is_read_again(card: Sequence[Inscription]) -> bool:
+    """True where every line was read in two frames or more."""
+    return all(len(line.frames) > 1 for line in card)
 
 
 def _is_cut_off(card: Sequence[Inscription]) -> bool:

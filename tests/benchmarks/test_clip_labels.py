@@ -98,7 +98,7 @@ def test_each_label_is_found_by_its_nearest_cut() -> None:
 
 
 def test_kinds_of_statements_stay_by_the_rule() -> None:
-    clip = {"lines": [["A title reads.", 1.0, [["title", "true", 1], ["people", "false", 0]]]] * 10}
+    clip = {"lines": [["Words appear.", 1.0, [["title", "true", 1], ["people", "false", 0]]]] * 10}
     reading = read_verdicts([clip, {"name": "never described"}])
     assert (reading.clips, reading.lines, reading.useful_lines) == (1, 10, 10)
     assert (reading.kinds["title"].stays, reading.kinds["people"].stays) == (True, False)

@@ -48,7 +48,7 @@ def narrator() -> Engine:
 
 
 def text(words: str, kind: Any = "title", *, shot: int = 0, at: float = 10.0, **more: Any) -> TextFact:
-    fields = {"shot": shot, "text": words, "kind": kind, "first": at, "last": at + 4, "sure": 0.95}
+    fields = {"shot": shot, "text": words, "kind": kind, "first": at, "last": at + 4, "sure": 0.99}
     return TextFact(**{**fields, **more})
 
 
@@ -75,7 +75,7 @@ def line(facts: Facts, **more: Any) -> str:
 @pytest.mark.parametrize(
     ("facts", "wanted"),
     [
-        (Facts((0,), texts=(text("SINTEL"),)), 'A title reads: "SINTEL."'),
+        (Facts((0,), texts=(text("SINTEL"),)), 'Words appear: "SINTEL."'),
         (Facts((0,), texts=(text("Bergen, 1994", "caption"),)), 'Text reads: "Bergen, 1994."'),
         (Facts((0,), texts=(text("NO ENTRY", "scene", fills=True),)), 'Text reads: "NO ENTRY."'),
         (Facts((0,), texts=(text("Directed by Ada Holm", "credit"),)), 'A credit reads: "Directed by Ada Holm."'),
@@ -89,11 +89,11 @@ def line(facts: Facts, **more: Any) -> str:
         ),
         (
             Facts((0,), texts=(text("ONE DAY"), text("THE END", at=11.0))),
-            'A title reads: "ONE DAY," then "THE END."',
+            'Words appear: "ONE DAY," then "THE END."',
         ),
         (
             Facts((0,), texts=(text("Who are you?"), text("THE END", at=11.0))),
-            'A title reads: "Who are you?" then "THE END."',
+            'Words appear: "Who are you?" then "THE END."',
         ),
         (
             Facts((0, 1), texts=(text("PARIS", "caption"),), entrances=(entrance(THOM, shot=1, at=12.0),)),
@@ -112,7 +112,7 @@ def test_what_is_said(facts: Facts, wanted: str) -> None:
         Facts((0,)),
         Facts((0,), texts=(text("EXIT", "scene"),)),  # lettering in the scene
         Facts((0,), texts=(text("Come with me", "subtitle"),)),
-        Facts((0,), texts=(text("RUZYN", sure=0.85),)),
+        Facts((0,), texts=(text("RUZYN", sure=0.96),)),
         Facts((0,), texts=(text("伸出手来"),)),  # no word that an English voice can say
         Facts((0,), texts=(text("Meet me at six", spoken=True),)),
         Facts((1,), texts=(text("SINTEL", shot=0),)),  # of a shot that is not the slot's
@@ -127,11 +127,11 @@ def test_what_is_not_said(facts: Facts) -> None:
 
 def test_nothing_is_said_twice() -> None:
     title = Facts((0,), texts=(text("SINTEL"),))
-    for said in ('A title reads: "SINTEL."', 'A title reads: "SINTEI."', "Sintel"):
+    for said in ('Words appear: "SINTEL."', 'Words appear: "SINTEI."', "Sintel"):
         assert line(title, history=(said,)) == ""
-    assert line(title, history=('A title reads: "SINTRA."',)) == 'A title reads: "SINTEL."'
+    assert line(title, history=('Words appear: "SINTRA."',)) == 'Words appear: "SINTEL."'
     # Somebody's name in a line is not a text of the same word that is read out.
-    assert line(Facts((0,), texts=(text("CELIA"),)), history=("Celia appears.",)) == 'A title reads: "CELIA."'
+    assert line(Facts((0,), texts=(text("CELIA"),)), history=("Celia appears.",)) == 'Words appear: "CELIA."'
     entrances = Facts((0,), entrances=(entrance(THOM, CELIA),))
     assert line(entrances, history=("Thom opens the door.",)) == "Celia appears."
     assert line(entrances, history=('Text reads: "Thom."',)) == "Thom and Celia appear."
@@ -160,12 +160,12 @@ def test_joining_two_texts_delays_neither() -> None:
     reply = ask(Facts((0,), texts=cards))
     (said,) = reply.notes["said"][0]
     assert (said["since"], said["until"], said["after"]) == (10.0, 11.0, 3)
-    assert reply.text == 'A title reads: "ONE DAY."'
+    assert reply.text == 'Words appear: "ONE DAY."'
 
 
 def test_a_slot_of_few_words_takes_the_most_telling() -> None:
     facts = Facts((0,), texts=(text("PARIS"),), entrances=(entrance(THOM, CELIA),), credits=True)
-    assert line(facts, budget=4) == 'A title reads: "PARIS."'
+    assert line(facts, budget=4) == 'Words appear: "PARIS."'
     assert line(facts, budget=3) == "Credits appear."
     assert ask(facts, budget=3).notes["unread"]
     assert line(facts, budget=1) == ""
@@ -177,8 +177,8 @@ def test_candidates_are_answered_as_json_and_differ() -> None:
     reply = ask(facts, schema=schema)
     lines = list(json.loads(reply.text).values())
     assert lines == [
-        'A title reads: "PARIS." Thom appears.',
-        'A title reads: "PARIS."',
+        'Words appear: "PARIS." Thom appears.',
+        'Words appear: "PARIS."',
         "Thom appears.",
         "",
         "",

@@ -410,7 +410,7 @@ def test_a_text_on_the_screen_is_taken_in_by_the_mouse_and_by_a_key(
     until(page, "document.querySelector('.d-offers .d-note').checkVisibility()")
     page.focus("#line-text")
     page.keyboard.press("Alt+i")
-    whole = 'A cat sleeps by the window. Text reads: "READY." A title reads: "GO."'
+    whole = 'A cat sleeps by the window. Text reads: "READY." Words appear: "GO."'
     shows(page, whole)
     settled(page)
     assert cue_text(place) == whole
