@@ -23,8 +23,8 @@ _LONGEST_SHOWN = 160
 """Characters of a text that nobody can read out in its slot."""
 
 INTRODUCTIONS = {"title": "Words appear", "credit": "A credit reads"}
-"""What stands before text that is read out, by its kind; before all others "Text reads". Whether a card is the
-film's title, a chapter's or a date is not known."""
+"""What stands before text that is read out, by its kind; before all others "Text reads". Whether a card has
+the film's title, a chapter's or a date is not known."""
 
 NO_FILM = "No pictures: the film is not at hand."
 SOME_PICTURES = "Some pictures are missing: the film is not at hand."

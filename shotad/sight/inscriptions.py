@@ -323,10 +323,9 @@ def _kind(
     if lasts >= _ROLLS and plain and all(_rises_alone(line) for line in card) and not _is_page(card):
         return "credit"
     few_lines = len(card) <= _TITLE_LINES and not _is_screen(card, observations)
-    if not few_lines or _is_cut_off(card) or not (on_card or laid_over):
-        return "scene"
     # A line that was read once may be half written or misread, or belong to the scene behind the text.
-    if not _is_read_again(card):
+    whole = _is_read_again(card) and not _is_cut_off(card)
+    if not (few_lines and whole and (on_card or laid_over)):
         return "scene"
     centred = abs(fmean(line.centre[0] for line in card) - 0.5) < _MIDDLE
     return "title" if on_card or (centred and not _is_caption(card)) else "caption"

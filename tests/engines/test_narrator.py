@@ -148,10 +148,10 @@ def test_what_comes_late_has_the_time_that_is_left() -> None:
     reply = ask(Facts((0,), texts=(text("SEVEN LONG YEARS AGO IN SPAIN", at=17.5, last=18.0),)), slot=slot)
     assert reply.finish == "silent"
     (unread,) = reply.notes["unread"]
-    assert unread["reason"].startswith("it comes too late: it takes 9 words, and")
+    assert unread["reason"].startswith("it comes too late: it takes 8 words, and")
     long = text("ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT")
     reply = ask(Facts((0,), texts=(long,)), slot=Interval(10, 13))
-    assert reply.notes["unread"][0]["reason"] == "it takes 11 words, and 8 fit into the slot"
+    assert reply.notes["unread"][0]["reason"] == "it takes 10 words, and 8 fit into the slot"
 
 
 def test_joining_two_texts_delays_neither() -> None:
@@ -159,15 +159,15 @@ def test_joining_two_texts_delays_neither() -> None:
     cards = (text("ONE DAY", at=10.0, last=11.0), text("THE END", at=17.0, last=19.0))
     reply = ask(Facts((0,), texts=cards))
     (said,) = reply.notes["said"][0]
-    assert (said["since"], said["until"], said["after"]) == (10.0, 11.0, 3)
+    assert (said["since"], said["until"], said["after"]) == (10.0, 11.0, 2)
     assert reply.text == 'Words appear: "ONE DAY."'
 
 
 def test_a_slot_of_few_words_takes_the_most_telling() -> None:
     facts = Facts((0,), texts=(text("PARIS"),), entrances=(entrance(THOM, CELIA),), credits=True)
-    assert line(facts, budget=4) == 'Words appear: "PARIS."'
-    assert line(facts, budget=3) == "Credits appear."
-    assert ask(facts, budget=3).notes["unread"]
+    assert line(facts, budget=3) == 'Words appear: "PARIS."'
+    assert line(facts, budget=2) == "Credits appear."
+    assert ask(facts, budget=2).notes["unread"]
     assert line(facts, budget=1) == ""
 
 
@@ -189,7 +189,7 @@ def test_candidates_are_answered_as_json_and_differ() -> None:
         ["people"],
     ]
     assert reply.notes["said"][0][1] == {
-        "what": "people", "shot": 0, "sure": 1.0, "since": 10.0, "until": 13.0, "after": 4, "who": ["thom"],
+        "what": "people", "shot": 0, "sure": 1.0, "since": 10.0, "until": 13.0, "after": 3, "who": ["thom"],
     }  # fmt: skip
 
 
