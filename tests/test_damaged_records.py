@@ -22,7 +22,7 @@ WHOLE = (b"{", b"[]", b"\xff\xfe\x00", b'{"key":' + b"[" * 10**5 + b"]" * 10**5 
 CHANGES: tuple[tuple[str, str, object], ...] = (
     ("shots.json", "shots.0.start", "x"), ("shots.json", "shots.0.end", 10**400),
     ("shots.json", "shots.1.end", -1.0), ("shots.json", "shots.1.index", 7), ("shots.json", "shots.1.start", 0.5),
-    ("shots.json", "shots", []), ("shots.json", "end", float("nan")),
+    ("shots.json", "shots", []), ("shots.json", "end", float("nan")), ("shots.json", "shots.0.unmixed", [0.0, 99.0]),
     ("speech.json", "speech", [{"start": 2.0, "end": 1.0, "kind": "speech", "text": ""}]),
     ("speech.json", "speech", [{"start": 1.0, "end": 2.0, "kind": "talk", "text": ""}]),
     ("slots.json", "slots.0.max_words", 0), ("slots.json", "slots.0.id", "x"), ("slots.json", "slots.0.voice", "hum"),

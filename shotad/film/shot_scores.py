@@ -219,6 +219,7 @@ class LearnedCutFinder:
         self._greys: deque[Image] = deque(maxlen=LAG + AROUND + 2)
         self._plain: deque[tuple[float, npt.NDArray[np.float32]]] = deque(maxlen=2 * LAG + 1)
         self._waiting: list[int] = []
+        self._mixed: deque[int] = deque(maxlen=MIXES)
 
     def add(self, index: int, score: float, picture: Image) -> list[int]:
         """Frame numbers of cuts that are found now, in no order, at most ``delay`` before ``index``."""
@@ -231,8 +232,11 @@ class LearnedCutFinder:
         self._greys.append(_grey(rgb))
         judged = index - LAG
         found = self._judge(judged)
-        if self._waiting[-1:] != [judged] and self._is_mixed():
-            self._waiting.append(judged)
+        if self._is_mixed() and not self._stands_out(judged):
+            self._mixed.append(judged)
+            near = [index for index in self._mixed if index > judged - MIXES * STEP]
+            if len(near) >= MIXES:  # a few of them are chance
+                self._waiting = sorted({*self._waiting, *near})
         # What overlaps is seen at once
         late = self._waiting and index - self._waiting[-1] == LAG + 2 * REACH
         if late or (self._waiting and index - self._waiting[0] == MOST):
