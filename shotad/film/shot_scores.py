@@ -235,7 +235,7 @@ class LearnedCutFinder:
         if self._is_mixed() and not self._stands_out(judged):
             self._mixed.append(judged)
             near = [index for index in self._mixed if index > judged - MIXES * STEP]
-            if len(near) >= MIXES:  # a few of them are chance
+            if len(near) > 1:  # a single one is chance
                 self._waiting = sorted({*self._waiting, *near})
         # What overlaps is seen at once
         late = self._waiting and index - self._waiting[-1] == LAG + 2 * REACH
@@ -321,11 +321,13 @@ class LearnedCutFinder:
                 black = [i for i in run if pictures[i].max() < BLACK]
                 found.append(int(black[0] if black else run[np.argmax(cut[run])] + 1) + start)
                 self._cuts.append(found[-1])
-            if slow and mixed:  # one change is one cut, however jerky it is
-                inside = [index for index in found if index - 1 - start in run]
-                for less in sorted(inside, key=lambda index: -cut[index - 1 - start])[1:]:
-                    found.remove(less)
-                    self._cuts.remove(less)
+            if slow and mixed:
+                # What changes without a pause is one cut, however jerky it is.
+                for part in np.split(run, np.flatnonzero(np.diff(run) > STEP) + 1):
+                    inside = [index for index in found if index - 1 - start in part]
+                    for less in sorted(inside, key=lambda index: -cut[index - 1 - start])[1:]:
+                        found.remove(less)
+                        self._cuts.remove(less)
             if slow or len(run) >= BLURRED:
                 self.changes.append(_extent([int(place) + start for place in run], mixes))
         return found
