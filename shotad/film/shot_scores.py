@@ -219,7 +219,6 @@ class LearnedCutFinder:
         self._greys: deque[Image] = deque(maxlen=LAG + AROUND + 2)
         self._plain: deque[tuple[float, npt.NDArray[np.float32]]] = deque(maxlen=2 * LAG + 1)
         self._waiting: list[int] = []
-        self._mixed: deque[int] = deque(maxlen=MIXES)
 
     def add(self, index: int, score: float, picture: Image) -> list[int]:
         """Frame numbers of cuts that are found now, in no order, at most ``delay`` before ``index``."""
@@ -232,11 +231,8 @@ class LearnedCutFinder:
         self._greys.append(_grey(rgb))
         judged = index - LAG
         found = self._judge(judged)
-        if self._is_mixed() and not self._stands_out(judged):
-            self._mixed.append(judged)
-            near = [index for index in self._mixed if index > judged - MIXES * STEP]
-            if len(near) > 1:  # a single one is chance
-                self._waiting = sorted({*self._waiting, *near})
+        if self._waiting[-1:] != [judged] and self._is_mixed():
+            self._waiting.append(judged)
         # What overlaps is seen at once
         late = self._waiting and index - self._waiting[-1] == LAG + 2 * REACH
         if late or (self._waiting and index - self._waiting[0] == MOST):
@@ -296,7 +292,8 @@ class LearnedCutFinder:
     def _decide(self) -> list[int]:
         """The cuts among those that wait. The pictures kept end at the last frame that was added."""
         waiting, self._waiting = self._waiting, []
-        reach = REACH if all(self._stands_out(index) for index in waiting) else CONTEXT
+        mixes = [index for index in waiting if not self._stands_out(index)]
+        reach = CONTEXT if len(mixes) >= MIXES else REACH
         end = len(self._scores)
         start = max(end - len(self._pictures), waiting[0] - reach)
         pictures = [*self._pictures][start - end :][: waiting[-1] + reach - start]
@@ -306,7 +303,6 @@ class LearnedCutFinder:
             if self._is_alone(index) and cut[index - 1 - start] >= SURE and self._stands_out(index):
                 found.append(index)
                 self._cuts.append(index)
-        mixes = [index for index in waiting if not self._stands_out(index)]
         changing = np.flatnonzero(change >= CHANGING)
         for run in np.split(changing, np.flatnonzero(np.diff(changing) > SLOW) + 1):
             if not len(run) or start + run[0] < SLOW:  # out of black: no shot was before
