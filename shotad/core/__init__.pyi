@@ -239,7 +239,7 @@ from .settings import (
     data_root as data_root,
     dataset_path as dataset_path,
     load_settings as load_settings,
-    prompt_text as prompt_text,
+    prompt_file as prompt_file,
     read_yaml as read_yaml,
     saying_text as saying_text,
     shipped_prompts as shipped_prompts,

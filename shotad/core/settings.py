@@ -489,19 +489,21 @@ def _is_file_name(text: str) -> bool:
     return "/" in text or text.endswith((".yaml", ".yml"))
 
 
-def prompt_text(name: str) -> str:
-    """Text of a prompt template by its path below ``prompts/``, such as ``stage1/base``."""
-    path = data_root() / "prompts" / f"{name}.txt"
+def prompt_file(file: str) -> tuple[Path, str]:
+    """Where a file of ``prompts/`` is, and its text; where ``SHOTAD_DATA`` has none, it is the program's."""
+    path = data_root() / "prompts" / file
+    if not path.is_file():
+        path = _own_root() / "prompts" / file
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PromptError(f"The prompt {name} cannot be read: {error}.") from None
+        return path, path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptError(f"The prompt {path} cannot be read: {error}.") from None
 
 
-def shipped_prompts(folder: str) -> dict[str, str]:
-    """The prompts of a folder as they come with the program, by name (``stage1/base``)."""
-    files = sorted((_own_root() / "prompts" / folder).glob("*.txt"))
-    return {f"{folder}/{file.stem}": file.read_text(encoding="utf-8") for file in files}
+def shipped_prompts(start: str = "") -> dict[str, str]:
+    """The templates that come with the program and whose names begin so, by name (``stage1``)."""
+    files = sorted((_own_root() / "prompts").glob(f"{start}*.j2"))
+    return {file.stem: file.read_text(encoding="utf-8") for file in files}
 
 
 def _config_folder(name: str) -> Path:

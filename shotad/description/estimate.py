@@ -35,6 +35,7 @@ from shotad.description.conversation import is_done
 from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money, total
 from shotad.description.inputs import check_inputs
 from shotad.description.preparing import RunContext, prepare
+from shotad.description.prompts import NO_STORY, StoryContext
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_question
 from shotad.description.templates import tokens_in
@@ -321,9 +322,9 @@ def _open_questions(
     log = RecordLog(context.folder.path / "stage2.jsonl")
     width, height = vlm_size(info.width, info.height, config.frames)
     lines = config.stage2.lines_an_answer
-    # About as long as what Stage II is told: half of what the budgets allow, and the labels
+    # About as long as what Stage II is told: half of what the budgets allow
     tokens = story.LINE_TOKENS + story.DIALOGUE_TOKENS + story.NAME_TOKENS + story.MEMORY_TOKENS
-    told = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
+    told = StoryContext(memory="word " * (tokens * 2 // 5)) if config.story.on else NO_STORY
     pixels = key_of(context.film_key, context.frames.key)
     for plan in plans:
         look = stage1_question(plan, engines.looks, config, pixels)
