@@ -123,17 +123,30 @@ def test_a_change_redoes_what_depends_on_it_alone(w: Path, change: str, redone: 
     assert (looks.calls > 0, writes.calls > 0) == redone
 
 
-def test_a_changed_prompt_file_redoes_its_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = tmp_path / "data"
-    for name in ("prompts", "configs", "models"):
-        shutil.copytree(data_root() / name, data / name)
-    monkeypatch.setenv("SHOTAD_DATA", str(data))
+@pytest.mark.parametrize(
+    ("name", "old", "redone"),
+    [
+        ("stage1", "Say who does what", (True, False)),
+        ("stage2", "Condense it into", (False, True)),
+        ("stage2-again", "You wrote:", (False, True)),
+        ("stage1-again", "Describe it once more", (False, False)),
+        ("translate", "Translate the lines", (False, False)),
+    ],
+)
+def test_a_changed_sentence_of_a_prompt_asks_its_stage_again_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, old: str, redone: tuple[bool, bool]
+) -> None:
+    # A folder with this one file; all others are the program's.
+    own = tmp_path / "data" / "prompts" / f"{name}.j2"
+    own.parent.mkdir(parents=True)
+    shutil.copy(data_root() / "prompts" / own.name, own)
+    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path / "data"))
     ran(tmp_path / "w")
-    system = data / "prompts" / "stage2" / "system.txt"
-    system.write_text(system.read_text() + "\nBe kind.\n")
+    text = own.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    own.write_text(text.replace(old, f"Please. {old}"), encoding="utf-8")
     _, looks, writes = ran(tmp_path / "w")
-    assert looks.calls == 0
-    assert writes.calls > 0
+    assert (looks.calls > 0, writes.calls > 0) == redone
 
 
 def test_a_failed_answer_is_a_failed_line_and_asked_again(first: First, tmp_path: Path) -> None:

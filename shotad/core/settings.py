@@ -308,7 +308,7 @@ def _check_base(source: _Source, name: str, folder: Path) -> None:
     """Raises ConfigError where a file that came with a film builds on one outside of ``folder`` that is no
     config of shotad. Nothing is read for it."""
     base = config_path(name).resolve()
-    if not (base.is_relative_to(folder) or base.is_relative_to((data_root() / "configs").resolve())):
+    if not (base.is_relative_to(folder) or is_known_config(base)):
         raise ConfigError(
             f"The config {source.name} builds on {name}, which lies outside of its folder.",
             "Put that file beside it, or name it with --config.",
@@ -454,6 +454,18 @@ def data_root() -> Path:
     return Path(override) if override else _own_root()
 
 
+def data_file(place: str) -> Path:
+    """A file of the data, such as ``prompts/stage1.j2``; where ``SHOTAD_DATA`` has none, the program's."""
+    path = data_root() / place
+    return path if path.is_file() else _own_root() / place
+
+
+def is_known_config(path: Path) -> bool:
+    """Whether a file lies in ``configs/`` of the program, or of ``SHOTAD_DATA``."""
+    folders = (data_root() / "configs", _own_root() / "configs")
+    return any(path.resolve().is_relative_to(folder.resolve()) for folder in folders)
+
+
 def _own_root() -> Path:
     checkout = _PACKAGE.parent
     if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
@@ -473,13 +485,13 @@ def config_path(name_or_file: str) -> Path:
 
 
 def _named_file(kind: str, folder: str, given: str, what: str, error: type[ShotadError]) -> Path:
-    place = data_root() / folder
-    named = place / f"{given}.yaml"
+    named = data_file(f"{folder}/{given}.yaml")
     if "/" not in given and named.is_file():
         return named
     if Path(given).is_file():
         return Path(given)
-    known = ", ".join(sorted(path.stem for path in place.glob("*.yaml")))
+    places = (data_root() / folder, _own_root() / folder)
+    known = ", ".join(sorted({path.stem for place in places for path in place.glob("*.yaml")}))
     hint = f"Name {what} or one of: {known}."
     raise error(f"There is no {kind} {given!r}.", hint, usage=not _is_file_name(given))
 
@@ -491,9 +503,7 @@ def _is_file_name(text: str) -> bool:
 
 def prompt_file(file: str) -> tuple[Path, str]:
     """Where a file of ``prompts/`` is, and its text; where ``SHOTAD_DATA`` has none, it is the program's."""
-    path = data_root() / "prompts" / file
-    if not path.is_file():
-        path = _own_root() / "prompts" / file
+    path = data_file(f"prompts/{file}")
     try:
         return path, path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -530,4 +540,4 @@ def saying_text(language: str) -> str | None:
 
 def manifest_path() -> Path:
     """The weights manifest, ``models/manifest.yaml``."""
-    return data_root() / "models" / "manifest.yaml"
+    return data_file("models/manifest.yaml")

@@ -19,7 +19,16 @@ import jinja2
 from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from shotad.core import Message, PromptError, PromptSettings, prompt_file, seen, shipped_prompts
+from shotad.core import (
+    Message,
+    PromptError,
+    PromptSettings,
+    data_root,
+    did_you_mean,
+    prompt_file,
+    seen,
+    shipped_prompts,
+)
 
 SUFFIX = ".j2"
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -69,6 +78,7 @@ MATERIAL = "material"
 def check_templates(names: Iterable[str]) -> None:
     """Raise PromptError unless each template can be read, has the blocks of the one that ships with the
     program, and uses no variable that the program does not give."""
+    _check_names()
     for name in names:
         template = _template(name)
         shipped = _ENVIRONMENT.parse(shipped_prompts(name)[name])
@@ -87,6 +97,16 @@ def check_templates(names: Iterable[str]) -> None:
             raise PromptError(
                 f"{template.filename}, line {first.lineno}: the prompt knows no {first.name!r}.",
                 _variables(known),
+            )
+
+
+def _check_names() -> None:
+    """Refuse a file of ``SHOTAD_DATA`` that would never be read; ``_mine.j2`` is there to be imported."""
+    for path in sorted((data_root() / "prompts").glob(f"*{SUFFIX}")):
+        if not path.stem.startswith("_") and path.stem not in shipped_prompts():
+            hint = did_you_mean(path.name, [f"{name}{SUFFIX}" for name in shipped_prompts()])
+            raise PromptError(
+                f"{path} is no prompt of this program.", f"{hint}All are listed in prompts/README.md."
             )
 
 
