@@ -91,6 +91,12 @@ from .prompts import (
     check_prompts as check_prompts,
     load_examples as load_examples,
 )
+from .shown_prompts import (
+    ShownPrompts as ShownPrompts,
+    show_prompts as show_prompts,
+    shown_json as shown_json,
+    shown_lines as shown_lines,
+)
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan, spoken as spoken
 from .stage1 import (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -264,9 +265,32 @@ def foresee(
     What cannot be read of the film without weights that are not here is left out, with a note. Then
     ``folder`` stays as it is, and answers that it holds already count as open.
     """
+    engines = engines or Engines.of(config)
+    with foreseeing(film, folder, config, given, engines, progress) as context:
+        get_ready(context)
+        prepared = prepare(context)
+        plans, _ = understand(prepared, context, engines.looks.abilities)
+        asked = [*_open_questions(plans, context, engines)]
+        asked += _renewals(plans, prepared.speech) if context.config.story.on else ()
+        return estimate(asked, engines.terms(context.config))
+
+
+@contextmanager
+def foreseeing(
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    given: Given | None,
+    engines: Engines,
+    progress: Progress | None,
+) -> Iterator[RunContext]:
+    """The context of a run that is not made: nothing is sent or fetched.
+
+    Where weights are missing, it is that of a run without what they are for, in a folder of its own; a note
+    says what is left out. Raises as a run does for what is given.
+    """
     given, progress = given or Given(), progress or NoProgress()
     check_inputs(film.info, config, given)
-    engines = engines or Engines.of(config)
     engines.ready_if_here()
     changes: dict[str, Any] = {}
     left_out, part = [], given
@@ -295,22 +319,13 @@ def foresee(
         part = replace(given, cast=None)
         left_out.append("the people of the cast")
     if not left_out:
-        return _foreseen(RunContext.of(film, folder, config, given, progress), engines)
-    progress.note(f"An estimate fetches no weights. Without them are left out: {'; '.join(left_out)}.")
+        yield RunContext.of(film, folder, config, given, progress)
+        return
+    progress.note(f"No weights are fetched for this. Without them are left out: {'; '.join(left_out)}.")
     parts = {name: getattr(config, name).model_copy(update=new) for name, new in changes.items()}
     lean = config.model_copy(update=parts)
     with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
-        return _foreseen(RunContext.of(film, apart, lean, part, progress), engines)
-
-
-def _foreseen(context: RunContext, engines: Engines) -> Estimate:
-    config = context.config
-    get_ready(context)
-    prepared = prepare(context)
-    plans, _ = understand(prepared, context, engines.looks.abilities)
-    asked = [*_open_questions(plans, context, engines)]
-    asked += _renewals(plans, prepared.speech) if config.story.on else ()
-    return estimate(asked, engines.terms(config))
+        yield RunContext.of(film, apart, lean, part, progress)
 
 
 def _open_questions(

@@ -269,7 +269,7 @@ def test_an_estimate_fetches_nothing_and_says_what_it_left_out(shotad: Shotad, u
     said = shotad("describe", unfit, "--config", "paper", "--estimate")
     assert said.code == 0, said.err
     assert "calls:" in said.out
-    assert "An estimate fetches no weights. Without them are left out: speech" in said.err
+    assert "No weights are fetched for this. Without them are left out: speech" in said.err
     assert "dinov2-giant-registers" in said.err
     assert not (unfit.parent / "weights").exists()
     assert not list(unfit.parent.glob("*.shotad/s*.json"))
