@@ -22,7 +22,7 @@ from shotad.core import (
     data_root,
     load_config,
 )
-from shotad.description import Engines, Outcome, describe, foresee
+from shotad.description import Engines, Outcome, describe, foresee, show_prompts
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.film.pyav_reader import PyavFilm
@@ -128,7 +128,7 @@ def test_a_change_redoes_what_depends_on_it_alone(w: Path, change: str, redone: 
     [
         ("stage1", "Say who does what", (True, False)),
         ("stage2", "Condense it into", (False, True)),
-        ("stage2-again", "You wrote:", (False, True)),
+        ("stage2-again", "Correct this", (False, True)),
         ("stage1-again", "Describe it once more", (False, False)),
         ("translate", "Translate the lines", (False, False)),
     ],
@@ -141,12 +141,28 @@ def test_a_changed_sentence_of_a_prompt_asks_its_stage_again_and_nothing_else(
     own.parent.mkdir(parents=True)
     shutil.copy(data_root() / "prompts" / own.name, own)
     monkeypatch.setenv("SHOTAD_DATA", str(tmp_path / "data"))
-    ran(tmp_path / "w")
+    run(tmp_path / "w")
     text = own.read_text(encoding="utf-8")
     assert text.count(old) == 1
     own.write_text(text.replace(old, f"Please. {old}"), encoding="utf-8")
-    _, looks, writes = ran(tmp_path / "w")
-    assert (looks.calls > 0, writes.calls > 0) == redone
+    _, looks, writes = run(tmp_path / "w")
+    assert (bool(looks.asked), bool(writes.asked)) == redone
+
+
+def test_the_prompts_shown_of_each_slot_hold_the_story_that_the_run_told(tmp_path: Path) -> None:
+    settings = ("story.on=true", "prompt.note=Ann is a thief.")
+    _, looks, writes = run(tmp_path / "w", *settings)
+    sent = {
+        request.slot_id: request.messages for request in writes.asked if "story" not in str(request.schema)
+    }
+    config = load_config(None, (*QUIET, *settings))
+    with open_film(film_path()) as film, WorkFolder(tmp_path / "w") as folder:
+        for request in looks.asked:
+            name = request.slot_id
+            shown = show_prompts(film, folder, config, slot=name, engines=Engines(looks, writes))
+            assert shown.is_described
+            assert (shown.stage1, shown.stage2) == (request.messages, sent[name])
+    assert "oldest first:\n" in shown.stage2[1].text
 
 
 def test_a_failed_answer_is_a_failed_line_and_asked_again(first: First, tmp_path: Path) -> None:
