@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -112,18 +112,23 @@ def _check_names() -> None:
 
 def prompt_hash(names: Iterable[str]) -> str:
     """Hash (sha256, hex) of the files of these prompts, and of the files that they import."""
-    files = sorted(set(_with_imported(names)))
+    files: set[str] = set()
+    for name in names:
+        _add_with_imported(name, files)
     digest = hashlib.sha256()
-    for name in files:
+    for name in sorted(files):
         digest.update(f"{name}\0{_source(name)}\0".encode())
     return digest.hexdigest()
 
 
-def _with_imported(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        yield name
-        imported = meta.find_referenced_templates(_ENVIRONMENT.parse(_source(name)))
-        yield from _with_imported(file.removesuffix(SUFFIX) for file in imported if file)
+def _add_with_imported(name: str, files: set[str]) -> None:
+    """Add a template and those that it imports to ``files``."""
+    if name in files:
+        return
+    files.add(name)
+    for imported in meta.find_referenced_templates(_ENVIRONMENT.parse(_source(name))):
+        if imported is not None:
+            _add_with_imported(imported.removesuffix(SUFFIX), files)
 
 
 def _source(name: str) -> str:
