@@ -34,7 +34,7 @@ from shotad.core import (
     slot_id,
 )
 from shotad.description import SlotPlan
-from shotad.description.prompts import stage2_messages
+from shotad.description.prompts import NO_STORY, stage2_messages
 from shotad.description.story import NEW_ENTRIES, Telling
 from shotad.description.wording import content_of
 from shotad.film import read_subtitles
@@ -112,11 +112,11 @@ def measure(name: str, film: Film) -> None:
     for number, (when, text) in enumerate(film.lines):
         slot = Slot(slot_id(when.start), when, 10)
         seen = Description(slot.id, {"Actions": film.described[number]}, "", "", "")
-        story, plan = telling.text(slot, seen.text), SlotPlan(slot, (), (), Grammar())
-        without, with_it = (stage2_messages(seen, plan, config, story=given) for given in ("", story))
+        story, plan = telling.context(slot, seen.text), SlotPlan(slot, (), (), Grammar())
+        without, with_it = (stage2_messages(seen, plan, config, story=given) for given in (NO_STORY, story))
         plain += sum(len(message.text) for message in without)
         whole += sum(len(message.text) for message in with_it)
-        rows = re.findall(r"^(?:<material>)?- minute .*$", story, re.MULTILINE)
+        rows = re.findall(r"^- minute .*$", story.memory, re.MULTILINE)
         memory.append(sum(map(len, rows)))
         texts = [film.lines[before][1] for before in wanted.get(number, ())]
         told += [any(row.endswith(one) for row in rows) for one in texts if one in engine.kept]

@@ -19,9 +19,9 @@ from shotad.core import (
     data_root,
     load_config,
     load_settings,
-    prompt_text,
+    prompt_file,
 )
-from shotad.core.settings import bounds_of, number_settings
+from shotad.core.settings import bounds_of, manifest_path, number_settings
 from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
 from shotad.evaluation.datasets.dataset import Description
@@ -214,13 +214,17 @@ def test_every_setting_says_what_it_does_in_the_files_that_list_them() -> None:
 
 
 def test_persons_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "prompts" / "stage1").mkdir(parents=True)
-    (tmp_path / "prompts" / "stage1" / "mine.txt").write_text("Zoë runs.\n", encoding="utf-8")
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "stage1.j2").write_text("Zoë runs.\n", encoding="utf-8")
     monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
     assert data_root() == tmp_path
-    assert prompt_text("stage1/mine") == "Zoë runs.\n"
-    with pytest.raises(PromptError, match="stage1/base cannot be read"):
-        prompt_text("stage1/base")
+    assert prompt_file("stage1.j2") == (tmp_path / "prompts" / "stage1.j2", "Zoë runs.\n")
+    # What is not there is the program's.
+    assert prompt_file("stage2.j2")[0] == ROOT / "prompts" / "stage2.j2"
+    assert manifest_path() == ROOT / "models" / "manifest.yaml"
+    assert load_config("paper").prompt.rules == "paper"
+    with pytest.raises(PromptError, match=r"nothing\.j2 cannot be read"):
+        prompt_file("nothing.j2")
 
 
 # The paper's settings

@@ -22,7 +22,7 @@ from shotad.core import (
     data_root,
     load_config,
 )
-from shotad.description import Engines, Outcome, describe, foresee
+from shotad.description import Engines, Outcome, describe, foresee, show_prompts
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.film.pyav_reader import PyavFilm
@@ -123,17 +123,46 @@ def test_a_change_redoes_what_depends_on_it_alone(w: Path, change: str, redone: 
     assert (looks.calls > 0, writes.calls > 0) == redone
 
 
-def test_a_changed_prompt_file_redoes_its_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = tmp_path / "data"
-    for name in ("prompts", "configs", "models"):
-        shutil.copytree(data_root() / name, data / name)
-    monkeypatch.setenv("SHOTAD_DATA", str(data))
-    ran(tmp_path / "w")
-    system = data / "prompts" / "stage2" / "system.txt"
-    system.write_text(system.read_text() + "\nBe kind.\n")
-    _, looks, writes = ran(tmp_path / "w")
-    assert looks.calls == 0
-    assert writes.calls > 0
+@pytest.mark.parametrize(
+    ("name", "old", "redone"),
+    [
+        ("stage1", "Say who does what", (True, False)),
+        ("stage2", "Condense it into", (False, True)),
+        ("stage2-again", "Correct this", (False, True)),
+        ("stage1-again", "Describe it once more", (False, False)),
+        ("translate", "Translate the lines", (False, False)),
+    ],
+)
+def test_a_changed_sentence_of_a_prompt_asks_its_stage_again_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, old: str, redone: tuple[bool, bool]
+) -> None:
+    # A folder with this one file; all others are the program's.
+    own = tmp_path / "data" / "prompts" / f"{name}.j2"
+    own.parent.mkdir(parents=True)
+    shutil.copy(data_root() / "prompts" / own.name, own)
+    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path / "data"))
+    run(tmp_path / "w")
+    text = own.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    own.write_text(text.replace(old, f"Please. {old}"), encoding="utf-8")
+    _, looks, writes = run(tmp_path / "w")
+    assert (bool(looks.asked), bool(writes.asked)) == redone
+
+
+def test_the_prompts_shown_of_each_slot_hold_the_story_that_the_run_told(tmp_path: Path) -> None:
+    settings = ("story.on=true", "prompt.note=Ann is a thief.")
+    _, looks, writes = run(tmp_path / "w", *settings)
+    sent = {
+        request.slot_id: request.messages for request in writes.asked if "story" not in str(request.schema)
+    }
+    config = load_config(None, (*QUIET, *settings))
+    with open_film(film_path()) as film, WorkFolder(tmp_path / "w") as folder:
+        for request in looks.asked:
+            name = request.slot_id
+            shown = show_prompts(film, folder, config, slot=name, engines=Engines(looks, writes))
+            assert shown.is_described
+            assert (shown.stage1, shown.stage2) == (request.messages, sent[name])
+    assert "oldest first:\n" in shown.stage2[1].text
 
 
 def test_a_failed_answer_is_a_failed_line_and_asked_again(first: First, tmp_path: Path) -> None:

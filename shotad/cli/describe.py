@@ -68,6 +68,12 @@ if TYPE_CHECKING:
 @click.option("--cast-photos", type=PATH, help="Pictures of a character bank (JSON).")
 @click.option("--cast-key", metavar="KEY", help="The film's key in a character bank.")
 @click.option("--estimate", is_flag=True, help="Print what a run would ask and cost; send nothing.")
+@click.option(
+    "--show-prompts",
+    "shown_slot",
+    metavar="SLOT",
+    help="Print what the models are asked about a slot, by its id or a time in it; send nothing.",
+)
 @click.option("--force", is_flag=True, help="Do everything again; people's edits stay.")
 @click.option("--no-sheet", is_flag=True, help="Do not draw the worksheet.")
 @sound_options
@@ -89,7 +95,8 @@ def command(console: Console, **options: Any) -> None:
 
     config = settings(options, **flags_of(options))
     engines = Engines.of(config)
-    if not options["estimate"]:
+    sends = not options["estimate"] and options["shown_slot"] is None
+    if sends:
         engines.check_machine(config)
 
     from shotad.description import describe, lint_track, opening
@@ -104,6 +111,14 @@ def command(console: Console, **options: Any) -> None:
 
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
             _tell(console, estimate_lines(foreseen), estimate_json(foreseen), recorded)
+            return
+        if options["shown_slot"] is not None:
+            from shotad.description import show_prompts, shown_json, shown_lines
+
+            shown = show_prompts(
+                film, folder, config, given, slot=options["shown_slot"], engines=engines, progress=console
+            )
+            _tell(console, shown_lines(shown), shown_json(shown), recorded)
             return
         if spoken:
             # Refused before any work goes into the film where it cannot be made

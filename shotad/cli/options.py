@@ -65,7 +65,8 @@ class FiniteRange(click.FloatRange):
 _SECTIONS = {
     "Film": "lists only_failed subtitles encoding audio_track start end film_file speech",
     "Data": "root annotation actions casts videos predictions ids films limit shard",
-    "Description": "engine target language detail quotes note context verify candidates select estimate",
+    "Description": "engine target language detail quotes note context verify candidates select estimate "
+    "shown_slot",
     "Cast": "cast cast_folder cast_bank cast_photos cast_key",
     "Sound": "voice makes loudness extended track_file default_track",
     "Metrics": "metrics expert judge analyst baseline planted people missing system compare",

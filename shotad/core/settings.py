@@ -308,7 +308,7 @@ def _check_base(source: _Source, name: str, folder: Path) -> None:
     """Raises ConfigError where a file that came with a film builds on one outside of ``folder`` that is no
     config of shotad. Nothing is read for it."""
     base = config_path(name).resolve()
-    if not (base.is_relative_to(folder) or base.is_relative_to((data_root() / "configs").resolve())):
+    if not (base.is_relative_to(folder) or is_known_config(base)):
         raise ConfigError(
             f"The config {source.name} builds on {name}, which lies outside of its folder.",
             "Put that file beside it, or name it with --config.",
@@ -454,6 +454,18 @@ def data_root() -> Path:
     return Path(override) if override else _own_root()
 
 
+def data_file(place: str) -> Path:
+    """A file of the data, such as ``prompts/stage1.j2``; where ``SHOTAD_DATA`` has none, the program's."""
+    path = data_root() / place
+    return path if path.is_file() else _own_root() / place
+
+
+def is_known_config(path: Path) -> bool:
+    """Whether a file lies in ``configs/`` of the program, or of ``SHOTAD_DATA``."""
+    folders = (data_root() / "configs", _own_root() / "configs")
+    return any(path.resolve().is_relative_to(folder.resolve()) for folder in folders)
+
+
 def _own_root() -> Path:
     checkout = _PACKAGE.parent
     if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
@@ -473,13 +485,13 @@ def config_path(name_or_file: str) -> Path:
 
 
 def _named_file(kind: str, folder: str, given: str, what: str, error: type[ShotadError]) -> Path:
-    place = data_root() / folder
-    named = place / f"{given}.yaml"
+    named = data_file(f"{folder}/{given}.yaml")
     if "/" not in given and named.is_file():
         return named
     if Path(given).is_file():
         return Path(given)
-    known = ", ".join(sorted(path.stem for path in place.glob("*.yaml")))
+    places = (data_root() / folder, _own_root() / folder)
+    known = ", ".join(sorted({path.stem for place in places for path in place.glob("*.yaml")}))
     hint = f"Name {what} or one of: {known}."
     raise error(f"There is no {kind} {given!r}.", hint, usage=not _is_file_name(given))
 
@@ -489,19 +501,19 @@ def _is_file_name(text: str) -> bool:
     return "/" in text or text.endswith((".yaml", ".yml"))
 
 
-def prompt_text(name: str) -> str:
-    """Text of a prompt template by its path below ``prompts/``, such as ``stage1/base``."""
-    path = data_root() / "prompts" / f"{name}.txt"
+def prompt_file(file: str) -> tuple[Path, str]:
+    """Where a file of ``prompts/`` is, and its text; where ``SHOTAD_DATA`` has none, it is the program's."""
+    path = data_file(f"prompts/{file}")
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PromptError(f"The prompt {name} cannot be read: {error}.") from None
+        return path, path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptError(f"The prompt {path} cannot be read: {error}.") from None
 
 
-def shipped_prompts(folder: str) -> dict[str, str]:
-    """The prompts of a folder as they come with the program, by name (``stage1/base``)."""
-    files = sorted((_own_root() / "prompts" / folder).glob("*.txt"))
-    return {f"{folder}/{file.stem}": file.read_text(encoding="utf-8") for file in files}
+def shipped_prompts(start: str = "") -> dict[str, str]:
+    """The templates that come with the program and whose names begin so, by name (``stage1``)."""
+    files = sorted((_own_root() / "prompts").glob(f"{start}*.j2"))
+    return {file.stem: file.read_text(encoding="utf-8") for file in files}
 
 
 def _config_folder(name: str) -> Path:
@@ -528,4 +540,4 @@ def saying_text(language: str) -> str | None:
 
 def manifest_path() -> Path:
     """The weights manifest, ``models/manifest.yaml``."""
-    return data_root() / "models" / "manifest.yaml"
+    return data_file("models/manifest.yaml")

@@ -86,7 +86,17 @@ from .preparing import (
     shots_step as shots_step,
     speech_step as speech_step,
 )
-from .prompts import check_prompts as check_prompts
+from .prompts import (
+    STAGE_PROMPTS as STAGE_PROMPTS,
+    check_prompts as check_prompts,
+    load_examples as load_examples,
+)
+from .shown_prompts import (
+    ShownPrompts as ShownPrompts,
+    show_prompts as show_prompts,
+    shown_json as shown_json,
+    shown_lines as shown_lines,
+)
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan, spoken as spoken
 from .stage1 import (
@@ -96,9 +106,12 @@ from .stage1 import (
 )
 from .stage2 import LOG as LOG, shortener as shortener
 from .templates import (
+    MATERIAL as MATERIAL,
     check_templates as check_templates,
+    in_quotes as in_quotes,
+    prompt_block as prompt_block,
     prompt_hash as prompt_hash,
-    render as render,
+    prompt_messages as prompt_messages,
 )
 from .translation import (
     TranslationOutcome as TranslationOutcome,

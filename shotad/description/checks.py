@@ -6,16 +6,15 @@ form that was asked for. The conversation goes on with what was wrong, or begins
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from shotad.core import Message, Presence, RefusalError, ScriptError, is_english, language_of
-from shotad.description.prompts import answer_form, stage1_form
+from shotad.description.prompts import answer_form
 from shotad.description.slotplan import Heard
-from shotad.description.templates import render, without_material
+from shotad.description.templates import prompt_block, without_material
 from shotad.description.wording import other_language, without_quotations
 from shotad.script import (
     SOMEONE,
@@ -205,9 +204,6 @@ _ADVICE: Mapping[str, str] = {
 LONGEST = 1200
 """Characters of a model's answer that it is shown again; a model that rambled is not to read it all."""
 
-COUNTS = {1: "one sentence", 2: "two sentences", 3: "three sentences", 4: "four sentences",
-          5: "five sentences"}  # fmt: skip
-
 Messages = tuple[Message, ...]
 
 
@@ -215,12 +211,11 @@ def stage1_again(
     messages: Messages, raw: str, complaints: Sequence[Complaint], steps: Sequence[str]
 ) -> Messages:
     """Stage I asked again about the same clip; ``steps`` are the headings of its answer, in order."""
-    template = stage1_form(steps)
-    if _refused(complaints):
-        return _asked_anew(messages, render("stage1/again-refused", template=template))
-    return _continued(
-        messages, raw, render("stage1/again", complaints=_sentences(complaints), template=template)
+    refused = _refused(complaints)
+    text = prompt_block(
+        "stage1-again", "user", refused=refused, complaints=_sentences(complaints), headings=steps
     )
+    return _asked_anew(messages, text) if refused else _continued(messages, raw, text)
 
 
 def stage2_again(
@@ -236,45 +231,43 @@ def stage2_again(
     ``complaints`` are lines and what is wrong with each; an empty line means the whole answer. ``candidates``
     were asked for at first. The answer is to have the keys of ``answer_keys(wanted)``.
     """
-    template = answer_form(wanted)
+    form = answer_form(wanted)
     if any(_refused(those) for _, those in complaints):
-        return _asked_anew(messages, render("stage2/again-refused", template=template))
-    said = [
-        render("stage2/again-line", line=_quoted(line), complaints=_sentences(those))
-        if line
-        else _sentences(those)
-        for line, those in complaints
-        if those
-    ]
-    others = f" {render('stage2/again-others').strip()}" if wanted < candidates else ""
-    spoken, wanted_words = "\n\n".join(said), _count(wanted)
-    text = render("stage2/again", complaints=spoken, wanted=wanted_words, others=others, template=template)
+        return _asked_anew(messages, prompt_block("stage2-again", "refused", answer_form=form))
+    faults = [{"line": line, "complaints": _sentences(those)} for line, those in complaints if those]
+    text = prompt_block(
+        "stage2-again",
+        "correct",
+        faults=faults,
+        wanted=wanted,
+        others_are_good=wanted < candidates,
+        answer_form=form,
+    )
     return _continued(messages, raw, text)
 
 
 def stage2_more(messages: Messages, raw: str, have: Sequence[str], wanted: int) -> Messages:
     """Stage II asked for ``wanted`` more lines that differ from those in ``have``."""
-    listed = "\n".join(f"- {line}" for line in have)
-    form = answer_form(wanted)
-    text = render("stage2/again-more", have=listed, wanted=_count(wanted), template=form)
+    text = prompt_block("stage2-again", "more", lines=have, wanted=wanted, answer_form=answer_form(wanted))
     return _continued(messages, raw, text)
 
 
 def without(messages: Messages, raw: str, line: str, unseen: Sequence[str], candidates: int) -> Messages:
     """Stage II asked for ``candidates`` lines in place of ``line``, of which ``unseen`` cannot be seen."""
-    listed = "\n".join(f"- {statement}" for statement in unseen)
-    text = render(
-        "stage2/again-without",
-        line=_quoted(line),
-        unseen=listed,
-        wanted=_count(candidates),
-        template=answer_form(candidates),
+    text = prompt_block(
+        "stage2-again",
+        "without",
+        line=line,
+        unseen=unseen,
+        wanted=candidates,
+        answer_form=answer_form(candidates),
     )
     return _continued(messages, raw, text)
 
 
-def _sentences(complaints: Sequence[Complaint]) -> str:
-    return "\n".join(dict.fromkeys(complaint.text for complaint in complaints))
+def _sentences(complaints: Sequence[Complaint]) -> list[str]:
+    """What is said of them, each sentence once."""
+    return list(dict.fromkeys(complaint.text for complaint in complaints))
 
 
 def _refused(complaints: Sequence[Complaint]) -> bool:
@@ -295,14 +288,6 @@ def _asked_anew(messages: Messages, text: str) -> Messages:
     """Our last turn with more in it: a model that sees its own refusal refuses again."""
     last = messages[-1]
     return (*messages[:-1], replace(last, text=f"{last.text}\n\n{text}"))
-
-
-def _count(wanted: int) -> str:
-    return COUNTS.get(wanted, f"{wanted} sentences")
-
-
-def _quoted(line: str) -> str:
-    return json.dumps(line, ensure_ascii=False)
 
 
 def name_complaints(

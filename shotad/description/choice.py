@@ -7,7 +7,6 @@ relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein 1
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from shotad.core import (
     Config,
     Identity,
     Interval,
-    Message,
     Presence,
     Progress,
     Reply,
@@ -40,7 +38,7 @@ from shotad.description.conversation import (
     slot_seed,
     usage_record,
 )
-from shotad.description.templates import form_of, material, question, render
+from shotad.description.templates import form_of, prompt_messages
 from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
 from shotad.script import (
     Embedder,
@@ -330,24 +328,17 @@ def by_engine(
 
 def choice_request(texts: Sequence[str], situation: Situation, config: Config) -> Request:
     """What is asked about these lines, numbered from 1."""
-    said = situation.said[-LAST:]
-    before = (
-        render("stage2/choose-before", lines=material("\n".join(f"- {line}" for line in said)))
-        if said
-        else render("stage2/choose-first")
-    )
-    text = render(
-        "stage2/choose",
+    messages = prompt_messages(
+        "choose",
+        medium=config.prompt.medium,
         description=situation.description,
-        before=before,
-        lines="\n".join(f"{number}. {line}" for number, line in enumerate(texts, 1)),
-        template=json.dumps({"choice": 1}),
+        lines_before=situation.said[-LAST:],
+        candidates=texts,
     )
-    system = render("stage2/choose-system", medium=config.prompt.medium)
     slot = situation.slot.id
     return Request(
         slot_id=slot,
-        messages=(Message("system", system), question(text)),
+        messages=messages,
         sampling=ANSWER,
         seed=slot_seed(config.seed, f"{slot}/choice"),
         schema=form_of({"choice": {"type": "integer", "minimum": 1, "maximum": len(texts)}}),

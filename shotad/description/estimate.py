@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +36,7 @@ from shotad.description.conversation import is_done
 from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money, total
 from shotad.description.inputs import check_inputs
 from shotad.description.preparing import RunContext, prepare
+from shotad.description.prompts import NO_STORY, StoryContext
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import stage1_question
 from shotad.description.templates import tokens_in
@@ -263,9 +265,32 @@ def foresee(
     What cannot be read of the film without weights that are not here is left out, with a note. Then
     ``folder`` stays as it is, and answers that it holds already count as open.
     """
+    engines = engines or Engines.of(config)
+    with foreseeing(film, folder, config, given, engines, progress) as context:
+        get_ready(context)
+        prepared = prepare(context)
+        plans, _ = understand(prepared, context, engines.looks.abilities)
+        asked = [*_open_questions(plans, context, engines)]
+        asked += _renewals(plans, prepared.speech) if context.config.story.on else ()
+        return estimate(asked, engines.terms(context.config))
+
+
+@contextmanager
+def foreseeing(
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    given: Given | None,
+    engines: Engines,
+    progress: Progress | None,
+) -> Iterator[RunContext]:
+    """The context of a run that is not made: nothing is sent or fetched.
+
+    Where weights are missing, it is that of a run without what they are for, in a folder of its own; a note
+    says what is left out. Raises as a run does for what is given.
+    """
     given, progress = given or Given(), progress or NoProgress()
     check_inputs(film.info, config, given)
-    engines = engines or Engines.of(config)
     engines.ready_if_here()
     changes: dict[str, Any] = {}
     left_out, part = [], given
@@ -294,22 +319,13 @@ def foresee(
         part = replace(given, cast=None)
         left_out.append("the people of the cast")
     if not left_out:
-        return _foreseen(RunContext.of(film, folder, config, given, progress), engines)
-    progress.note(f"An estimate fetches no weights. Without them are left out: {'; '.join(left_out)}.")
+        yield RunContext.of(film, folder, config, given, progress)
+        return
+    progress.note(f"No weights are fetched for this. Without them are left out: {'; '.join(left_out)}.")
     parts = {name: getattr(config, name).model_copy(update=new) for name, new in changes.items()}
     lean = config.model_copy(update=parts)
     with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
-        return _foreseen(RunContext.of(film, apart, lean, part, progress), engines)
-
-
-def _foreseen(context: RunContext, engines: Engines) -> Estimate:
-    config = context.config
-    get_ready(context)
-    prepared = prepare(context)
-    plans, _ = understand(prepared, context, engines.looks.abilities)
-    asked = [*_open_questions(plans, context, engines)]
-    asked += _renewals(plans, prepared.speech) if config.story.on else ()
-    return estimate(asked, engines.terms(config))
+        yield RunContext.of(film, apart, lean, part, progress)
 
 
 def _open_questions(
@@ -321,9 +337,9 @@ def _open_questions(
     log = RecordLog(context.folder.path / "stage2.jsonl")
     width, height = vlm_size(info.width, info.height, config.frames)
     lines = config.stage2.lines_an_answer
-    # About as long as what Stage II is told: half of what the budgets allow, and the labels
+    # About as long as what Stage II is told: half of what the budgets allow
     tokens = story.LINE_TOKENS + story.DIALOGUE_TOKENS + story.NAME_TOKENS + story.MEMORY_TOKENS
-    told = "word " * (100 + tokens * 2 // 5) if config.story.on else ""
+    told = StoryContext(memory="word " * (tokens * 2 // 5)) if config.story.on else NO_STORY
     pixels = key_of(context.film_key, context.frames.key)
     for plan in plans:
         look = stage1_question(plan, engines.looks, config, pixels)

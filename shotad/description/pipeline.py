@@ -128,7 +128,7 @@ def describe(
     engines = engines or Engines.of(config)
     context = RunContext.of(film, folder, config, given, progress or NoProgress())
     context.frames.share(worksheet=sheet)
-    check_prompts("story", "verify")
+    check_prompts()
     with span("load"):
         engines.get_ready(config, context.progress)
         get_ready(context)

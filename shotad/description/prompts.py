@@ -1,8 +1,9 @@
 """What the two models are asked: Stage I turns frames into a description, Stage II that into a line.
 
-The content follows Algorithms 1 and 2 of Shot-by-Shot; the words are ours and stand in ``prompts/``. Nothing
+The content follows Algorithms 1 and 2 of Shot-by-Shot; the words are ours and stand in ``prompts/``, a
+file for each question. Nothing
 here calls a model. Shot-by-Shot shows Stage II ten ADs of the training set, any ten by its text, by its code
-character-free ones of about the expected length; ours are our own (``prompts/stage2/examples.txt``).
+character-free ones of about the expected length; ours are our own (``prompts/examples.txt``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import csv
 import io
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -26,31 +29,27 @@ from shotad.core import (
     PromptError,
     PromptSettings,
     Role,
-    ShotLabel,
     is_english,
     language_of,
-    prompt_text,
+    prompt_file,
     read_text_file,
-    shipped_prompts,
 )
 from shotad.description.slotplan import (
     PLURALS,
     SHAPES,
     SlotPlan,
-    called_block,
-    heard_block,
-    people_told,
+    called_people,
+    heard_to_tell,
+    people_to_tell,
     without_untold,
 )
 from shotad.description.templates import (
-    COUNTS,
-    block,
+    MATERIAL,
     check_templates,
     form_of,
-    name_shots,
-    note_block,
-    question,
-    render,
+    note_of,
+    prompt_block,
+    prompt_messages,
 )
 from shotad.description.wording import looks_english
 from shotad.film import word_budget
@@ -58,7 +57,6 @@ from shotad.script import budget_text, count_words
 
 Factor = Literal["face", "object", "environment"]
 
-STEPS = ("characters", "actions", "interactions")
 FACTORS: tuple[Factor, ...] = ("face", "object", "environment")
 MIDDLING_SCALE = 2.0
 """Effective scale where no current shot's scale is known: that of medium shots."""
@@ -96,77 +94,99 @@ def stage1_messages(
     sound is given too. Raises PromptError."""
     settings, marks = config.prompt, config.overlay.characters
     factors = factors_for(effective_scale(plan.grammar, plan.frames), settings)
-    told = people_told(plan.presence, settings, marks, plan.current)
-    circled = marks != "none" and (bool(told) or settings.by_rules.circle_note == "always")
-    shape = SHAPES[marks] if circled else ""
-    # Who the characters are; nobody is marked where there is no shape
-    if shape:
-        first = _step("characters", mark=shape, characters=". ".join(told))
-    else:
-        first = (
-            _step("characters-listed", characters=". ".join(told)) if told else _step("characters-unmarked")
-        )
-    steps = [first, *(_step(name) for name in (*STEPS[1:], *factors))]
-    headings = tuple(heading for heading, _ in steps)
-    shown = {frames.number for frames in plan.frames}
-    within = (tuple(n for n in thread if n in shown) for thread in plan.grammar.threads)
-    threads = [thread for thread in within if len(thread) > 1]
-    # The note on circles and the thread sentence, in the order set; an empty line where neither is
-    closing = [render("stage1/circles", marks=PLURALS[shape])] if shape else []
-    if threads:
-        claims = " and ".join(render("stage1/thread", shots=name_shots(thread)) for thread in threads)
-        place = 0 if settings.by_rules.thread_sentence_first else len(closing)
-        closing.insert(place, render("stage1/threads", threads=claims))
-    text = render(
-        "stage1/base",
+    people = people_to_tell(plan.presence, settings, marks)
+    is_marked = marks != "none" and (bool(people) or settings.by_rules.circle_note == "always")
+    mark = SHAPES[marks] if is_marked else ""
+    spoken, speakers = heard_to_tell(plan.heard, plan.presence, settings)
+    messages = prompt_messages(
+        "stage1",
+        with_clip=True,
         medium=settings.medium,
-        labels=shot_labels(plan.frames, config.overlay.label)
-        + (f" {render('stage1/sound')}" if hears else ""),
-        note=without_untold(note_block("stage1/note", settings), plan.presence),
-        heard=heard_block(plan.heard, plan.presence, settings),
-        shots=name_shots(plan.current),
-        count=COUNTS[len(steps)],
-        steps="\n".join(f"{i}. {instruction}" for i, (_, instruction) in enumerate(steps, 1)),
-        closing="\n".join(closing),
-        template=stage1_form(headings) + (f"\n{render('stage1/answer-threads')}" if threads else ""),
+        **frames_shown(plan, config),
+        hears=hears,
+        note=without_untold(note_of(settings), plan.presence),
+        names_spoken=spoken,
+        names_of_speakers=speakers,
+        factors=factors,
+        mark=mark,
+        marks=PLURALS[mark] if mark else "",
+        mark_kinds=people.mark_kinds,
+        people_in_clip=people.in_clip,
+        people_in_current=people.in_current,
+        people_in_others=people.in_others,
+        threads=_threads_shown(plan),
+        thread_sentence_first=settings.by_rules.thread_sentence_first,
     )
-    return (question(text, with_clip=True),), headings
+    return messages, answer_headings(factors)
 
 
-def stage1_form(headings: Sequence[str]) -> str:
-    """How an answer with these headings looks."""
-    steps = [render("stage1/answer-step", number=str(i), heading=h) for i, h in enumerate(headings, 1)]
-    return render("stage1/answer", steps="\n".join(steps))
-
-
-def shot_labels(plans: Sequence[FramePlan], label: ShotLabel) -> str:
-    """How a model knows which frames are of which shot."""
-    if label != "text":
-        return render(f"stage1/labels-{label}")
-    first, shots = 1, []
-    for plan in plans:
-        last = first + len(plan.seconds) - 1
-        shots.append(f"Shot {plan.number} is frames {first} to {last}")
+def frames_shown(plan: SlotPlan, config: Config) -> dict[str, Any]:
+    """What a prompt with frames says of them: how their shots are marked (``label``), the frames of each shot
+    (counted from 1), and the numbers of the current shots."""
+    frames: list[dict[str, int]] = []
+    first = 1
+    for shot in plan.frames:
+        last = first + len(shot.seconds) - 1
+        frames.append({"number": shot.number, "first": first, "last": last})
         first = last + 1
-    return render("stage1/labels-text", shots="; ".join(shots))
+    return {"label": config.overlay.label, "frames": frames, "current_shots": plan.current}
 
 
-def _step(name: str, **values: str) -> tuple[str, str]:
-    return _heading_and_text(render(f"stage1/{name}", **values), name)
+def _threads_shown(plan: SlotPlan) -> list[tuple[int, ...]]:
+    """The threads with two shots or more among those that are shown."""
+    shown = {frames.number for frames in plan.frames}
+    threads = []
+    for thread in plan.grammar.threads:
+        numbers = tuple(number for number in thread if number in shown)
+        if len(numbers) > 1:
+            threads.append(numbers)
+    return threads
 
 
-def _heading_and_text(text: str, name: str) -> tuple[str, str]:
-    heading, _, instruction = text.partition("\n\n")
-    if not instruction.strip() or "\n" in heading:
+def answer_headings(factors: Sequence[Factor]) -> tuple[str, ...]:
+    """The headings of Stage I's answer, read from the form that the prompt shows. Raises PromptError."""
+    form = prompt_block("stage1", "answer", factors=factors)
+    headings = tuple(_HEADING.findall(form))
+    if not headings:
         raise PromptError(
-            f"The prompt stage1/{name} does not begin with a heading: {text.splitlines()[:1]}.",
-            "Write the heading, an empty line, then the instruction.",
+            "The block answer of the prompt stage1.j2 has no heading.",
+            'Write a row for each step of the answer, such as "2. Actions: ...".',
         )
-    return heading.strip(), instruction.strip()
+    return headings
+
+
+_HEADING = re.compile(r"^\d+\. (.+): \.\.\.$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class StoryContext:
+    """What Stage II is told of the film besides its clip, each part a few rows; empty: nothing is known.
+
+    ``memory`` is what the film has told so far, ``last_lines`` the AD before, ``dialogue`` what is said
+    around the clip, ``names`` those in use.
+    """
+
+    memory: str = ""
+    last_lines: str = ""
+    dialogue: str = ""
+    names: str = ""
+
+    @property
+    def text(self) -> str:
+        """All parts, to look for names in."""
+        return "\n".join(filter(None, (self.memory, self.last_lines, self.dialogue, self.names)))
+
+
+NO_STORY = StoryContext()
 
 
 def stage2_messages(
-    description: Description, plan: SlotPlan, config: Config, *, story: str = "", examples: Sequence[str] = ()
+    description: Description,
+    plan: SlotPlan,
+    config: Config,
+    *,
+    story: StoryContext = NO_STORY,
+    examples: Sequence[str] = (),
 ) -> tuple[Message, ...]:
     """What Stage II is asked: one line within the budget of the slot, or up to ten alternatives.
 
@@ -185,26 +205,22 @@ def stage2_messages(
         wanted = round(seconds / slots.seconds_per_word)
     chance = random.Random(f"{config.seed}/{description.slot_id}")
     drawn = draw(tuple(examples) or load_examples(settings), settings, max(1, wanted), chance)
-    tongue = "" if is_english(language) else render("stage2/language", language=language_of(language).name)
-    user = render(
-        "stage2/user",
+    return prompt_messages(
+        "stage2",
         medium=settings.medium,
-        goal=_in_number("stage2/goal", candidates),
-        stress=render("stage2/stress") if settings.by_rules.stress_steps else "",
-        note=without_untold(note_block("stage2/note", settings), plan.presence),
-        story=block(story),
-        people=called_block(description.text, plan.presence, settings),
+        candidates=candidates,
+        stress_steps=settings.by_rules.stress_steps,
+        note=without_untold(note_of(settings), plan.presence),
+        story=story,
+        people=called_people(description.text, plan.presence, settings),
         description=description.text,
-        verbs=", ".join(settings.verbs),
-        view=_in_number("stage2/view", candidates),
+        verbs=settings.verbs,
         budget=budget_text(language, budget),
-        each=render("stage2/each") if candidates > 1 else "",
-        language=f"\n{tongue}" if tongue else "",
-        template=answer_form(candidates),
-        examples=_show_examples(drawn, candidates, language),
+        language="" if is_english(language) else language_of(language).name,
+        answer_form=answer_form(candidates),
+        examples=drawn,
+        examples_are_english=not is_english(language) and looks_english(drawn),
     )
-    system = render("stage2/system" if candidates == 1 else "stage2/system-several", medium=settings.medium)
-    return Message("system", system), question(user)
 
 
 def answer_keys(candidates: int) -> tuple[str, ...]:
@@ -224,27 +240,8 @@ def answer_schema(candidates: int) -> dict[str, Any]:
     return form_of({key: {"type": "string"} for key in answer_keys(candidates)})
 
 
-def _in_number(name: str, candidates: int) -> str:
-    """The template for one line, or that for several with their number in words."""
-    if candidates == 1:
-        return render(f"{name}-single")
-    return render(f"{name}-several", count=COUNTS[candidates])
-
-
-def _show_examples(examples: Sequence[str], candidates: int, language: str) -> str:
-    """One to a line, as the answer that is asked for where that holds a single line."""
-    if not examples:
-        return ""
-    form, shown = "several", list(examples)
-    if candidates == 1:
-        form, shown = "single", [json.dumps({"summarized_AD": e}, ensure_ascii=False) for e in examples]
-    if not is_english(language) and looks_english(examples):
-        name = f"stage2/examples-{form}-language"
-        return render(name, examples="\n".join(shown), language=language_of(language).name)
-    return render(f"stage2/examples-{form}", examples="\n".join(shown))
-
-
-EXAMPLES = "stage2/examples"
+EXAMPLES = "examples.txt"
+"""Our example lines, among the prompts."""
 
 COLUMNS = ("text_gt_wo_char", "text", "text_gt")
 """Columns of a CSV file that hold ADs; the first that is there is used, one without characters rather."""
@@ -259,7 +256,7 @@ def load_examples(settings: PromptSettings) -> tuple[str, ...]:
         except OSError as error:
             raise _unreadable(path, error) from None
         return _lines_of_file(path, state.st_mtime_ns, state.st_size)
-    return tuple(_text_lines(prompt_text(EXAMPLES)))
+    return tuple(_text_lines(prompt_file(EXAMPLES)[1]))
 
 
 def draw(pool: Sequence[str], settings: PromptSettings, words: int, chance: random.Random) -> list[str]:
@@ -320,11 +317,11 @@ def _unreadable(path: Path, error: Exception) -> ConfigError:
     return ConfigError(f"The example file {path} cannot be read: {error}.", _WANTED)
 
 
+STAGE_PROMPTS = (MATERIAL, "stage1", "stage1-again", "stage2", "stage2-again", "choose", "story", "verify")
+"""The prompts that can change a line."""
+
+
 def check_prompts(*more: str) -> None:
-    """Raise PromptError if a template of Stage I or II, or of the folders ``more``, cannot be filled in."""
-    for folder in ("material", "stage1", "stage2", *more):
-        shipped = shipped_prompts(folder)
-        check_templates({name: text for name, text in shipped.items() if name != EXAMPLES})
-    # The template of each step has a heading
-    for step in ("characters", "characters-listed", "characters-unmarked", *STEPS[1:], *FACTORS):
-        _heading_and_text(prompt_text(f"stage1/{step}"), step)
+    """Raise PromptError if a prompt of the two stages, or one named in ``more``, cannot be filled in."""
+    check_templates((*STAGE_PROMPTS, *more))
+    answer_headings(FACTORS)

@@ -34,7 +34,7 @@ from shotad.description.engine_pair import Engines, Used
 from shotad.description.inputs import check_setting_files
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
-from shotad.description.prompts import check_prompts
+from shotad.description.prompts import NO_STORY, StoryContext, check_prompts
 from shotad.description.slot_writer import SlotWriter, one_line
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Memory, story_of
@@ -106,7 +106,7 @@ def redo(
             # Somebody changed a script beside it, which is written again with the first result.
             save_track(track, folder.path, track.film.name)
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
-    check_prompts("story", "verify")
+    check_prompts()
     engines.get_ready(config, context.progress)
     get_ready(context)
     with tempfile.TemporaryDirectory(prefix="shotad-") as place:
@@ -300,11 +300,11 @@ class SlotRewriter(SlotWriter):
         before = [cue for cue in self._track.values() if cue.heard and cue.interval.start < start]
         return tuple(cue.text for cue in before if cue.id != own)
 
-    def _story(self, plan: SlotPlan, description: str) -> str:
+    def _story(self, plan: SlotPlan, description: str) -> StoryContext:
         """What it was in the run, with what that had learnt before the slot."""
         config = self._settings(plan)
         if not config.story.on:
-            return ""
+            return NO_STORY
         memory, speech = Memory.at(self._notes, plan.slot.interval.start), self._prepared.speech
         return story_of(plan.slot, self._said(plan), speech, memory, description, plan.presence, config)
 

@@ -33,6 +33,7 @@ from shotad.description.conversation import Inquiry, Named, Scheduler, Who, iden
 from shotad.description.doubt import doubt_of, signs_of
 from shotad.description.engine_pair import Engines, Used, used
 from shotad.description.preparing import RunContext
+from shotad.description.prompts import StoryContext
 from shotad.description.slotplan import SlotPlan
 from shotad.description.story import Telling
 from shotad.description.wording import Rows, letters_of, other_language, sight_of
@@ -310,9 +311,9 @@ class SlotWriter:
         """All lines that are heard before a slot, oldest first."""
         return tuple(cue.text for cue in self.cues if cue.heard)
 
-    def _story(self, plan: SlotPlan, description: str) -> str:
+    def _story(self, plan: SlotPlan, description: str) -> StoryContext:
         """What Stage II is told of the film besides the slot's description."""
-        return self._telling.text(plan.slot, description, plan.presence)
+        return self._telling.context(plan.slot, description, plan.presence)
 
     def _clip_of(self, who: Who, slot_id: str) -> Clip:
         """The clip for a second look at a line."""

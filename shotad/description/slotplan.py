@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -39,7 +39,6 @@ from shotad.core import (
     Utterance,
     seconds,
 )
-from shotad.description.templates import block, material, name_shots, render
 from shotad.script import (
     FUNCTION_WORDS,
     LEMMAS,
@@ -247,76 +246,60 @@ def name_with_mark(
     return name if marks == "none" else f"{name} ({presence.marks[character.id]})"
 
 
-def enumerated(names: Iterable[str]) -> str:
-    """Names in a row. With semicolons where one has a comma, which a mark in brackets may have.
+@dataclass(frozen=True, slots=True)
+class PeopleToTell:
+    """Whom Stage I is told of, by name and mark: all in one list (``in_clip``, as published), or those of the
+    current shots and those of the others apart. ``mark_kinds`` are the kinds of mark that need a word."""
 
-    >>> enumerated(["Ann (red)", "Bo (red, tagged 2)"]), enumerated(["Ann", "the man in hat, scarf and coat"])
-    ('Ann (red), Bo (red, tagged 2)', 'Ann; the man in hat, scarf and coat')
-    """
-    every = list(names)
-    bare = [re.sub(r"\([^()]*\)", "", name) for name in every]
-    return ("; " if any("," in name for name in bare) else ", ").join(every)
+    in_clip: tuple[str, ...] = ()
+    in_current: tuple[str, ...] = ()
+    in_others: tuple[str, ...] = ()
+    mark_kinds: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.in_clip or self.in_current or self.in_others)
 
 
-def people_told(
-    presence: Presence, settings: PromptSettings, marks: Marks, shots: Sequence[int]
-) -> tuple[str, ...]:
-    """What Stage I is told of people in its first step, in pieces without full stops; () where of nobody.
-
-    ``shots`` are the painted numbers of the current shots. The first piece continues the step's sentence
-    where ``settings.characters`` is ``clip``, as in the published prompt; all others are sentences.
-    """
+def people_to_tell(presence: Presence, settings: PromptSettings, marks: Marks) -> PeopleToTell:
+    """Whom Stage I is told of in its first step."""
     told = told_of(presence, settings)
-    if not told.seen:
-        return ()
-    words = {c.id: name_with_mark(c, told, settings.by_rules.names, marks) for c in told.seen}
-    current, others = (material(enumerated(words[i] for i in ids)) for ids in (told.current, told.others))
+    names = {c.id: name_with_mark(c, told, settings.by_rules.names, marks) for c in told.seen}
+    current = tuple(names[person] for person in told.current)
+    others = tuple(names[person] for person in told.others)
+    kinds = _mark_kinds(told, marks)
     if settings.characters == "clip":
-        names = material(enumerated(words[i] for i in (*told.current, *told.others)))
-        return (render("stage1/character-list", names=names), *_legend(told, marks))
-    rule = (
-        render("stage1/character-rule-unmarked")
-        if marks == "none"
-        else render("stage1/character-rule", mark=SHAPES[marks])
-    )
-    # Those of the current shots first, the others after; fit words where there are none of either
-    if current and others:
-        apart = render("stage1/character-apart", shots=name_shots(shots), names=current, others=others)
-    else:
-        kind = "current" if current else "others"
-        apart = render(f"stage1/character-{kind}", shots=name_shots(shots), names=current or others)
-    return ("", apart, *_legend(told, marks), rule)
+        return PeopleToTell(in_clip=(*current, *others), mark_kinds=kinds)
+    return PeopleToTell(in_current=current, in_others=others, mark_kinds=kinds)
 
 
-def _legend(presence: Presence, marks: Marks) -> tuple[str, ...]:
-    """A sentence for each kind of mark that needs one; colours alone need none."""
+def _mark_kinds(presence: Presence, marks: Marks) -> tuple[str, ...]:
+    """The kinds of mark that are painted and need a word; colours alone need none."""
     if marks == "none":
         return ()
-    found = [presence.marks[character.id] for character in presence.seen]
-    there = {mark.style for mark in found} | {"tagged" for mark in found if mark.tag}
-    kinds = [kind for kind in ("dashed", "double", "tagged") if kind in there]
-    return tuple(render(f"stage1/mark-{kind}", mark=SHAPES[marks]) for kind in kinds)
+    painted = [presence.marks[character.id] for character in presence.seen]
+    kinds = {mark.style for mark in painted} | {"tagged" for mark in painted if mark.tag}
+    return tuple(kind for kind in ("dashed", "double", "tagged") if kind in kinds)
 
 
-def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSettings) -> str:
-    """The names in the dialogue near the clip that Stage I may be told, as a block, or nothing."""
+def heard_to_tell(
+    heard: Sequence[Heard], presence: Presence, settings: PromptSettings
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names in the dialogue near the clip that Stage I may be told: those spoken, those of speakers."""
     if not settings.by_rules.heard_names:
-        return ""
-    told: list[tuple[str, str]] = []
-    rows = []
+        return (), ()
+    names: dict[str, dict[str, None]] = {"spoken": {}, "speaker": {}}
     by_id = {character.id: character for character in presence.cast}
     for hint in heard:
-        found = whose(hint.name, presence)
-        if not found:
-            told.append((hint.name, hint.how))
-        elif not any(mention.hidden for mention in found):
-            who = by_id[found[0].id]
-            told.append((who.full if settings.by_rules.names == "full" else who.called, hint.how))
-    for how in ("spoken", "speaker"):
-        names = tuple(dict.fromkeys(name for name, was in told if name and was == how))
-        if names:
-            rows.append(render(f"stage1/heard-{how}", names=material(enumerated(names))))
-    return block(render("stage1/heard", names="\n".join(rows))) if rows else ""
+        mentions = whose(hint.name, presence)
+        if any(mention.hidden for mention in mentions):
+            continue
+        name = hint.name
+        if mentions:
+            character = by_id[mentions[0].id]
+            name = character.full if settings.by_rules.names == "full" else character.called
+        if name:
+            names[hint.how][name] = None
+    return tuple(names["spoken"]), tuple(names["speaker"])
 
 
 def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
@@ -424,21 +407,27 @@ def _once(text: str, name: str) -> str:
     return twice.sub(lambda m: m[0] if any(start <= m.start() < end for start, end in closed) else m[1], text)
 
 
-def called_block(description: str, presence: Presence, settings: PromptSettings) -> str:
-    """What Stage II is to call the people of the clip that ``description`` names, as a block, or nothing.
+@dataclass(frozen=True, slots=True)
+class CalledPerson:
+    """What somebody is called, and ``she``, ``he`` or ``they`` where that is known."""
+
+    called: str
+    pronoun: str
+    named: bool
+    """Whether the film has told the name."""
+
+
+def called_people(description: str, presence: Presence, settings: PromptSettings) -> tuple[CalledPerson, ...]:
+    """What Stage II is to call the people of the clip that ``description`` names.
 
     Who is on the frames alone is not told of: a small model gives a name in the prompt to somebody.
     """
     if not settings.by_rules.stage2_names:
-        return ""
+        return ()
     named = {mention.id for mention in cast_mentions(description, presence.cast)}
-    rows = []
-    for c in presence.seen:
-        if not c.named or c.id in named:
-            pronoun = f" ({c.pronoun})" if c.pronoun else ""
-            kind = "person" if c.named else "person-unnamed"
-            rows.append(render(f"stage2/{kind}", called=c.called, pronoun=pronoun))
-    return block(render("stage2/people", people=material("\n".join(rows)))) if rows else ""
+    return tuple(
+        CalledPerson(c.called, c.pronoun, c.named) for c in presence.seen if not c.named or c.id in named
+    )
 
 
 def shown_people(

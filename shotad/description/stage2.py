@@ -34,7 +34,6 @@ from shotad.core import (
     is_english,
     key_of,
     quoted,
-    shipped_prompts,
 )
 from shotad.description import checks
 from shotad.description.answers import parse_stage2
@@ -52,9 +51,17 @@ from shotad.description.conversation import (
     usage_record,
 )
 from shotad.description.engine_pair import Engines
-from shotad.description.prompts import answer_form, answer_keys, answer_schema, check_prompts, stage2_messages
+from shotad.description.prompts import (
+    NO_STORY,
+    StoryContext,
+    answer_form,
+    answer_keys,
+    answer_schema,
+    check_prompts,
+    stage2_messages,
+)
 from shotad.description.slotplan import SlotPlan, as_called, as_spoken, character_row, without_untold
-from shotad.description.templates import material, prompt_hash, question as asking, render
+from shotad.description.templates import prompt_hash, prompt_messages
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.description.wording import content_of, head_of, words_of
 from shotad.engines import make_engine, stage_engines
@@ -71,9 +78,6 @@ from shotad.script import (
     quotations,
 )
 
-REPAIRS = tuple(name for name in shipped_prompts("stage2") if name.startswith("stage2/again"))
-VERIFICATION = tuple(shipped_prompts("verify"))
-
 
 def stage2_question(
     plan: SlotPlan,
@@ -82,7 +86,7 @@ def stage2_question(
     engine: Engine,
     config: Config,
     *,
-    story: str = "",
+    story: StoryContext = NO_STORY,
     looks: Identity | None = None,
     shown: str = "",
 ) -> Question:
@@ -107,15 +111,15 @@ def stage2_question(
     repairs = engine.abilities.converses and settings.repair != "none"
     how: list[Any] = [settings.candidates, settings.draw]
     if repairs:
-        how += [settings.repair, settings.attempts, config.language, prompt_hash(REPAIRS)]
+        how += [settings.repair, settings.attempts, config.language, prompt_hash(["stage2-again"])]
     # What a line's names are judged by; nothing where that is nobody, so that a cast makes no line stale.
-    told = f"{description.text}\n{story}\n{config.prompt.note}"
+    told = f"{description.text}\n{story.text}\n{config.prompt.note}"
     named = {mention.id for mention in cast_mentions(told, presence.cast)} | {c.id for c in presence.seen}
     how += [character_row(c) for c in presence.cast if c.id in named]
     if config.verify.on and looks is not None:
-        how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
+        how += [config.verify, identity_record(looks), shown, prompt_hash(["verify"])]
     key = key_of(how, request_record(request, engine.identity))
-    return Question(plan, engine, config, request, repairs, key, description.text, story)
+    return Question(plan, engine, config, request, repairs, key, description.text, story.text)
 
 
 Asking = Generator[tuple[EngineCall, ...], tuple[Reply, ...], None]
@@ -425,14 +429,13 @@ class Shortener:
 
 def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
     """The question; after an answer that was no use, the conversation goes on with what was wrong with it."""
-    user = render(
-        "shorter/line",
-        line=material(json.dumps(wish.text, ensure_ascii=False)),
+    first = prompt_messages(
+        "shorter",
+        medium=config.prompt.medium,
+        line=wish.text,
         budget=budget_text(wish.language, wish.words),
-        template=answer_form(1),
+        answer_form=answer_form(1),
     )
-    first = (Message("system", render("shorter/system", medium=config.prompt.medium)),
-             asking(user))  # fmt: skip
     if wish.before is None:
         return first
     too_long = f"It takes too long to say. At most {budget_text(wish.language, wish.words)} may be used."

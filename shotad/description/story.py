@@ -32,8 +32,9 @@ from shotad.core import (
 from shotad.description.answer_text import is_nothing, without_thoughts
 from shotad.description.answers import is_refusal, plain, unescaped_json
 from shotad.description.conversation import Record, identity_record, prompt_record, slot_seed, try_record
+from shotad.description.prompts import NO_STORY, StoryContext
 from shotad.description.slotplan import distance, told_only, whose, without_untold
-from shotad.description.templates import cut_to_words, form_of, material, question, render, tokens_in
+from shotad.description.templates import cut_to_words, form_of, prompt_block, prompt_messages, tokens_in
 from shotad.description.wording import content_of, letters_of
 from shotad.script import Cue, capitals_are_names, names_in
 
@@ -127,19 +128,20 @@ class Memory:
 
         def row(number: int) -> str:
             entry = self.entries[number]
-            words = {"minute": str(int(entry.second // 60)), "text": entry.text}
-            if entry.kind != "open":
-                return render("story/entry", **words)
-            return render("story/entry-open", number=f" [{number + 1}]" if numbered else "", **words)
+            minute, still_open = int(entry.second // 60), entry.kind == "open"
+            place = number + 1 if numbered else None
+            return prompt_block(
+                "story", "entry", minute=minute, text=entry.text, still_open=still_open, number=place
+            )
 
         kept = _first_within(map(row, best), MEMORY_TOKENS)
         return "\n".join(text for _, text in sorted(zip(best, kept, strict=False)))
 
 
-def story_text(
+def story_context(
     lines: Sequence[str], slot: Slot, speech: Sequence[Utterance], names: Sequence[str], so_far: str
-) -> str:
-    """The context for one slot, in labelled blocks; empty where nothing is known.
+) -> StoryContext:
+    """The context for one slot; `NO_STORY` where nothing is known.
 
     ``lines`` are the AD lines before it, oldest first; ``speech`` all that is known of the film's, of which
     words within `REACH` seconds are given, songs left out; ``names`` those in use, the most
@@ -152,18 +154,18 @@ def story_text(
         if words and away <= REACH:
             side = "after" if said.interval.start >= time.end else "before"
             when = "during" if said.interval.overlaps(time) else side
-            near.append((away, said.interval, render("story/spoken", when=when, words=words)))
+            row = prompt_block("story", "dialogue_row", when=when, words=words)
+            near.append((away, said.interval, row))
     near.sort()
     spoken = len(_first_within((row for _, _, row in near), DIALOGUE_TOKENS))
-    dialogue = "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[:spoken]))
+    dialogue = [row for _, row in sorted((interval, row) for _, interval, row in near[:spoken])]
     last = _first_within((f"- {line}" for line in reversed(lines[-LAST_LINES:])), LINE_TOKENS)[::-1]
-    blocks = [
-        _filled("story/so-far", memory=material(so_far)),
-        _filled("story/lines", lines=material("\n".join(last))),
-        _filled("story/dialogue", dialogue=material(dialogue)),
-        _filled("story/names", names=material(", ".join(_first_within(names, NAME_TOKENS)))),
-    ]
-    return _filled("story/context", blocks="\n".join(block for block in blocks if block))
+    return StoryContext(
+        memory=so_far,
+        last_lines="\n".join(last),
+        dialogue="\n".join(dialogue),
+        names=", ".join(_first_within(names, NAME_TOKENS)),
+    )
 
 
 def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -> tuple[str, ...]:
@@ -189,13 +191,16 @@ class Told:
 
 def told_line(line: str, second: float) -> Told:
     """A line of AD as the memory learns it."""
-    return Told(second, render("story/described", line=line), is_line=True)
+    return Told(second, prompt_block("story", "seen_row", line=line), is_line=True)
 
 
 def told_speech(speech: Iterable[Utterance], start: float, end: float) -> list[Told]:
     """What is said and ends in ``(start, end]``, as the memory learns it, in order."""
     heard = [said for said in speech if start < said.interval.end <= end and _words_of(said)]
-    rows = [Told(said.interval.end, render("story/said", words=_words_of(said))) for said in heard]
+    rows = []
+    for said in heard:
+        row = prompt_block("story", "said_row", words=_words_of(said))
+        rows.append(Told(said.interval.end, row))
     return sorted(rows, key=lambda told: told.second)
 
 
@@ -211,15 +216,13 @@ def passage_in(told: Sequence[Told]) -> Sequence[Told]:
 
 def renewal_messages(known: str, passage: Sequence[Told]) -> tuple[Message, ...]:
     """What an engine is asked so that the memory learns a passage; ``known`` is what it holds of this."""
-    user = render(
-        "story/renewal",
-        memory=material(known) or render("story/renewal-first"),
-        passage=material("\n".join(told.row for told in passage)),
-        count=str(NEW_ENTRIES),
-        words=str(ENTRY_WORDS),
-        template=json.dumps({kind: ["..."] for kind in KINDS} | {SETTLED: []}),
+    return prompt_messages(
+        "story",
+        memory=known,
+        passage="\n".join(told.row for told in passage),
+        most_sentences=NEW_ENTRIES,
+        most_words=ENTRY_WORDS,
     )
-    return Message("system", render("story/renewal-system")), question(user)
 
 
 def parse_renewal(text: str) -> dict[str, list[Any]] | None:
@@ -249,11 +252,6 @@ def parse_renewal(text: str) -> dict[str, list[Any]] | None:
     return learned | {SETTLED: [number for number in numbers if type(number) is int]}
 
 
-def _filled(name: str, **value: str) -> str:
-    """The template, or nothing where there is nothing to fill in."""
-    return render(name, **value) if all(value.values()) else ""
-
-
 def _words_of(utterance: Utterance) -> str:
     """What is said, on one line; nothing for songs."""
     if utterance.kind is SpeechKind.LYRICS:
@@ -281,8 +279,8 @@ def story_of(
     description: str,
     presence: Presence,
     config: Config,
-) -> str:
-    """What is told of the film for one slot (`story_text`): what the memory has on it, no untold name."""
+) -> StoryContext:
+    """What is told of the film for one slot: what the memory has on it, and no untold name."""
     capitals = capitals_are_names(config.language)
     names = names_in_use(lines if capitals else (), config.prompt.note, presence)
     start, end = slot.interval.start - REACH, slot.interval.end + REACH
@@ -290,7 +288,13 @@ def story_of(
     told = [told_only(said, presence) for said in near]
     about = [description, *(who.called for who in presence.seen), *(said.text for said in told)]
     so_far = memory.told("\n".join(about))
-    return without_untold(story_text(lines, slot, told, names, so_far), presence)
+    context = story_context(lines, slot, told, names, so_far)
+    return StoryContext(
+        without_untold(context.memory, presence),
+        without_untold(context.last_lines, presence),
+        without_untold(context.dialogue, presence),
+        without_untold(context.names, presence),
+    )
 
 
 class Telling:
@@ -313,10 +317,10 @@ class Telling:
         self._memory = Memory()
         self._last = ""
 
-    def text(self, slot: Slot, description: str, presence: Presence = NOBODY) -> str:
-        """What Stage II is told for this slot; empty where nothing is. ``presence`` is who is in its clip."""
+    def context(self, slot: Slot, description: str, presence: Presence = NOBODY) -> StoryContext:
+        """What Stage II is told for this slot. ``presence`` is who is in its clip."""
         if not self._config.story.on:
-            return ""
+            return NO_STORY
         speech = [told_only(said, presence) for said in self._speech if said.interval.end > self._until]
         self._learn(slot.id, told_speech(speech, self._until, slot.interval.start))
         self._until = slot.interval.start

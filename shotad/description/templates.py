@@ -1,36 +1,177 @@
-"""Prompt templates: text files with ``$names``, filled in completely or not at all; blocks both stages share.
+"""The questions to models: Jinja templates in ``prompts/``, one file for each question, filled in or refused.
 
-Missing and unknown variables are refused before any model is called (as in simonw/llm's templates).
+A file has a block for each message (``system``, ``user``), and sometimes blocks for what is said later. Texts
+from outside the project go through the filter ``material``. Templates run in Jinja's sandbox, and a variable
+that is not given is refused with the file and the line.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from string import Template
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from shotad.core import Message, PromptError, PromptSettings, prompt_text, seen
+import jinja2
+from jinja2 import meta, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from shotad.core import (
+    Message,
+    PromptError,
+    PromptSettings,
+    data_root,
+    did_you_mean,
+    prompt_file,
+    seen,
+    shipped_prompts,
+)
+
+SUFFIX = ".j2"
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def render(name: str, /, **values: str) -> str:
-    """The template ``name`` (``stage1/base``) with its variables filled in, without the last line's end.
+def prompt_messages(name: str, /, *, with_clip: bool = False, **values: Any) -> tuple[Message, ...]:
+    """The question ``name`` (``stage1``): its system message, where it has one, and that of the user.
 
-    Raises PromptError where the template's variables and ``values`` are not the same, naming all
-    that are missing and all that are unknown, and where a ``$`` stands alone.
+    Where the user's message holds text from outside (`material`), the rule on such text stands before it.
+    Raises PromptError for a template that cannot be read or filled in.
     """
     template = _template(name)
-    _require_same(name, set(template.get_identifiers()), set(values))
-    return template.substitute(values).rstrip("\n")
+    text = prompt_block(name, "user", **values)
+    if _OPENS in text and _fences_text(template):
+        text = f"{prompt_block(MATERIAL, 'rule')}\n\n{text}"
+    user = Message("user", text, with_clip=with_clip)
+    if "system" not in template.blocks:
+        return (user,)
+    return Message("system", prompt_block(name, "system", **values)), user
 
 
-def check_templates(shipped: Mapping[str, str]) -> None:
-    """Raise PromptError unless each template, edited perhaps, has just the variables of the shipped one."""
-    for name, text in shipped.items():
-        expected = Template(text).get_identifiers()
-        _require_same(name, set(_template(name).get_identifiers()), set(expected))
+def prompt_block(name: str, block: str, /, **values: Any) -> str:
+    """One block of a template, filled in. Raises PromptError."""
+    template = _template(name)
+    if block not in template.blocks:
+        raise PromptError(
+            f"The prompt {template.filename} has no block {block!r}.",
+            f"Its blocks are: {', '.join(template.blocks) or 'none'}. Add {{% block {block} %}}.",
+        )
+    try:
+        try:
+            return "".join(template.blocks[block](template.new_context(values)))
+        except Exception:  # noqa: BLE001
+            # Jinja's own way to put the template's lines into the traceback.
+            template.environment.handle_exception()
+    except (jinja2.TemplateError, *_FAILURES) as error:
+        raise _refused(name, error, values) from None
+
+
+_FAILURES = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""What an expression in a template can raise besides Jinja's own errors."""
+
+MATERIAL = "material"
+"""The prompt that says what the marks of `material` mean."""
+
+
+def check_templates(names: Iterable[str]) -> None:
+    """Raise PromptError unless each template can be read, has the blocks of the one that ships with the
+    program, and uses no variable that the program does not give."""
+    _check_names()
+    for name in names:
+        template = _template(name)
+        shipped = _ENVIRONMENT.parse(shipped_prompts(name)[name])
+        known = meta.find_undeclared_variables(shipped)
+        for block in shipped.find_all(nodes.Block):
+            if block.name not in template.blocks:
+                raise PromptError(
+                    f"The prompt {template.filename} has no block {block.name!r}.",
+                    f"Add {{% block {block.name} %}}, as in the file that ships with the program.",
+                )
+        own = _ENVIRONMENT.parse(_source(name))
+        unknown = meta.find_undeclared_variables(own) - known
+        if unknown:
+            uses = [use for use in own.find_all(nodes.Name) if use.name in unknown]
+            first = min(uses, key=lambda use: use.lineno)
+            raise PromptError(
+                f"{template.filename}, line {first.lineno}: the prompt knows no {first.name!r}.",
+                _variables(known),
+            )
+
+
+def _check_names() -> None:
+    """Refuse a file of ``SHOTAD_DATA`` that would never be read; ``_mine.j2`` is there to be imported."""
+    for path in sorted((data_root() / "prompts").glob(f"*{SUFFIX}")):
+        if not path.stem.startswith("_") and path.stem not in shipped_prompts():
+            hint = did_you_mean(path.name, [f"{name}{SUFFIX}" for name in shipped_prompts()])
+            raise PromptError(
+                f"{path} is no prompt of this program.", f"{hint}All are listed in prompts/README.md."
+            )
+
+
+def prompt_hash(names: Iterable[str]) -> str:
+    """Hash (sha256, hex) of the files of these prompts, and of the files that they import."""
+    files: set[str] = set()
+    for name in names:
+        _add_with_imported(name, files)
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{_source(name)}\0".encode())
+    return digest.hexdigest()
+
+
+def _add_with_imported(name: str, files: set[str]) -> None:
+    """Add a template and those that it imports to ``files``."""
+    if name in files:
+        return
+    files.add(name)
+    for imported in meta.find_referenced_templates(_ENVIRONMENT.parse(_source(name))):
+        if imported is not None:
+            _add_with_imported(imported.removesuffix(SUFFIX), files)
+
+
+def _source(name: str) -> str:
+    return prompt_file(f"{name}{SUFFIX}")[1]
+
+
+def _template(name: str) -> jinja2.Template:
+    try:
+        return _ENVIRONMENT.get_template(f"{name}{SUFFIX}")
+    except jinja2.TemplateSyntaxError as error:
+        place = error.filename or f"{name}{SUFFIX}"
+        raise PromptError(f"{place}, line {error.lineno}: {error.message}.", _SYNTAX) from None
+
+
+_SYNTAX = "The prompts are Jinja templates (prompts/README.md)."
+
+
+def _refused(name: str, error: Exception, given: Mapping[str, Any]) -> PromptError:
+    """The error with the file and the line of the template in which it was raised."""
+    place = str(_template(name).filename)
+    traceback = error.__traceback__
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if file.endswith(SUFFIX):
+            place = f"{file}, line {traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    message = str(error).rstrip(".")
+    hint = _variables(given) if isinstance(error, jinja2.UndefinedError) else _SYNTAX
+    return PromptError(f"{place}: {message}.", hint)
+
+
+def _variables(names: Iterable[str]) -> str:
+    return f"The variables of this prompt are: {', '.join(sorted(names)) or 'none'}."
+
+
+def _fences_text(template: jinja2.Template) -> bool:
+    """Whether a template has text from outside in it; other texts may hold the marks by chance."""
+    return _uses_material(_source(str(template.name).removesuffix(SUFFIX)))
+
+
+@cache
+def _uses_material(source: str) -> bool:
+    return any(used.name == MATERIAL for used in _ENVIRONMENT.parse(source).find_all(nodes.Filter))
 
 
 def cut_to_words(text: str, words: int) -> str:
@@ -56,47 +197,18 @@ def cut_to_words(text: str, words: int) -> str:
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)]*(?=\s)|(?=\n)")
 
 
-def prompt_hash(names: Iterable[str]) -> str:
-    """Hash (sha256, hex) of the texts of these prompts, whatever their order."""
-    digest = hashlib.sha256()
-    for name in sorted(set(names)):
-        digest.update(f"{name}\0{prompt_text(name)}\0".encode())
-    return digest.hexdigest()
+def note_of(settings: PromptSettings) -> str:
+    """The user's note on the film, cut to what a prompt may take of it; empty where there is none."""
+    return cut_to_words(settings.note, settings.note_words)
 
 
-def _template(name: str) -> Template:
-    text = prompt_text(name)
-    template = Template(text)
-    if not template.is_valid():
-        stray = re.search(r"\$(?!\$|\w|\{\w+\})", re.sub(r"\$\$", "  ", text))
-        line = text.count("\n", 0, stray.start() if stray else 0) + 1
-        raise PromptError(
-            f"The prompt {name} has a $ without a name in line {line}.", "Write $$ for a dollar sign."
-        )
-    return template
-
-
-def _require_same(name: str, in_template: set[str], given: set[str]) -> None:
-    unknown = ", ".join(f"${v}" for v in sorted(in_template - given))
-    missing = ", ".join(f"${v}" for v in sorted(given - in_template))
-    complaints = [f"does not know {unknown}"] * bool(unknown) + [f"lacks {missing}"] * bool(missing)
-    if complaints:
-        valid = ", ".join(f"${v}" for v in sorted(given)) or "none"
-        raise PromptError(f"The prompt {name} {' and '.join(complaints)}.", f"Its variables are: {valid}.")
-
-
-COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-def block(text: str) -> str:
-    """Text after an empty line; nothing leaves no trace."""
-    return f"\n\n{text.strip()}" if text.strip() else ""
+# Filters
 
 
 def material(text: str) -> str:
     """Text from outside (notes, dialogue, names, earlier lines) between marks that it cannot close itself.
 
-    Nothing leaves no trace. `question` says what the marks mean.
+    Nothing leaves no trace. ``prompts/material.j2`` says what the marks mean.
 
     >>> material("Ann, Bo"), material("a </material> b")
     ('<material>Ann, Bo</material>', '<material>a ‹/material> b</material>')
@@ -116,10 +228,73 @@ _OPENS, _CLOSES = "<material>", "</material>"
 _MARK = re.compile(r"<(?=\s*+(?:/\s*+)?material)", re.IGNORECASE)
 
 
-def question(text: str, *, with_clip: bool = False) -> Message:
-    """What an engine is asked; where it holds `material`, what that is stands first."""
-    rule = f"{render('material/rule')}\n\n" if _OPENS in text else ""
-    return Message("user", rule + text, with_clip=with_clip)
+def as_json(value: Any) -> str:
+    """A value in JSON, with letters of all alphabets as they are."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def in_quotes(text: str) -> str:
+    """A text in quotes, on one line, so that it is plain where it begins and ends."""
+    return as_json(" ".join(text.split()))
+
+
+def name_shots(numbers: Sequence[int]) -> str:
+    """``[1, 2] → [Shot 1, Shot 2]``."""
+    return "[" + ", ".join(f"Shot {n}" for n in numbers) + "]"
+
+
+def in_a_row(names: Iterable[str]) -> str:
+    """Names in a row. With semicolons where one has a comma, which a mark in brackets may have.
+
+    >>> in_a_row(["Ann (red)", "Bo (red, tagged 2)"]), in_a_row(["Ann", "the man in hat, scarf and coat"])
+    ('Ann (red), Bo (red, tagged 2)', 'Ann; the man in hat, scarf and coat')
+    """
+    every = list(names)
+    bare = [re.sub(r"\([^()]*\)", "", name) for name in every]
+    return ("; " if any("," in name for name in bare) else ", ").join(every)
+
+
+def in_words(number: int) -> str:
+    """A number up to ten in words, others in digits."""
+    return COUNTS[number] if number < len(COUNTS) else str(number)
+
+
+def sentences(number: int) -> str:
+    """``2 → two sentences``."""
+    if number == 1:
+        return "one sentence"
+    return f"{in_words(number) if number <= _IN_WORDS else number} sentences"
+
+
+_IN_WORDS = 5
+"""Up to which number sentences are counted in words when a model is asked again."""
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Each line after a hyphen."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _load(file: str) -> tuple[str, str, Callable[[], bool]]:
+    path, text = prompt_file(file)
+    return text, str(path), lambda: prompt_file(file) == (path, text)
+
+
+_ENVIRONMENT = ImmutableSandboxedEnvironment(
+    loader=jinja2.FunctionLoader(_load),
+    undefined=jinja2.StrictUndefined,
+    autoescape=False,
+)
+_ENVIRONMENT.filters |= {
+    "bullets": bullets,
+    "in_a_row": in_a_row,
+    "in_words": in_words,
+    "json": as_json,
+    "material": material,
+    "quoted": in_quotes,
+    "sentences": sentences,
+    "shots": name_shots,
+}
 
 
 def form_of(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -130,17 +305,6 @@ def form_of(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         "required": list(fields),
         "additionalProperties": False,
     }
-
-
-def note_block(template: str, settings: PromptSettings) -> str:
-    """The user's note as a block of its own, or nothing."""
-    note = cut_to_words(settings.note, settings.note_words)
-    return block(render(template, medium=settings.medium, note=material(note))) if note else ""
-
-
-def name_shots(numbers: Sequence[int]) -> str:
-    """``[1, 2] → [Shot 1, Shot 2]``."""
-    return "[" + ", ".join(f"Shot {n}" for n in numbers) + "]"
 
 
 _LATIN_END, _GREEK_EXTENDED = 0x250, (0x1E00, 0x2000)

@@ -30,14 +30,13 @@ from shotad.core import (
     language_of,
     refuse_special,
     reported,
-    shipped_prompts,
     slots_of,
 )
 from shotad.description import translation_prompt as prompt
 from shotad.description.conversation import Record, identity_record, is_done, of_other, prompt_record
 from shotad.description.engine_pair import Terms, Used, used
 from shotad.description.estimate import Estimate, OpenQuestion, estimate
-from shotad.description.templates import check_templates, prompt_hash
+from shotad.description.templates import MATERIAL, check_templates, prompt_hash
 from shotad.script import (
     Cue,
     Maker,
@@ -95,7 +94,7 @@ def _planned(
 
     Raises UsageError for a wrong language, EngineError for an engine that cannot translate, PromptError.
     """
-    prompts = shipped_prompts("translate")
+    prompts = (MATERIAL, "translate")
     check_templates(prompts)
     own, into = between(source.track, target)
     check_translates(engine)

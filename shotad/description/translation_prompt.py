@@ -1,6 +1,6 @@
 """Lines to translate: what an engine is asked, what is wrong with its answers, and the cues that come of it.
 
-The words stand in ``prompts/translate/``. The lines are data: each stands in JSON on a line of its own.
+The words stand in ``prompts/translate.j2``. The lines are data: each stands in JSON on a line of its own.
 
 A few lines are asked for together until each has a translation that can be used, or no attempt is left.
 Only what was wrong is asked for again, with what was wrong; after an answer that could not be read, or a
@@ -35,7 +35,7 @@ from shotad.description.answer_text import is_error_report, is_nothing, without_
 from shotad.description.answers import is_refusal, refuses, unescaped, unescaped_json
 from shotad.description.checks import Complaint
 from shotad.description.conversation import ask_all, slot_seed, try_record
-from shotad.description.templates import block, cut_to_words, form_of, material, question, render
+from shotad.description.templates import form_of, note_of, prompt_messages
 from shotad.description.wording import other_language, without_quotations
 from shotad.film import word_budget
 from shotad.script import (
@@ -207,7 +207,7 @@ class Task:
     @property
     def note(self) -> str:
         """What the user has to say of the film."""
-        return cut_to_words(self.config.prompt.note, self.config.prompt.note_words)
+        return note_of(self.config.prompt)
 
     @property
     def sampling(self) -> SamplingSettings:
@@ -222,38 +222,26 @@ def messages(
     lines: Sequence[SourceLine], task: Task, around: Around, wrong: Sequence[tuple[str, str]] = ()
 ) -> tuple[Message, ...]:
     """The question about ``lines``. ``wrong`` says by id what was wrong with earlier answers to it."""
-    source, target, rows = task.source.name, task.target.name, []
-    medium, note = task.config.prompt.medium, task.note
+    rows = []
     for line in lines:
         most = budget_text(task.target.tag, line.words)
-        rows.append(json.dumps({"id": line.id, "most": most, "line": line.text}, ensure_ascii=False))
-    before = [
-        render("translate/before-line", line=_in_json(line), translation=_in_json(told))
-        for line, told in around[0]
-    ]
-    after = [render("translate/after-line", line=_in_json(line)) for line in around[1]]
-    again = [render("translate/again-line", id=name, complaint=complaint) for name, complaint in wrong]
-    names = ", ".join(dict.fromkeys(name for line in lines for name in line.names))
-    any_quoted = any(quotations(line.text) for line in lines)
-    user = render(
-        "translate/user",
-        source=source,
-        target=target,
-        note=block(render("translate/note", medium=medium, note=material(note))) if note else "",
-        before=block(render("translate/before", lines=material("\n".join(before)))) if before else "",
-        lines="\n".join(rows),
-        after=block(render("translate/after", lines=material("\n".join(after)))) if after else "",
-        names=f"\n{render('translate/names', names=material(names))}" if names else "",
-        quotes=f"\n{render(f'translate/quotes-{task.config.translate.quotes}')}" if any_quoted else "",
-        again=block(render("translate/again", complaints="\n".join(again))) if again else "",
-        template=json.dumps(dict.fromkeys((line.id for line in lines), "..."), ensure_ascii=False),
+        rows.append({"id": line.id, "most": most, "line": line.text})
+    reads_screen = any(quotations(line.text) for line in lines)
+    lines_before, lines_after = around
+    return prompt_messages(
+        "translate",
+        medium=task.config.prompt.medium,
+        source=task.source.name,
+        target=task.target.name,
+        note=task.note,
+        lines_before=lines_before,
+        lines=rows,
+        lines_after=lines_after,
+        names=list(dict.fromkeys(name for line in lines for name in line.names)),
+        quotes=task.config.translate.quotes if reads_screen else "",
+        wrong=wrong,
+        answer_form=json.dumps(dict.fromkeys((line.id for line in lines), "..."), ensure_ascii=False),
     )
-    system = render("translate/system", medium=medium, source=source, target=target)
-    return Message("system", system), question(user)
-
-
-def _in_json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 _PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"))

@@ -19,9 +19,9 @@ from typing import Any
 from shotad.core import Config, Message, is_english
 from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
-from shotad.description.prompts import shot_labels
-from shotad.description.slotplan import SHAPES, SlotPlan, enumerated, name_with_mark, told_of
-from shotad.description.templates import form_of, material, name_shots, question, render
+from shotad.description.prompts import frames_shown
+from shotad.description.slotplan import SHAPES, SlotPlan, name_with_mark, told_of
+from shotad.description.templates import form_of, prompt_messages
 from shotad.script import (
     ADVERBS,
     DETERMINERS,
@@ -55,24 +55,19 @@ def verify_messages(
     """The question, with the clip, and the JSON schema of its answer."""
     marks = config.overlay.characters
     keys = [str(number) for number in range(1, len(statements) + 1)]
-    listed = (
-        render("verify/statement", number=k, statement=s) for k, s in zip(keys, statements, strict=True)
-    )
-    # Whose the marks on the frames are, by the names that lines have; nothing where there are none
-    told, people = told_of(plan.presence, config.prompt), ""
-    if marks != "none" and told.seen:
-        names = material(enumerated(name_with_mark(c, told, "spoken", marks) for c in told.seen))
-        people = f" {render('verify/people', mark=SHAPES[marks], people=names)}"
-    user = render(
-        "verify/user",
+    # Whose the marks on the frames are, by the names that lines have; nobody where nothing is painted
+    told = told_of(plan.presence, config.prompt)
+    people = [name_with_mark(c, told, "spoken", marks) for c in told.seen] if marks != "none" else []
+    messages = prompt_messages(
+        "verify",
+        with_clip=True,
         medium=config.prompt.medium,
-        labels=shot_labels(plan.frames, config.overlay.label),
+        **frames_shown(plan, config),
+        mark=SHAPES[marks],
         people=people,
-        shots=name_shots(plan.current),
-        statements="\n".join(listed),
-        template=json.dumps(dict.fromkeys(keys, "...")),
+        statements=statements,
+        answer_form=json.dumps(dict.fromkeys(keys, "...")),
     )
-    messages = (Message("system", render("verify/system")), question(user, with_clip=True))
     return messages, form_of({key: {"type": "string", "enum": list(VERDICTS)} for key in keys})
 
 

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from shotad import __version__
 from shotad.core import EvaluationError, aligned, plural, read_text_file
-from shotad.description import render
+from shotad.description import prompt_messages
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
@@ -37,9 +37,7 @@ from shotad.evaluation.metrics.judge import (
     Steps,
     failed,
     listing,
-    numbered,
     question,
-    quoted,
     text_part,
     word,
     worked,
@@ -158,14 +156,14 @@ def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[
 
 def turn_question(character: str, line: str) -> Question[Json]:
     """Keywords of a line of dialogue, whether it asks, its emotion, and whether it says an intention."""
-    texts = {"character": quoted(character), "line": quoted(line), "most": str(_KEYWORDS)}
+    values = {"character": character, "line": line, "most": _KEYWORDS}
     parts = {
         "keywords": listing(_KEYWORDS, '["…", …]', empty=True),
         "question": YES_OR_NO,
         "emotion": word(EMOTIONS, '<"positive", "neutral" or "negative">'),
         "intention": YES_OR_NO,
     }
-    return question("cml/system", "cml/turn", texts, parts, lambda *said: dict(zip(parts, said, strict=True)))
+    return question("cml-turn", values, parts, lambda *said: dict(zip(parts, said, strict=True)))
 
 
 def list_question(
@@ -173,20 +171,16 @@ def list_question(
 ) -> Question[tuple[str, ...]]:
     """What is listed of these lines: creative language, a ``voice`` (of this ``character``), narrative
     patterns or events. The list may be empty."""
-    texts = {"lines": numbered(lines), "most": str(most)}
-    if kind == "voice":
-        texts["character"] = quoted(character)
+    values = {"lines": lines, "most": most, "character": character}
     parts = {"events" if kind == "events" else "features": listing(most, empty=True)}
-    return question("cml/system", f"cml/{kind}", texts, parts, tokens=_TOKENS * (most + 1))
+    return question(f"cml-{kind}", values, parts, tokens=_TOKENS * (most + 1))
 
 
 def analysis_question(kind: str, features: Sequence[str], character: str = "") -> Question[str]:
     """What is special in a creative feature, a narrative ``pattern``, or a ``voice`` with its features."""
-    texts = {"feature": numbered(features) if kind == "voice" else quoted(features[0])}
-    if kind == "voice":
-        texts["character"] = quoted(character)
+    values = {"kind": kind, "features": features, "character": character}
     parts = {"analysis": text_part('"<two sentences>"')}
-    return question("cml/system", f"cml/{kind}-analysis", texts, parts, tokens=4 * _TOKENS)
+    return question("cml-analysis", values, parts, tokens=4 * _TOKENS)
 
 
 Rows = npt.NDArray[Any]
@@ -444,7 +438,8 @@ def cml_instruction(title: str, summary: str) -> str:
     """A prompt that asks any language model for a screenplay of a summary, in CML: the paper's
     CML-Instruction (appendix E) in our own words. Raises PromptError for a template that was edited and lacks
     a variable."""
-    return render("cml/instruction", title=title, summary=summary)
+    (message,) = prompt_messages("cml-instruction", title=title, summary=summary)
+    return message.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ from shotad.evaluation.metrics.judge import (
     checked_prompts,
     listing,
     question,
-    quoted,
     sentence,
     worked,
 )
@@ -175,8 +174,8 @@ def names_question(text: str) -> Question[str]:
             raise Unreadable(f"The rewritten text says {json.dumps(new[0])}, and the text does not.")
         return made
 
-    asked, parts = {"text": quoted(text)}, {"text": Part('"…"', STRING, read)}
-    return question("actions/system-names", "actions/names", asked, parts, tokens=_room(text))
+    values, parts = {"text": text}, {"text": Part('"…"', STRING, read)}
+    return question("actions-names", values, parts, tokens=_room(text))
 
 
 def split_question(text: str) -> Question[tuple[str, ...]]:
@@ -190,8 +189,8 @@ def split_question(text: str) -> Question[tuple[str, ...]]:
                 raise Unreadable(f"The text does not say {json.dumps(one, ensure_ascii=False)}.")
         return found
 
-    asked, parts = {"text": quoted(text)}, {"actions": listing(max(3, len(text.split())))}
-    return question("actions/system-split", "actions/split", asked, parts, read, _room(text))
+    values, parts = {"text": text}, {"actions": listing(max(3, len(text.split())))}
+    return question("actions-split", values, parts, read, _room(text))
 
 
 def _room(text: str) -> int:

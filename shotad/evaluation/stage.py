@@ -7,7 +7,6 @@ they are known here by their number, so that a whole copy is told from a damaged
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,14 +26,12 @@ from pydantic import (
 )
 
 from shotad.core import DatasetError, aligned, first_fault, parse_json, plural, read_text_file
-from shotad.description import render
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
     YES_OR_NO,
     Question,
     question,
-    quoted,
     text_part,
 )
 from shotad.evaluation.report.intervals import Span, span_of
@@ -390,21 +387,9 @@ ANSWER = {"answer": text_part("<your answer, in quotes>")}
 """An answer of the engine that is scored, in a sentence or a few."""
 
 
-def verdict(name: str, texts: Mapping[str, str]) -> Question[bool]:
+def verdict(name: str, values: Mapping[str, Any]) -> Question[bool]:
     """A question of yes or no to the judge, by a template."""
-    return question("stage/judge-system", name, texts, {"reason": SENTENCE, "verdict": YES_OR_NO})
-
-
-def scene_text(scene: StageScene) -> str:
-    """A scene in a prompt, with its id, heading and lines."""
-    return render(
-        "stage/scene", scene=quoted(scene.id), heading=quoted(scene.heading), text=lines_of(scene.content)
-    )
-
-
-def lines_of(text: str) -> str:
-    """A text in quotes whose lines stay lines: ``\\n`` between them."""
-    return json.dumps(text.strip(), ensure_ascii=False)
+    return question(name, values, {"reason": SENTENCE, "verdict": YES_OR_NO})
 
 
 @dataclass(frozen=True, slots=True)

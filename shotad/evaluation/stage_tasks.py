@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import DatasetError, EvaluationError
-from shotad.description import render
+from shotad.description import in_quotes
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
@@ -41,7 +41,6 @@ from shotad.evaluation.metrics.judge import (
     listing,
     points,
     question,
-    quoted,
     sentence,
     worked,
 )
@@ -56,8 +55,6 @@ from shotad.evaluation.stage import (
     StageTimeline,
     drawn,
     entries,
-    lines_of,
-    scene_text,
     verdict,
 )
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
@@ -121,23 +118,23 @@ def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: Vector
     precision = yield from _covered(film, ours, gold, pair)
     after = []  # can one development come after another?
     for two in pairwise(ours.nodes):
-        before, then = (lines_of(film.scenes[film.places[one.scene]].content[:EXCERPT]) for one in two)
-        earlier, later = (_node_text(film, one) for one in two)
-        says = {"character": quoted(gold.character), "earlier": earlier, "later": later}
-        after.append(verdict("stage/follows", {**says, "before": before, "after": then}))
+        before, then = (film.scenes[film.places[one.scene]].content[:EXCERPT] for one in two)
+        earlier, later = (_node_values(film, one) for one in two)
+        says = {"character": gold.character, "earlier": earlier, "later": later}
+        after.append(verdict("stage-follows", {**says, "before": before, "after": then}))
     follows = yield pair.judge, after
     theirs = [arc for arc in film.arcs if arc.character == gold.character]
     nearest = _nearest(theirs, gold, arcs, ours, vectors)
     texts = [
         {
-            "character": quoted(gold.character),
-            "reference": _arc_text(film, arc, gold),
-            "predicted": _arc_text(film, best, ours),
+            "character": gold.character,
+            "reference": _arc_values(film, arc, gold),
+            "predicted": _arc_values(film, best, ours),
         }
         for arc, best in zip(theirs, nearest, strict=False)
     ]
-    aspect = yield pair.judge, [verdict("stage/aspect", one) for one in texts]
-    progression = yield pair.judge, [verdict("stage/progression", one) for one in texts]
+    aspect = yield pair.judge, [verdict("stage-aspect", one) for one in texts]
+    progression = yield pair.judge, [verdict("stage-progression", one) for one in texts]
     tallies = (
         recall,
         precision,
@@ -169,15 +166,15 @@ def _covered(film: StageFilm, one: StageTimeline, other: StageTimeline, pair: Pa
     list."""
     if not one.nodes:
         return 0, 0, ""
-    texts = {"character": quoted(one.character), "timeline": _timeline_text(film, one), "most": str(FACTS)}
+    values = {"character": one.character, "timeline": _timeline_values(film, one), "most": FACTS}
     parts, room = {"facts": listing(FACTS)}, _FACT_TOKENS * FACTS
-    asked = question("stage/judge-system", "stage/facts", texts, parts, tokens=room)
+    asked = question("stage-facts", values, parts, tokens=room)
     (facts,) = yield pair.judge, [asked]
     if facts.value is None:
         return 0, FACTS, by_judge([facts])
-    texts = {"character": quoted(one.character), "timeline": _timeline_text(film, other)}
+    values = {"character": one.character, "timeline": _timeline_values(film, other)}
     told = facts.value if other.nodes else ()
-    covered = yield pair.judge, [verdict("stage/covered", texts | {"fact": quoted(fact)}) for fact in told]
+    covered = yield pair.judge, [verdict("stage-covered", {**values, "fact": fact}) for fact in told]
     return _tally(covered, len(facts.value), "" if other.nodes else "no timeline")
 
 
@@ -217,18 +214,14 @@ def timeline_question(film: StageFilm, gold: StageTimeline) -> Question[StageTim
         for node in nodes:
             sentence(node.development, "development")
             if node.scene not in film.places:
-                raise Unreadable(f"{quoted(node.scene)} is no scene of this script.")
+                raise Unreadable(f"{in_quotes(node.scene)} is no scene of this script.")
         nodes.sort(key=lambda node: film.places[node.scene])
         numbered = (node.model_copy(update={"id": str(n)}) for n, node in enumerate(nodes, 1))
         return StageTimeline(character=gold.character, nodes=tuple(numbered))
 
-    texts = {
-        "character": quoted(gold.character),
-        "aliases": ", ".join(map(quoted, gold.aliases)) or "–",
-        "scenes": "\n\n".join(map(scene_text, film.scenes)),
-    }
+    values = {"character": gold.character, "aliases": gold.aliases, "scenes": film.scenes}
     parts = {"nodes": _entries(_NODE, StageNode)}
-    return question("stage/reader-system", "stage/timeline", texts, parts, read)
+    return question("stage-timeline", values, parts, read)
 
 
 def arcs_question(film: StageFilm, timeline: StageTimeline) -> Question[tuple[StageArc, ...]]:
@@ -242,9 +235,9 @@ def arcs_question(film: StageFilm, timeline: StageTimeline) -> Question[tuple[St
                 raise Unreadable(f"Each arc must have two nodes or more of {', '.join(sorted(known))}.")
         return tuple(arcs)
 
-    texts = {"character": quoted(timeline.character), "nodes": _timeline_text(film, timeline)}
+    values = {"character": timeline.character, "timeline": _timeline_values(film, timeline)}
     parts = {"arcs": _entries(_ARC, StageArc, character=timeline.character)}
-    return question("stage/reader-system", "stage/arcs", texts, parts, read)
+    return question("stage-arcs", values, parts, read)
 
 
 _NODE = dict.fromkeys(("scene", "development", "goal", "result", "unresolved"), STRING)
@@ -266,24 +259,21 @@ def _entries(entry: Mapping[str, Any], kind: type[T], **more: str) -> Part:
     return Part(f"[{{{form}}}, …]", {"type": "array", "items": entries_schema(entry)}, read)
 
 
-def _timeline_text(film: StageFilm, timeline: StageTimeline) -> str:
-    return "\n".join(_node_text(film, node) for node in timeline.nodes)
+def _timeline_values(film: StageFilm, timeline: StageTimeline) -> list[Json]:
+    return [_node_values(film, node) for node in timeline.nodes]
 
 
-def _node_text(film: StageFilm, node: StageNode) -> str:
+def _node_values(film: StageFilm, node: StageNode) -> Json:
+    """A node with the heading of its scene, as the prompts take it."""
     place = film.places.get(node.scene)
     heading = "" if place is None else film.scenes[place].heading
-    parts = ("development", "goal", "result", "unresolved")
-    texts = {part: quoted(getattr(node, part)) for part in parts}
-    return render(
-        "stage/node", node=quoted(node.id), scene=quoted(node.scene), heading=quoted(heading), **texts
-    )
+    return {**node.model_dump(mode="json"), "heading": heading}
 
 
-def _arc_text(film: StageFilm, arc: StageArc, timeline: StageTimeline) -> str:
-    nodes = [_node_text(film, node) for node in timeline.nodes if node.id in arc.nodes]
-    texts = {part: quoted(getattr(arc, part)) for part in ("title", "summary", "start", "end", "unresolved")}
-    return render("stage/arc", **texts, nodes="\n".join(nodes))
+def _arc_values(film: StageFilm, arc: StageArc, timeline: StageTimeline) -> Json:
+    """An arc with its nodes."""
+    nodes = [_node_values(film, node) for node in timeline.nodes if node.id in arc.nodes]
+    return {**arc.model_dump(mode="json"), "nodes": nodes}
 
 
 Scores = npt.NDArray[np.float64]
@@ -372,7 +362,7 @@ def evaluate_questions(
 ) -> StageRun:
     """All questions, or the first ``limit``, answered from none, all or the nearest ``top`` scenes, with each
     setting. Raises EvaluationError for an unknown setting, EngineError for what stops an engine."""
-    pair = Pair(engine, judge, context, "stage", "questions")
+    pair = Pair(engine, judge, context, "stage", "question")
     picked = [(film, one) for film in films for one in film.questions][:limit]
     settings = dict.fromkeys(memory)
 
@@ -403,9 +393,7 @@ def evaluate_questions(
 
 def _answered(film: StageFilm, asked: StoryQuestion, setting: str, choose: Choose, pair: Pair) -> Steps[Json]:
     given = [film.scenes[place] for place in sorted(choose(asked.text))]
-    shown = "\n\n".join(map(scene_text, given)) or render("stage/nothing")
-    texts = {"scenes": shown, "question": quoted(asked.text)}
-    one = question("stage/reader-system", "stage/question", texts, ANSWER)
+    one = question("stage-question", {"scenes": given, "question": asked.text}, ANSWER)
     answers = yield pair.actor, [drawn(one, draw=draw) for draw in range(TRIES)]
     said = list(dict.fromkeys(answer.value for answer in answers if answer.value))
     verdicts = yield pair.judge, [answer_check(asked.text, asked.answer, asked.reason, one) for one in said]
@@ -424,12 +412,12 @@ def _answered(film: StageFilm, asked: StoryQuestion, setting: str, choose: Choos
 
 
 SINGLE = {
-    "character fidelity": "stage/fidelity",
-    "response naturalness": "stage/naturalness",
-    "memory faithfulness": "stage/memory",
-    "boundary compliance": "stage/boundary",
+    "character fidelity": "fidelity",
+    "response naturalness": "naturalness",
+    "memory faithfulness": "memory",
+    "boundary compliance": "boundary",
 }
-SEVERAL = {**SINGLE, "cross-turn consistency": "stage/consistency"}
+SEVERAL = {**SINGLE, "cross-turn consistency": "consistency"}
 """The dimensions of one turn and of several, and what each asks for."""
 FOLLOW_UP = "follow-up compatibility"
 DIMENSIONS = {"single": tuple(SINGLE), "multi": (*SEVERAL, FOLLOW_UP)}
@@ -522,19 +510,18 @@ def _interview(
     film: StageFilm, talk: StageInterview, bank: _Bank, choose: Choose, setting: str, pair: Pair
 ) -> Steps[Json]:
     turns: list[Json] = []
-    shown: list[str] = []
+    shown: list[Json] = []
     later: list[Question[int]] = []
-    role, failure = _role_text(bank.role), ""
+    persona, failure = _persona_values(bank.role), ""
     for turn in talk.turns:
         lines = [
             (line.speaker, turns[line.turn - 1]["answer"] if line.turn else line.text)
             for line in turn.history
         ]
         given = [bank.memories[place] for place in choose(bank.query(turn.asked, lines))]
-        texts = {"memories": _list([one.text for one in given]), "asked": quoted(turn.asked)}
-        history = "\n".join(f"{speaker}: {quoted(text)}" for speaker, text in lines)
-        asked = texts | {"role": role, "history": history or render("stage/nothing")}
-        one = question("stage/actor-system", "stage/actor", asked, ANSWER)
+        memories = [one.text for one in given]
+        values = {"persona": persona, "memories": memories, "history": lines, "asked": turn.asked}
+        one = question("stage-actor", values, ANSWER)
         (answer,) = yield pair.actor, [drawn(one)]
         said, failure = answer.value or "", answer.failure
         ids, sources = [one.id for one in given], set(turn.sources)
@@ -543,19 +530,16 @@ def _interview(
         turns.append({"asked": turn.asked, "answer": said, "memories": ids, "hit": hit, "recall": recall})
         if failure:
             break
-        knows = {name: _list(getattr(turn, name)) for name in KNOWN}
-        shown.append(render("stage/turn", turn=str(len(turns)), answer=quoted(said), **texts, **knows))
-        if history:
-            asked = {"history": history, "asked": quoted(turn.asked)}
-            later.append(question("stage/score-system", "stage/follow-up", asked, _SCORE))
+        knows = {name: getattr(turn, name) for name in KNOWN}
+        shown.append({"asked": turn.asked, "memories": memories, "answer": said, **knows})
+        if lines:
+            values = {"history": lines, "asked": turn.asked}
+            later.append(question("stage-follow-up", values, _SCORE))
     scores = dict.fromkeys(DIMENSIONS[talk.kind], (0.0, 1, failure))
     if not failure:
         names = SEVERAL if talk.kind == "multi" else SINGLE
-        texts = {"role": role, "turns": "\n\n".join(shown)}
-        each = [
-            question("stage/score-system", "stage/score", texts | {"rubric": render(name)}, _SCORE)
-            for name in names.values()
-        ]
+        talked: Json = {"persona": persona, "turns": shown}
+        each = [question("stage-score", {**talked, "dimension": name}, _SCORE) for name in names.values()]
         answers = yield pair.judge, each + later
         for name, of in zip(
             scores, [*([one] for one in answers[: len(each)]), answers[len(each) :]], strict=False
@@ -572,18 +556,14 @@ def _interview(
     }
 
 
-def _role_text(role: StageRole) -> str:
+def _persona_values(role: StageRole) -> Json:
+    """What a character is like, as the prompts take it."""
     persona = role.persona
-    return render(
-        "stage/role",
-        character=quoted(role.character),
-        traits=_list(persona.traits),
-        style=_list(persona.style),
-        constraints=_list(persona.constraints),
-        examples=_list(persona.examples),
-        relations=_list([f"{one.other}: {one.relation}" for one in role.relations]),
-    )
-
-
-def _list(texts: Sequence[str]) -> str:
-    return "\n".join(f"- {quoted(text)}" for text in texts) or render("stage/nothing")
+    return {
+        "character": role.character,
+        "traits": persona.traits,
+        "style": persona.style,
+        "constraints": persona.constraints,
+        "examples": persona.examples,
+        "relations": [f"{one.other}: {one.relation}" for one in role.relations],
+    }

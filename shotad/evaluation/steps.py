@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural, read_file_bytes
-from shotad.description import render
+from shotad.description import prompt_block
 from shotad.evaluation.datasets.tables import TableRow, counted, read_records
 from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.judge import (
@@ -39,9 +39,7 @@ from shotad.evaluation.metrics.judge import (
     checked_prompts,
     in_groups,
     listing,
-    numbered,
     question,
-    quoted,
     text_part,
     worked,
 )
@@ -180,7 +178,8 @@ def _of_predictions(path: Path, system: str) -> Iterator[StepScript]:
 
 
 def _ad(name: str, system: str, steps: tuple[str, ...]) -> StepScript:
-    return StepScript(name, system, render("steps/ad-goal"), render("steps/ad-constraint"), steps, True)
+    goal, constraint = (prompt_block("steps-ad", block) for block in ("goal", "constraint"))
+    return StepScript(name, system, goal, constraint, steps, True)
 
 
 CRITERIA = ("no-missing", "no-redundant", "no-duplicate", "executable", "constraint", "goal", "order")
@@ -218,13 +217,9 @@ def synthesize(scripts: Sequence[StepScript], judge: Judge, context: MetricConte
     for those in tasks.values():
         shown = those[:EXAMPLES]
         most = max(8, 2 * max(len(script.steps) for script in shown))
-        examples = [
-            render("steps/example", number=str(number), steps=numbered(script.steps))
-            for number, script in enumerate(shown, 1)
-        ]
-        texts = {"task": task_words(shown[0]), "scripts": "\n\n".join(examples), "most": str(most)}
-        names, parts = ("steps/synthesis-system", "steps/synthesis"), {"steps": listing(most)}
-        asked.append(alone(judge, question(*names, texts, parts, tokens=STEP_TOKENS * (most + 1))))
+        values = {**task_of(shown[0]), "lists": [script.steps for script in shown], "most": most}
+        parts, room = {"steps": listing(most)}, STEP_TOKENS * (most + 1)
+        asked.append(alone(judge, question("steps-synthesis", values, parts, tokens=room)))
     return dict(zip(tasks, worked("Writing good answers", "tasks", asked, context), strict=True))
 
 
@@ -288,11 +283,9 @@ def _criteria(script: StepScript, names: Sequence[str]) -> list[str]:
     return [name for name in names if name != "constraint" or script.constraint]
 
 
-def task_words(script: StepScript) -> str:
-    """The goal and, where there is one, the condition, as a judge reads them."""
-    if not script.constraint:
-        return render("steps/task", goal=quoted(script.goal))
-    return render("steps/task-constraint", goal=quoted(script.goal), constraint=quoted(script.constraint))
+def task_of(script: StepScript) -> dict[str, str]:
+    """The goal and the condition, which is empty where there is none, as the prompts take them."""
+    return {"goal": script.goal, "constraint": script.constraint}
 
 
 def agent_question(
@@ -304,14 +297,11 @@ def agent_question(
     def read(reason: str, *said: bool) -> Told:
         return {name: yes != name.startswith("no-") for name, yes in zip(names, said, strict=True)}, reason
 
-    texts = {
-        "task": task_words(script),
-        "standard": f"\n\n{render('steps/standard', steps=numbered(standard))}" if standard else "",
-        "steps": numbered(script.steps),
-        "questions": "\n".join(f"- {render(f'steps/ask-{key}')}" for key in asked),
-    }
+    values = {
+        **task_of(script), "agent": agent, "standard": standard, "steps": script.steps, "questions": asked
+    }  # fmt: skip
     parts = {"reason": text_part('"<one or two sentences>"'), **dict.fromkeys(asked, YES_OR_NO)}
-    return question(f"steps/{agent}-system", "steps/judge", texts, parts, read)
+    return question("steps-judge", values, parts, read)
 
 
 FAULTS = {name.removeprefix("no-"): name for name in CRITERIA if name != "executable"}
@@ -386,7 +376,7 @@ def plant(script: StepScript, fault: str, scripts: Sequence[StepScript], seed: i
         steps[place], steps[place + n // 2] = steps[place + n // 2], steps[place]
     elif script.is_ad:
         place = draw.randrange(n)
-        steps[place] = render("steps/ad-break", line=steps[place])
+        steps[place] = prompt_block("steps-ad", "broken_line", line=steps[place])
     else:
         return "rules know how to break the condition of AD alone; name an engine"
     return replace(script, steps=tuple(steps))
@@ -414,9 +404,9 @@ def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
             raise Unreadable("The list must have all the same steps, word for word, and one more.")
         return steps
 
-    texts = {"task": task_words(script), "steps": numbered(own), "fault": render(f"steps/plant-{fault}")}
+    values = {**task_of(script), "steps": own, "fault": fault}
     parts, room = {"steps": Part('["…", "…", …]', STRINGS, read)}, STEP_TOKENS * (len(own) + 2)
-    return question("steps/plant-system", "steps/plant", texts, parts, tokens=room)
+    return question("steps-plant", values, parts, tokens=room)
 
 
 def fault_figures(

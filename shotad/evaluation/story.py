@@ -27,7 +27,7 @@ from shotad.core import (
     readable_json,
     write_text,
 )
-from shotad.description import MISSING, render, slot_seed
+from shotad.description import MISSING, slot_seed
 from shotad.evaluation.datasets.tables import csv_text
 from shotad.evaluation.metric import Figure, Json, Result, Row
 from shotad.evaluation.metrics.judge import (
@@ -39,9 +39,7 @@ from shotad.evaluation.metrics.judge import (
     Question,
     Steps,
     Unreadable,
-    numbered,
     question,
-    quoted,
     word,
     worked,
 )
@@ -179,7 +177,7 @@ def evaluate_story(
     answers: dict[str, tuple[Answered, ...]] = {}
     given, left_out = _given(films, questions, conditions, seed)
     for name, lines in given.items():
-        shown = {film: numbered([plain_line(one) for one in those]) for film, those in lines.items()}
+        shown = {film: [plain_line(one) for one in those] for film, those in lines.items()}
         asked = [_answered(one, lines[one.film], shown[one.film], tries, pair, seed) for one in questions]
         answers[name] = tuple(worked(f"Asking with {CONDITIONS[name]}", "questions", asked, context))
         if name == "nothing":
@@ -239,10 +237,10 @@ def _given(
 
 
 def _answered(
-    asked: StoryQuestion, lines: Elements, shown: str, tries: int, pair: Pair, seed: int
+    asked: StoryQuestion, lines: Elements, shown: Sequence[str], tries: int, pair: Pair, seed: int
 ) -> Steps[Answered]:
     """A question, asked so many times; equal answers to an open one are judged once."""
-    answers = yield pair.actor, [_asked(asked, shown, len(lines), draw, tries, seed) for draw in range(tries)]
+    answers = yield pair.actor, [_asked(asked, shown, draw, tries, seed) for draw in range(tries)]
     said = () if asked.options else dict.fromkeys(answer.value[0] for answer in answers if answer.value)
     checks = [answer_check(asked.text, asked.answer, asked.reason, one) for one in said]
     verdicts = dict(zip(said, (yield pair.judge, checks), strict=True))
@@ -257,7 +255,7 @@ def _answered(
 
 
 def _asked(
-    asked: StoryQuestion, shown: str, count: int, draw: int, tries: int, seed: int
+    asked: StoryQuestion, shown: Sequence[str], draw: int, tries: int, seed: int
 ) -> Question[tuple[str, tuple[int, ...]]]:
     """A question for the ``draw``-th time: the answer, and the places of its lines, from 0."""
     options = list(asked.options)
@@ -265,30 +263,28 @@ def _asked(
     letters = LETTERS[: len(options)]
 
     def read_lines(value: Any, key: str) -> tuple[int, ...]:
-        if not isinstance(value, list) or any(type(one) is not int or not 1 <= one <= count for one in value):
-            raise Unreadable(f"{key} must be a list of numbers from 1 to {count}.")
+        if not isinstance(value, list) or any(
+            type(one) is not int or not 1 <= one <= len(shown) for one in value
+        ):
+            raise Unreadable(f"{key} must be a list of numbers from 1 to {len(shown)}.")
         return tuple(dict.fromkeys(number - 1 for number in value))
 
-    texts = {"lines": shown or render("questions/none"), "question": quoted(asked.text)}
     answer = SENTENCE
+    choices = list(zip(letters, options, strict=True))
     if options:
-        answer = word(dict(zip(letters, options, strict=True)), f'"<{letters[0]} to {letters[-1]}>"')
-        texts["options"] = "\n".join(
-            render("questions/option", letter=letter, text=quoted(text))
-            for letter, text in zip(letters, options, strict=True)
-        )
+        answer = word(dict(choices), f'"<{letters[0]} to {letters[-1]}>"')
     numbers = Part("[<numbers>]", {"type": "array", "items": {"type": "integer"}}, read_lines)
-    name, parts = "questions/choose" if options else "questions/open", {"lines": numbers, "answer": answer}
-    made = question("questions/system", name, texts, parts, lambda places, said: (said, places))
+    values = {"lines": shown, "question": asked.text, "options": choices}
+    parts = {"lines": numbers, "answer": answer}
+    made = question("question-answer", values, parts, lambda places, said: (said, places))
     return replace(made, draw=draw, sampling=SAMPLING if tries > 1 else None)
 
 
 def answer_check(question_text: str, right: str, reason: str, said: str) -> Question[bool]:
     """Is what was said to an open question right? The right answer and its reason stand beside it."""
-    given = {"question": question_text, "answer": right, "reason": reason, "given": said}
-    texts = {name: quoted(text) for name, text in given.items()}
+    values = {"question": question_text, "answer": right, "reason": reason, "given": said}
     parts = {"why": SENTENCE, "right": YES_OR_NO}
-    return question("questions/judge-system", "questions/judge", texts, parts)
+    return question("question-check", values, parts)
 
 
 def estimate_story(

@@ -41,7 +41,6 @@ from shotad.evaluation.metrics.judge import (
     checked_prompts,
     entries_schema,
     in_groups,
-    numbered,
     question,
     record_in,
     sentence,
@@ -280,7 +279,7 @@ def make_story_questions(
     """Questions that an engine makes of each film's human AD (where there is none, of its script): one or two
     of each passage, with the line that has the answer. The options' order is drawn by the seed. Raises
     EvaluationError for a film with neither, EngineError for what stops an engine."""
-    checked_prompts("questions")
+    checked_prompts("question")
     judge, seed = Judge(engine, context), context.config.seed
     found: list[StoryQuestion] = []
     for film in films:
@@ -325,9 +324,8 @@ def _drafts(passage: Sequence[Element]) -> Question[Drafts]:
     }
     form = '[{"question": "…", "answer": "…", "wrong": ["…", "…", "…"], "line": <number>}]'
     drafts = Part(form, {"type": "array", "items": entries_schema(entry)}, read)
-    lines = numbered([plain_line(one) for one in passage])
-    names = ("questions/make-system", "questions/make")
-    return question(*names, {"lines": lines}, {"questions": drafts}, tokens=_TOKENS)
+    lines = [plain_line(one) for one in passage]
+    return question("question-make", {"lines": lines}, {"questions": drafts}, tokens=_TOKENS)
 
 
 RARE = 0.01

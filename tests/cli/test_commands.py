@@ -271,10 +271,42 @@ def test_an_estimate_fetches_nothing_and_says_what_it_left_out(shotad: Shotad, u
     said = shotad("describe", unfit, "--config", "paper", "--estimate")
     assert said.code == 0, said.err
     assert "calls:" in said.out
-    assert "An estimate fetches no weights. Without them are left out: speech" in said.err
+    assert "No weights are fetched for this. Without them are left out: speech" in said.err
     assert "dinov2-giant-registers" in said.err
     assert not (unfit.parent / "weights").exists()
     assert not list(unfit.parent.glob("*.shotad/s*.json"))
+
+
+def test_the_prompts_shown_of_a_slot_are_those_that_are_sent(shotad: Shotad, film: Path) -> None:
+    words = ("describe", film, *FAKE, "--set", "prompt.note=Ann is a thief.")
+    said = shotad(*words, "--show-prompts", "s00005120", "--json")
+    assert said.code == 0, said.err
+    before = json.loads(said.out)
+    folder = film.with_suffix(".shotad")
+    assert not before["is_described"]
+    assert not (folder / "track.json").exists()
+    assert shotad(*words).code == 0
+    after = json.loads(shotad(*words, "--show-prompts", "0:05.5", "--json").out)
+    assert after["is_described"]
+    assert after["slot"] == before["slot"]
+    for stage in ("stage1", "stage2"):
+        rows = [json.loads(row) for row in (folder / f"{stage}.jsonl").read_text().splitlines()]
+        (sent,) = (row["prompt"] for row in rows if row["slot"] == after["slot"])
+        assert after[stage]["messages"] == sent
+    assert before["stage1"] == after["stage1"]
+    assert "(what Stage I says)" in before["stage2"]["messages"][1]["text"]
+    shown = shotad(*words, "--show-prompts", "0:05.5").out
+    assert all(message["text"] in shown for message in after["stage2"]["messages"])
+
+
+@pytest.mark.parametrize(
+    ("slot", "hint"), [("0:59", "The nearest is s000"), ("s00000001", "The nearest is s000"), ("Ann", "1:23")]
+)
+def test_prompts_of_no_slot_are_refused(shotad: Shotad, film: Path, slot: str, hint: str) -> None:
+    said = shotad("describe", film, *FAKE, "--show-prompts", slot)
+    assert said.code == 2
+    assert slot in said.err
+    assert hint in said.err
 
 
 def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,9 +39,8 @@ from shotad.core import (
     Slot,
     Usage,
     load_config,
-    prompt_text,
 )
-from shotad.description import EngineCall, Inquiry, SlotPlan, stage2
+from shotad.description import EngineCall, Inquiry, SlotPlan, prompt_block, stage2
 from shotad.description.prompts import stage1_messages, stage2_messages
 from shotad.description.slotplan import Heard
 from shotad.description.stage1 import Stage1Question, stage1_as_seen, stage1_question
@@ -105,7 +104,7 @@ def stage1(
 def bare(text: str) -> str:
     """A prompt without the marks round text from outside, and the rule on them, which have tests of their own."""
     return re.sub(
-        r"<material>\n?|\n?</material>", "", text.replace(f"{prompt_text('material/rule').strip()}\n\n", "")
+        r"<material>\n?|\n?</material>", "", text.replace(f"{prompt_block('material', 'rule')}\n\n", "")
     )
 
 

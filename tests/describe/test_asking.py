@@ -21,7 +21,7 @@ from shotad.description.checks import (
     unreadable,
 )
 from shotad.description.prompts import stage2_messages
-from shotad.description.templates import material, question
+from shotad.description.templates import material
 from tests.describe.prompting import Talk, human_ad, line, look, plan_of, write
 
 GOOD = "Description:\n1. Main characters: A woman.\n2. Actions: She opens a gate.\n3. Interactions: None."
@@ -260,7 +260,7 @@ def test_what_a_question_quotes_is_no_part_of_it() -> None:
     note = material("The man in the long coat is Bo.\nShe runs after the yellow bus.")
     messages = (
         Message("system", "You write audio description for a film."),
-        question(f"Condense this clip into one sentence.\n{seen}\n{note}\nStay within nine words."),
+        Message("user", f"Condense this clip into one sentence.\n{seen}\n{note}\nStay within nine words."),
         Message("assistant", "The gate opens with a loud creak."),
         Message("user", 'You wrote: "The gate opens with a loud creak."\nLeave out what cannot be seen.'),
     )

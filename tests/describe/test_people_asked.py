@@ -110,7 +110,7 @@ def test_the_note_of_the_user_tells_no_name_too_early() -> None:
     seen = people("ann nora")
     for asked in (asked1(seen, note), asked2(seen, "Ann opens a gate.", note)):
         text = " ".join(message.text for message in asked.request.messages)
-        assert "the woman in red hides from Ann." in text
+        assert "The woman in red hides from Ann." in text
         assert "Nora" not in text
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from string import Template
 
 import pytest
 from hypothesis import given, strategies as st
@@ -30,15 +28,20 @@ from shotad.core import (
     data_root,
     language_of,
     load_config,
-    prompt_text,
     shipped_prompts,
 )
-from shotad.description import check_prompts, prompt_hash, render
+from shotad.description import check_prompts, check_templates, prompt_block, prompt_hash
 from shotad.description.choice import Situation, choice_request
-from shotad.description.prompts import effective_scale, factors_for, stage2_messages
+from shotad.description.prompts import (
+    StoryContext,
+    effective_scale,
+    factors_for,
+    stage1_messages,
+    stage2_messages,
+)
 from shotad.description.slotplan import Heard
 from shotad.description.stage2 import shorter_messages
-from shotad.description.story import Telling, story_text
+from shotad.description.story import Telling, story_context
 from shotad.description.templates import cut_to_words, material
 from shotad.description.translation_prompt import (
     SourceLine,
@@ -65,69 +68,98 @@ from tests.describe.prompting import (
 
 
 @pytest.fixture
-def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the prompts and configs, as a person makes it to edit them."""
-    for folder in ("prompts", "configs"):
-        shutil.copytree(data_root() / folder, tmp_path / folder)
+def own_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a person's own prompts; what is not in it is the program's."""
     monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
-    return tmp_path
+    (tmp_path / "prompts").mkdir()
+    return tmp_path / "prompts"
 
 
 def edit(folder: Path, name: str, old: str, new: str) -> None:
-    path = folder / "prompts" / f"{name}.txt"
-    text = path.read_text(encoding="utf-8")
+    """A copy of a prompt with this changed."""
+    text = shipped_prompts(name)[name]
     assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
+    (folder / f"{name}.j2").write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 # Templates
 
 
-FOLDERS = ("material", "questions", "stage", "stage1", "stage2", "story", "verify")
-
-
-def test_readme_names_every_prompt_and_its_variables() -> None:
-    check_prompts(*FOLDERS, "shorter")
+def test_readme_names_every_prompt_and_all_can_be_filled_in() -> None:
+    check_templates(shipped_prompts())
     readme = (data_root() / "prompts" / "README.md").read_text(encoding="utf-8")
-    rows = [row.split("|")[1:-1] for row in readme.splitlines() if row.startswith("| `")]
-    cells = [[re.findall(r"`([^`]+)`", cell) for cell in (row[0], row[-1])] for row in rows]
-    every = {name: text for folder in FOLDERS for name, text in shipped_prompts(folder).items()}
-    del every["stage2/examples"]
-    for name, text in every.items():
-        folder, _, short = name.partition("/")
-        found = [
-            has for names, has in cells if names[0].startswith(f"{folder}/") and {name, short} & {*names}
-        ]
-        assert len(found) == 1, name
-        assert set(Template(text).get_identifiers()) <= set(found[0]), name
+    assert [name for name in shipped_prompts() if f"`{name}.j2`" not in readme] == []
 
 
-def test_edited_prompt_is_used_and_changes_the_hash(own_data: Path) -> None:
-    before = prompt_hash(["stage1/actions"])
-    edit(own_data, "stage1/actions", "Say who does what", "Tell me who does what")
+def test_a_single_file_of_ones_own_is_used_and_changes_its_hash(own_prompts: Path) -> None:
+    before = prompt_hash(["stage1"]), prompt_hash(["stage2"])
+    edit(own_prompts, "stage1", "Say who does what", "Tell me who does what")
+    check_prompts()
     assert "Tell me who does what" in text_of(stage1())
-    assert prompt_hash(["stage1/actions"]) != before
+    assert prompt_hash(["stage1"]) != before[0]
+    assert prompt_hash(["stage2"]) == before[1]
+
+
+def test_a_changed_part_changes_the_hash_of_the_prompts_that_import_it(own_prompts: Path) -> None:
+    names = ["stage-arcs"], ["stage-follow-up"]
+    before = [prompt_hash(name) for name in names]
+    edit(own_prompts, "stage-parts", "what happens:", "it happens:")
+    after = [prompt_hash(name) for name in names]
+    assert (after[0] != before[0], after[1] == before[1]) == (True, True)
 
 
 @pytest.mark.parametrize(("old", "new", "complaint"), [
-    ("$budget", "$budgets", r"does not know \$budgets and lacks \$budget\."),
-    ("$budget", "9", r"lacks \$budget"),
-    ("Answer in JSON", "It costs 5 $. Answer in JSON", r"\$ without a name in line 1\d"),
+    ("{{ budget }}", "{{ budgets }}", r"stage2\.j2, line 65: the prompt knows no 'budgets'"),
+    ("{{ budget }}", "{% if budget %}", r"stage2\.j2, line \d+: .*'endblock'"),
+    ("{{ budget }}", "{{ budget | bold }}", r"stage2\.j2, line 65: No filter named 'bold'"),
+    ("{% block system -%}", "{% block sytsem -%}", r"stage2\.j2 has no block 'system'"),
 ])  # fmt: skip
-def test_badly_edited_prompt_is_refused_before_any_slot(own_data, old, new, complaint):
-    edit(own_data, "stage2/user", old, new)
+def test_badly_edited_prompt_is_refused_before_any_slot(own_prompts, old, new, complaint):
+    edit(own_prompts, "stage2", old, new)
     with pytest.raises(PromptError, match=complaint):
         check_prompts()
-    with pytest.raises(PromptError, match=complaint):
+
+
+@pytest.mark.parametrize(("new", "complaint"), [
+    ("{{ budgets }}", "'budgets' is undefined"),
+    ("{{ story.plot }}", "no attribute 'plot'"),
+    ("{{ budget.__class__.__mro__ }}", "'__class__'.* is unsafe"),
+    ("{{ verbs.append('x') }}", "append"),
+    ("{{ budget + 1 }}", "str"),
+    ("{{ range(10 ** 9) | list }}", "Range too big"),
+])  # fmt: skip
+def test_what_fails_while_a_prompt_is_filled_in_is_told_with_file_and_line(own_prompts, new, complaint):
+    edit(own_prompts, "stage2", "{{ budget }}", new)
+    with pytest.raises(PromptError, match=rf"stage2\.j2, line 65: .*{complaint}"):
         stage2_text()
 
 
-def test_step_without_its_heading_and_a_prompt_that_is_not_there_are_named(own_data: Path) -> None:
-    edit(own_data, "stage1/face", "Facial expressions\n\n", "")
-    with pytest.raises(PromptError, match="stage1/face does not begin with a heading"):
+def test_a_variable_may_be_left_out(own_prompts: Path) -> None:
+    edit(own_prompts, "stage2", "{{ budget }}", "nine words")
+    check_prompts()
+    assert "Stay within nine words." in stage2_text()
+
+
+def test_a_file_that_is_no_prompt_is_refused_by_its_name(own_prompts: Path) -> None:
+    (own_prompts / "_mine.j2").write_text("{% macro greet() %}Hello.{% endmacro %}", encoding="utf-8")
+    edit(
+        own_prompts, "stage1", "Tell briefly", '{% from "_mine.j2" import greet %}{{ greet() }} Tell briefly'
+    )
+    check_prompts()
+    assert "Hello. Tell briefly" in text_of(stage1())
+    (own_prompts / "stage_2.j2").write_text("Hello", encoding="utf-8")
+    with pytest.raises(PromptError, match=r"stage_2\.j2 is no prompt"):
         check_prompts()
-    with pytest.raises(PromptError, match="stage1/nothing cannot be read"):
-        render("stage1/nothing")
+
+
+def test_the_headings_of_an_answer_are_those_of_the_form(own_prompts: Path) -> None:
+    edit(own_prompts, "stage1", "Facial expressions: ...", "Faces: ...")
+    messages, headings = stage1_messages(plan_of("pccf", Grammar({1: C, 2: C})), config_of())
+    assert headings == ("Main characters", "Actions", "Interactions", "Faces")
+    assert "4. Faces: ..." in messages[0].text
+    (own_prompts / "stage1.j2").write_text("{% block user %}{% endblock %}{% block answer %}{% endblock %}")
+    with pytest.raises(PromptError, match="has no heading"):
+        check_prompts()
 
 
 # Stage I
@@ -166,13 +198,20 @@ NOTE = "Ann is a thief. Bo follows her."
 
 def test_note_and_story_stand_in_blocks_of_their_own_or_leave_no_trace() -> None:
     settings = PromptSettings(note=f"  {NOTE}\n")
-    stage1_text, told = text_of(stage1(note=NOTE)), stage2_text(settings, story="Earlier: Ann hid.")
+    stage1_text, told = (
+        text_of(stage1(note=NOTE)),
+        stage2_text(settings, story=StoryContext(last_lines="- Ann hid.")),
+    )
     for text in (stage1_text, told):
         assert f"\n\nNote on the movie:\n{NOTE}\n(" in text
     assert stage1_text.index(NOTE) < stage1_text.index("Tell briefly")
-    assert told.index(NOTE) < told.index("\n\nEarlier: Ann hid.\n\nDescription:")
+    assert (
+        told.index(NOTE)
+        < told.index("\n\nWhat comes before and around this clip.")
+        < told.index("oldest first:\n- Ann hid.\n\nDescription:")
+    )
     assert text_of(stage1(note=" \n\t")) == text_of(stage1())
-    plain = stage2_text(PromptSettings(note=" "), story="")
+    plain = stage2_text(PromptSettings(note=" "), story=StoryContext())
     assert plain == stage2_text()
     assert (plain.count("\n\n"), told.count("\n\n")) == (4, 6)
 
@@ -258,11 +297,7 @@ def test_prompts_do_not_repeat_the_papers_sentences() -> None:
         words = re.findall(r"[a-z']+", text.lower())
         return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
 
-    ours = " ".join(
-        text
-        for folder in ("material", "stage1", "stage2", "story", "verify")
-        for text in shipped_prompts(folder).values()
-    )
+    ours = " ".join(shipped_prompts().values())
     theirs = paper.read_text(encoding="utf-8")
     assert runs(theirs), "the paper has words"
     assert runs(ours) & runs(theirs) == set()
@@ -279,10 +314,10 @@ def texts_of(messages: Sequence[Message]) -> str:
     return "\n".join(message.text for message in messages)
 
 
-def story() -> str:
+def story() -> StoryContext:
     speech = (Utterance(Interval(9, 10), ATTACK), Utterance(Interval(15, 16), "Go!", speaker=ATTACK))
     slot = Slot("s00010000", Interval(10, 14), 9)
-    return story_text((ATTACK,), slot, speech, (ATTACK,), ATTACK)
+    return story_context((ATTACK,), slot, speech, (ATTACK,), ATTACK)
 
 
 def memory() -> tuple[Message, ...]:
@@ -298,7 +333,7 @@ def memory() -> tuple[Message, ...]:
     telling = Telling(said, config, Identity("fake"), ask, lambda _: None, lambda *_: None)
     for second in range(16):
         telling.heard(Cue(f"s{second:05d}000", None, Interval(second, second + 1), ATTACK))
-        telling.text(Slot("s00012000", Interval(12, 13), 9), "Somebody runs.")
+        telling.context(Slot("s00012000", Interval(12, 13), 9), "Somebody runs.")
     return asked[1].messages
 
 
@@ -336,7 +371,7 @@ def prompts() -> dict[str, Sequence[Message]]:
 @pytest.mark.parametrize("name", prompts())
 def test_text_from_outside_stands_in_a_fence_that_it_cannot_leave(name: str) -> None:
     text = texts_of(prompts()[name])
-    rule = prompt_text("material/rule").strip()
+    rule = prompt_block("material", "rule")
     assert text.count(rule) == 1
     fences = re.findall(r"<material>(.*?)</material>", text.replace(rule, ""), re.DOTALL)
     assert fences

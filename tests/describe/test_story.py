@@ -22,7 +22,7 @@ from shotad.core import (
     Utterance,
     load_config,
 )
-from shotad.description.story import Memory, Telling, story_text
+from shotad.description.story import Memory, Telling, story_context
 from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
 
@@ -35,8 +35,7 @@ def said(start: float, end: float, text: str, kind: SpeechKind = SpeechKind.SPEE
 
 def test_dialogue_says_where_it_is_spoken() -> None:
     def dialogue_of(*speech: Utterance) -> list[str]:
-        text = bare(story_text((), SLOT, speech, (), ""))
-        return [row for row in text.splitlines() if row.startswith("- ")]
+        return story_context((), SLOT, speech, (), "").dialogue.splitlines()
 
     rows = dialogue_of(said(95, 100, "A"), said(103, 108, 'He said\n"go"  now'), said(104, 105, "C"))
     assert rows == ['- before: "A"', "- during: \"He said 'go' now\"", '- after: "C"']
@@ -81,7 +80,7 @@ class Teller:
     def told(
         self, who: str = "", about: str = "", slot: Slot = SLOT, presence: Presence | None = None
     ) -> str:
-        return bare(self.telling.text(slot, about, presence or people(who)))
+        return self.telling.context(slot, about, presence or people(who)).text
 
 
 def slot_at(second: float) -> Slot:
@@ -202,7 +201,7 @@ def test_names_that_the_film_has_not_told_are_told_nowhere() -> None:
     speech = (said(98, 99, "COME HERE NORA NOW"), said(91.2, 91.8, "Nora, run!"))
     teller = Teller(Reply(new(facts=["Nora runs from Bo."])), speech=speech)
     teller.hear("He sees Max and Nora.")
-    assert "Names in use: Bo, Max. " in teller.told("bo nora")
+    assert teller.told("bo nora").splitlines()[-1] == "Bo, Max"
     assert "come here the woman in red now" in teller.told("nora")
     assert "nora" not in teller.told("nora").lower()
     assert "Nora" in teller.told(presence=NOBODY)

@@ -25,9 +25,9 @@ from shotad.core import (
     UsageError,
     build_settings,
     config_path,
-    data_root,
     dataset_path,
     is_inside,
+    is_known_config,
     is_trusted,
     load_settings,
     plural,
@@ -274,7 +274,7 @@ def read_description(name_or_file: str) -> Description:
             f"The description {path} is not a mapping of keys to values.", "See configs/datasets/cmd-ad.yaml."
         )
     described = build_settings(Description, {"name": path.stem, **tree})
-    if not (is_inside(path, data_root()) or is_trusted(path)):
+    if not (is_known_config(path) or is_trusted(path)):
         _check_choices(described, path)
     if not described.annotation.files:
         raise DatasetError(f"{path} names no annotation.files.", "Say what the table of ADs is called.")
@@ -310,7 +310,7 @@ def _check_choices(described: Description, path: Path) -> None:
             )
     if named.config:
         own = config_path(named.config)
-        if not (is_inside(own, data_root()) or is_inside(own, path.parent)):
+        if not (is_known_config(own) or is_inside(own, path.parent)):
             raise DatasetError(
                 f"{path} names the config {named.config!r}, which lies outside of its folder.",
                 "Put it beside the description, or name it with --config.",

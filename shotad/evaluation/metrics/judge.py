@@ -43,9 +43,10 @@ from shotad.description import (
     identity_record,
     is_placeholder,
     make_ready,
+    prompt_block,
     prompt_hash,
+    prompt_messages,
     refuses,
-    render,
     request_record,
     slot_seed,
     without_markup,
@@ -222,10 +223,10 @@ def _inquiry(question: Question[T], request: Request, attempts: int) -> Inquiry:
             failure = "The answer is too long, and was cut off."
         # The question with what was wrong with the last answer alone, so that it does not grow.
         if refused:
-            told = render("judge/again-refused", template=question.template)
+            told = prompt_block("judge-again", "refused", answer_form=question.template)
             messages = (*before, replace(last, text=f"{last.text}\n\n{told}"))
         else:
-            told = render("judge/again", complaint=failure, template=question.template)
+            told = prompt_block("judge-again", "wrong", complaint=failure, answer_form=question.template)
             answered = Message("assistant", reply.text[:_LONGEST] or "…")
             messages = (*before, last, answered, Message("user", told))
         request = replace(request, messages=messages)
@@ -403,18 +404,6 @@ def in_groups(these: Sequence[T], size: int = 128) -> Iterator[Sequence[T]]:
         yield these[first : first + size]
 
 
-def numbered(lines: Sequence[str]) -> str:
-    """The lines, quoted, one under the other, with numbers from 1."""
-    return "\n".join(
-        render("judge/line", number=str(number), line=quoted(line)) for number, line in enumerate(lines, 1)
-    )
-
-
-def quoted(text: str) -> str:
-    """A text in quotes, on one line, so that it is plain where it begins and ends."""
-    return json.dumps(" ".join(text.split()), ensure_ascii=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """What stands under a key of an answer: its ``form`` as an engine is shown it, its JSON schema, and who
@@ -487,15 +476,14 @@ def entries_schema(entry: Mapping[str, Any]) -> Json:
 
 
 def question(
-    system: str,
     name: str,
-    texts: Mapping[str, str],
+    values: Mapping[str, Any],
     parts: Mapping[str, Part],
     read: Callable[..., Any] = lambda *said: said[-1],
     tokens: int = 0,
 ) -> Question[Any]:
-    """What is asked by these two templates, the second with ``texts`` filled in. The answer is an object with
-    these ``parts``; ``read`` makes what it says of theirs, in order (default: the last of them)."""
+    """What is asked by the prompt ``name``, filled in with ``values``. The answer is an object with these
+    ``parts``; ``read`` makes what it says of theirs, in order (default: the last of them)."""
     form = f"{{{', '.join(f'{json.dumps(key)}: {part.form}' for key, part in parts.items())}}}"
 
     def read_all(answer: str) -> Any:
@@ -503,18 +491,18 @@ def question(
         return read(*(part.read(record[key], key) for key, part in parts.items()))
 
     schema = entries_schema({key: part.schema for key, part in parts.items()})
-    asked = Message("user", render(name, **texts, template=form))
-    return Question((Message("system", render(system)), asked), schema, form, read_all, tokens)
+    messages = prompt_messages(name, **values, answer_form=form)
+    return Question(messages, schema, form, read_all, tokens)
 
 
-def checked_prompts(*folders: str) -> str:
-    """The hash of the prompts in these folders, and of how a judge is asked.
+def checked_prompts(*kinds: str) -> str:
+    """The hash of the prompts of these kinds (``steps``: ``steps-judge``, …), and of how a judge is asked.
 
-    Raises PromptError where one of them, edited perhaps, has other variables than the one that ships.
+    Raises PromptError where one of them, edited perhaps, cannot be filled in.
     """
-    shipped = {name: text for one in ("judge", *folders) for name, text in shipped_prompts(one).items()}
-    check_templates(shipped)
-    return prompt_hash(shipped)
+    names = [name for kind in ("judge", *kinds) for name in shipped_prompts(f"{kind}-")]
+    check_templates(names)
+    return prompt_hash(names)
 
 
 TOGETHER = 16
@@ -523,10 +511,10 @@ TOGETHER = 16
 
 class Pair:
     """The engine that is scored, and the judge (default: the engine too). ``identity`` is all of both, and of
-    the prompts in these folders, that can change an answer. Raises as `Judge` and `checked_prompts` do."""
+    the prompts of these kinds, that can change an answer. Raises as `Judge` and `checked_prompts` do."""
 
-    def __init__(self, engine: str, judge: str, context: MetricContext, *folders: str) -> None:
-        prompts = checked_prompts(*folders)
+    def __init__(self, engine: str, judge: str, context: MetricContext, *kinds: str) -> None:
+        prompts = checked_prompts(*kinds)
         self.actor, self.judge = Judge(engine, context), Judge(judge or engine, context)
         engines = {"engine": self.actor.identity, "judge": self.judge.identity}
         self.identity: Json = {"version": 1, **engines, "prompts": prompts}

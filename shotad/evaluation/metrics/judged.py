@@ -24,7 +24,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from shotad.description import render
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row, says_something
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
@@ -37,10 +36,8 @@ from shotad.evaluation.metrics.judge import (
     in_groups,
     judge_of,
     listing,
-    numbered,
     points,
     question,
-    quoted,
     together,
     word,
 )
@@ -246,28 +243,27 @@ class LlmAction(JudgedMetric):
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
     """How well does a line tell what the human line tells, from ``lowest`` (0 or 1) to 5?"""
-    scale = render(f"judge/ad-scale-{lowest}")
-    texts = {"scale": scale, "reference": quoted(reference), "prediction": quoted(prediction)}
-    return question("judge/ad-system", "judge/ad", texts, {"score": points(lowest, 5)})
+    values = {"lowest": lowest, "reference": reference, "prediction": prediction}
+    return question("judge-ad", values, {"score": points(lowest, 5)})
 
 
 def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
     """Does a text tell of an action, from 0 to 3? The answer is the score, and a reason in one sentence."""
-    texts = {"action": quoted(action), "prediction": quoted(prediction)}
+    values = {"action": action, "prediction": prediction}
     parts = {"reason": SENTENCE, "score": points(0, 3)}
-    return question("judge/action-system", "judge/action", texts, parts, lambda why, score: (score, why))
+    return question("judge-action", values, parts, lambda why, score: (score, why))
 
 
 def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
     """What are the key events of these human lines? At most two for each line."""
     most = 2 * len(lines)
-    texts, room = {"lines": numbered(lines), "most": str(most)}, _EVENT_TOKENS * (most + 1)
-    return question("judge/events-system", "judge/events", texts, {"events": listing(most)}, tokens=room)
+    room = _EVENT_TOKENS * (most + 1)
+    return question("judge-events", {"lines": lines, "most": most}, {"events": listing(most)}, tokens=room)
 
 
 def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
     """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
-    texts = {"lines": numbered(lines), "event": quoted(event)}
     known = word({name: name for name in CONVEYED}, '<"yes", "partly" or "no">')
     parts = {"reason": SENTENCE, "conveyed": known}
-    return question("judge/conveyed-system", "judge/conveyed", texts, parts, lambda why, said: (said, why))
+    values = {"lines": lines, "event": event}
+    return question("judge-conveyed", values, parts, lambda why, said: (said, why))

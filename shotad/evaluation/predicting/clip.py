@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from shotad.core import (
     Config,
-    ConfigError,
     Given,
     GivenCast,
     Interval,
@@ -24,15 +23,14 @@ from shotad.core import (
     Stage,
     Usage,
     WorkFolder,
-    data_root,
     description_of,
-    file_sha256,
     key_of,
     plural,
     quoted,
     seconds,
 )
 from shotad.description import (
+    STAGE_PROMPTS,
     Engines,
     GrammarReaders,
     RunContext,
@@ -40,7 +38,9 @@ from shotad.description import (
     Used,
     check_cast,
     identity_record,
+    load_examples,
     prepare,
+    prompt_hash,
     understand,
     write,
     write_track,
@@ -128,19 +128,13 @@ _NO_MATTER: dict[str, Any] = {
 """Settings that change no line, or that say who answers: for that stands the engines' own identity, whatever
 name they were asked for by."""
 
-_PROMPTS = ("stage1", "stage2", "story", "verify")
-
 
 def terms_of(config: Config, engines: Engines) -> str:
     """Hash of what is the same for all lines of a run: settings, prompts, and who answers. The engines must
     be ready, so that their identities are final. Raises ConfigError for a file that cannot be read."""
     settings = config.with_former(_NO_MATTER)
     who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
-    folder = data_root() / "prompts"
-    files = sorted(file for room in _PROMPTS for file in (folder / room).glob("*.txt"))
-    prompts = key_of([[f"{file.parent.name}/{file.name}", _hash(file)] for file in files])
-    examples = None if config.prompt.example_file is None else _hash(Path(config.prompt.example_file))
-    return key_of("predict/1", settings, who, prompts, examples)
+    return key_of("predict/1", settings, who, prompt_hash(STAGE_PROMPTS), load_examples(config.prompt))
 
 
 def line_key(
@@ -159,13 +153,6 @@ def line_key(
     others = [[o.id, o.slot.start, o.slot.end, o.interval.duration] for o in beside]
     times = [ad.slot.start, ad.slot.end, ad.interval.duration]
     return key_of(terms, ad.id, ad.clip, fingerprint, times, given, cast, others)
-
-
-def _hash(file: Path) -> str:
-    try:
-        return file_sha256(file)
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.", "Look for it.") from None
 
 
 LISTED = 10

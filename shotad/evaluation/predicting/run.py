@@ -250,7 +250,7 @@ class Job:
 def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
     """Describe the clips, write their lines to ``job.out``, and say what came of it. Raises ShotadError for
     what ends a run; what is done is kept."""
-    check_prompts("story", "verify")
+    check_prompts()
     job.engines.get_ready(job.config, job.progress)
     check_readers(job.config, job.progress)
     with WorkFolder(work_folder_of(job.out)) as place:

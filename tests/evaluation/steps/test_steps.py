@@ -331,11 +331,3 @@ def test_files_that_hold_no_scripts(tmp_path: Path, name: str, text: str | None,
     with pytest.raises(ShotadError) as stopped:
         read_steps([tmp_path / name])
     assert said in f"{stopped.value} {stopped.value.hint}"
-
-
-# Prompts
-def test_the_readme_of_the_prompts_names_them_all() -> None:
-    prompts = Path(__file__).resolve().parents[3] / "prompts"
-    said = (prompts / "README.md").read_text(encoding="utf-8").partition("## Lists of steps")[2]
-    for name in (prompts / "steps").glob("*.txt"):
-        assert f"`{name.stem}`" in said or f"`steps/{name.stem}`" in said, name.stem

@@ -1,0 +1,200 @@
+"""What the two stages are asked about one slot, whole, for people to read; nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shotad.core import (
+    Config,
+    Description,
+    Engine,
+    Given,
+    Message,
+    Progress,
+    RecordLog,
+    Slot,
+    Stage,
+    UsageError,
+    WorkFolder,
+    description_of,
+    key_of,
+    quoted,
+)
+from shotad.description.clip_builder import get_ready, understand
+from shotad.description.conversation import is_done
+from shotad.description.engine_pair import STAGE_NAMES, Engines
+from shotad.description.estimate import foreseeing
+from shotad.description.preparing import RunContext, prepare
+from shotad.description.prompts import NO_STORY, StoryContext, check_prompts
+from shotad.description.slot_redo import rows_of
+from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1 import Stage1Question, stage1_question
+from shotad.description.stage2 import stage2_question
+from shotad.description.story import Memory, story_of
+from shotad.film import Film, Prepared
+from shotad.script import TRACK, load_track, milliseconds, parse_time, timecode
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPrompts:
+    """The first question of each stage about one slot.
+
+    ``frames`` is how many go with Stage I's. ``is_described``: Stage II's holds the description that the work
+    folder has of the slot; else placeholders stand for it. ``engines`` are their names by stage; ``unread``
+    are the stages whose engine reads no prompts.
+    """
+
+    slot: Slot
+    frames: int
+    stage1: tuple[Message, ...]
+    stage2: tuple[Message, ...]
+    is_described: bool
+    engines: Mapping[Stage, str]
+    unread: tuple[Stage, ...]
+
+
+def show_prompts(
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    given: Given | None = None,
+    *,
+    slot: str,
+    engines: Engines | None = None,
+    progress: Progress | None = None,
+) -> ShownPrompts:
+    """What a run of `description.pipeline.describe` with the same arguments asks about ``slot``.
+
+    ``slot`` is an id (``s00083120``) or a time within the slot (``1:23``). Nothing is sent or fetched. Raises
+    UsageError where there is no such slot, and PromptError.
+    """
+    check_prompts()
+    _second_of(slot)
+    engines = engines or Engines.of(config)
+    with foreseeing(film, folder, config, given, engines, progress) as context:
+        get_ready(context)
+        prepared = prepare(context)
+        plans, _ = understand(prepared, context, engines.looks.abilities)
+        plan = _find_plan(plans, slot)
+        pixels = key_of(context.film_key, context.frames.key)
+        looks = stage1_question(plan, engines.looks, context.config, pixels)
+        known = _description(looks, context)
+        description = known or _placeholder(looks)
+        writes = stage2_question(
+            looks.plan,
+            description,
+            (),
+            engines.writes,
+            context.config,
+            story=_story(looks.plan, description, prepared, context),
+        )
+    both: dict[Stage, Engine] = {"stage1": engines.looks, "stage2": engines.writes}
+    return ShownPrompts(
+        slot=looks.plan.slot,
+        frames=sum(len(shot.seconds) for shot in looks.plan.frames),
+        stage1=looks.request.messages,
+        stage2=writes.request.messages,
+        is_described=known is not None,
+        engines={stage: engine.identity.engine for stage, engine in both.items()},
+        unread=tuple(stage for stage, engine in both.items() if not engine.abilities.converses),
+    )
+
+
+def _second_of(name: str) -> float:
+    """The second that an id of a slot, or a time, stands for. Raises UsageError."""
+    if name[:1] == "s" and name[1:].isdecimal():
+        return int(name[1:]) / 1000
+    try:
+        return parse_time(name)
+    except ValueError:
+        hint = "Write s00083120, or 1:23."
+        raise UsageError(f"{quoted(name)} is neither the id of a slot nor a time.", hint) from None
+
+
+def _find_plan(plans: Sequence[SlotPlan], name: str) -> SlotPlan:
+    """The plan of the slot with this id, or at this time. Raises UsageError."""
+    second = _second_of(name)
+    now = milliseconds(second)
+    for plan in plans:
+        start, end = milliseconds(plan.slot.interval.start), milliseconds(plan.slot.interval.end)
+        if plan.slot.id == name or (name[:1] != "s" and start <= now < end):
+            return plan
+    hint = "There are no slots."
+    if plans:
+        nearest = min(plans, key=lambda plan: abs(plan.slot.interval.start - second)).slot
+        hint = f"The nearest is {nearest.id}, at {timecode(nearest.interval.start)}."
+    raise UsageError(f"There is no slot {quoted(name)}.", hint)
+
+
+def _description(looks: Stage1Question, context: RunContext) -> Description | None:
+    """What Stage I answered to this question before; None where it was not asked."""
+    record = RecordLog(context.folder.path / "stage1.jsonl").get(looks.key)
+    if record is None or not is_done(record):
+        return None
+    return description_of(looks.plan.slot.id, record)
+
+
+def _placeholder(looks: Stage1Question) -> Description:
+    steps = dict.fromkeys(looks.steps, "(what Stage I says)")
+    return Description(looks.plan.slot.id, steps, "", "", "")
+
+
+def _story(plan: SlotPlan, description: Description, prepared: Prepared, context: RunContext) -> StoryContext:
+    """The story up to the slot, by the lines and the memory that the work folder holds."""
+    config, start = context.config, plan.slot.interval.start
+    if not config.story.on:
+        return NO_STORY
+    lines: list[str] = []
+    if (context.folder.path / TRACK).is_file():
+        heard = load_track(context.folder.path / TRACK).heard
+        lines = [cue.text for cue in heard if cue.interval.start < start]
+    memory = Memory.at(rows_of(context.folder, "story"), start)
+    return story_of(plan.slot, lines, prepared.speech, memory, description.text, plan.presence, config)
+
+
+def shown_lines(shown: ShownPrompts) -> list[str]:
+    """For people: each message under a heading that says whose it is."""
+    slot = shown.slot
+    span = f"{timecode(slot.interval.start)} to {timecode(slot.interval.end)}"
+    lines = [f"Slot {slot.id}, {span}, at most {slot.max_words} words."]
+    for stage in shown.unread:
+        lines.append(
+            f"{STAGE_NAMES[stage]}: the engine {shown.engines[stage]} reads no prompts. A language model "
+            "would be asked this."
+        )
+    if not shown.is_described:
+        lines.append("Stage I has not described this slot yet: placeholders stand in Stage II's prompt.")
+    lines += _messages("stage1", shown.stage1, f", with {shown.frames} frames")
+    lines += _messages("stage2", shown.stage2)
+    return lines
+
+
+def _messages(stage: Stage, messages: Iterable[Message], with_clip: str = "") -> list[str]:
+    lines = []
+    for message in messages:
+        frames = with_clip if message.with_clip else ""
+        lines += ["", f"===== {STAGE_NAMES[stage]}, {message.role}{frames} =====", message.text]
+    return lines
+
+
+def shown_json(shown: ShownPrompts) -> dict[str, Any]:
+    """The same for programs."""
+    interval = shown.slot.interval
+    found: dict[str, Any] = {
+        "slot": shown.slot.id,
+        "start": interval.start,
+        "end": interval.end,
+        "max_words": shown.slot.max_words,
+        "frames": shown.frames,
+        "is_described": shown.is_described,
+    }
+    both: dict[Stage, tuple[Message, ...]] = {"stage1": shown.stage1, "stage2": shown.stage2}
+    for stage, messages in both.items():
+        found[stage] = {
+            "engine": shown.engines[stage],
+            "reads_prompts": stage not in shown.unread,
+            "messages": [{"role": message.role, "text": message.text} for message in messages],
+        }
+    return found
