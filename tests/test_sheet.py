@@ -51,10 +51,10 @@ INFO = FilmInfo("film.mp4", None, "f" * 32, 24.0, 128, 72, Fraction(25), None, "
 FACTS = Facts(
     (1,),
     texts=(
-        TextFact(1, "READY", "sign", 0.3, 1, 0.95),
-        TextFact(1, "ready ", "sign", 1, 2, 0.95),
+        TextFact(1, "READY", "scene", 0.3, 1, 0.95),
+        TextFact(1, "ready ", "scene", 1, 2, 0.95),
         TextFact(1, "Hello there.", "subtitle", 0.3, 1, 0.95),
-        TextFact(0, "ELSEWHERE", "sign", 0, 1, 0.95),
+        TextFact(0, "ELSEWHERE", "scene", 0, 1, 0.95),
         TextFact(1, "one two three four five six seven eight nine ten", "credit", 0.3, 1, 0.95),
     ),
     faces=(FacesFact(1, 3, (Named("thom", "Thom"),), 0.0, 24.0),),
@@ -89,18 +89,23 @@ def make_folder(folder: Path, made: Made) -> Path:
         {"index": i, "start": i * made.length, "end": (i + 1) * made.length, "frame": i}
         for i in range(made.shots)
     ]
-    _write(folder, "shots", {"film": "film.mp4", "end": end, "damage": None, "shots": rows})
+    _write(folder, "shots", {"film": "film.mp4", "end": end, "damage": None, "holes": [], "shots": rows})
     spoken = [
         {"start": r["start"] + 2.5, "end": r["start"] + 3.5, "kind": kind, "text": f"Words {r['index']}"}
         for r, kind in zip(rows, ["speech", "lyrics"] * made.shots, strict=False)
     ]
     spoken[0]["speaker"] = "Anna"
-    _write(folder, "speech", {"source": "subtitles", "detail": "subtitles film.srt", "speech": spoken})
+    about = {
+        "source": "subtitles",
+        "detail": "subtitles film.srt",
+        "warnings": [],
+        "singing": [],
+        "shouts": [],
+    }
+    _write(folder, "speech", {**about, "speech": spoken})
     starts = [r["start"] + 0.2 for r in rows[:: made.every]]
-    slots = [
-        {"id": slot_id(s), "start": s, "end": s + 2, "max_words": 9, "credits": False, "song": s > 16}
-        for s in starts
-    ]
+    slots = [{"id": slot_id(s), "start": s, "end": s + 2, "max_words": 9, "credits": False} for s in starts]
+    slots = [{**slot, "voice": "song"} if slot["start"] > 16 else slot for slot in slots]
     _write(folder, "slots", {"gaps": [], "slots": slots, "failed": [], "warnings": []})
     if made.grammar:
         _write(folder, "grammar", _grammar(made))

@@ -22,6 +22,7 @@ from shotad.core import (
     Interval,
     Role,
     Shot,
+    SlotVoice,
     TextFact,
     Utterance,
     WorkFolder,
@@ -124,14 +125,14 @@ def read_worksheet(
     )
 
     entries: list[SheetEntry] = []
-    for slot, row in zip(slots_of(planned["slots"]), planned["slots"], strict=True) if planned else ():
+    for slot in slots_of(planned["slots"]) if planned else ():
         entry = SheetEntry(
             slot.id,
             slot.interval.start,
             slot.interval.end,
             slot.max_words,
             credits=slot.credits,
-            song=bool(row.get("song")),
+            song=slot.voice is SlotVoice.SONG,
         )
         entries.append(_with_material(entry, records, name, language))
     known = {entry.id for entry in entries}
