@@ -33,6 +33,7 @@ from shotad.core import (
     seconds,
 )
 from shotad.description import (
+    LINE_STEPS,
     Engines,
     GrammarReaders,
     RunContext,
@@ -113,11 +114,10 @@ def line_of(record: Any) -> PredictedLine | None:
 
 _NO_MATTER: dict[str, Any] = {
     "measures": True,
-    "discover": True,
     "engine": True,
     **dict.fromkeys(("voice", "fit", "mix", "container", "extended", "lint", "translate"), True),
     "compute": dict.fromkeys(("device", "batch"), True),
-    "local": dict.fromkeys(("batch", "tokens", "attention"), True),
+    "local": {"batch": True},
     "openai": dict.fromkeys(
         ("base_url", "model", "key_name", "in_flight", "timeout", "retries", "longest_pause", "price_in",
          "price_out"), True
@@ -134,13 +134,13 @@ _PROMPTS = ("stage1", "stage2", "story", "verify")
 def terms_of(config: Config, engines: Engines) -> str:
     """Hash of what is the same for all lines of a run: settings, prompts, and who answers. The engines must
     be ready, so that their identities are final. Raises ConfigError for a file that cannot be read."""
-    settings = config.with_former(_NO_MATTER)
+    settings = config.model_dump(mode="json", exclude=_NO_MATTER)
     who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
     folder = data_root() / "prompts"
     files = sorted(file for room in _PROMPTS for file in (folder / room).glob("*.txt"))
     prompts = key_of([[f"{file.parent.name}/{file.name}", _hash(file)] for file in files])
     examples = None if config.prompt.example_file is None else _hash(Path(config.prompt.example_file))
-    return key_of("predict/1", settings, who, prompts, examples)
+    return key_of("predict/2", LINE_STEPS, settings, who, prompts, examples)
 
 
 def line_key(
