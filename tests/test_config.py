@@ -88,28 +88,13 @@ def test_unknown_key_gives_the_nearest_name() -> None:
         assert caught.value.exit_code == 2
 
 
-def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(tmp_path: Path) -> None:
-    old = write(tmp_path, "slots: {breath: 0.5, minimum: 5}\nspeech: {lead: 0.3}\n")
-    assert load_config(old) == load_config(None, ["slots.minimum=5"])
-    with pytest.raises(ConfigError, match=r"slots.breath = 0.7 cannot be set any more: it is always 0.5"):
-        load_config(old, ["slots.breath=0.7"])
-    with pytest.raises(ConfigError, match=r"There is no setting text.foo"):
-        load_config(None, ("text.foo=3",))
-    # Settings that rules stand for are good where they are those of one value.
-    code = "{span: clipped, both_ways: true}"
-    assert load_config(write(tmp_path, f"threads: {code}\n")).threads.rules == "code"
-    assert load_config(None, ["threads.span=shot"]) == load_config()
-    assert load_config("reference-code", ["threads.both_ways=true"]) == load_config("reference-code")
-    with pytest.raises(ConfigError, match=r"threads.span = 'clipped' cannot be set by itself") as caught:
-        load_config(None, ["threads.span=clipped"])
-    assert caught.value.hint == "Set threads.rules: paper or code."
-    code = "{action: {rules: code}, recall: {windows: full, k: 2}, judge: {lowest: 0}}"
-    several = load_config(write(tmp_path, f"measures: {code}\n")).measures
-    assert (several.rules, several.recall.k) == ("code", 2)
-    assert load_config(None, ["measures.recall.windows=all"]) == load_config()
-    with pytest.raises(ConfigError, match=r"measures.judge.lowest = 0 cannot be set by itself") as caught:
-        load_config(None, ["measures.judge.lowest=0"])
-    assert caught.value.hint == "Set measures.rules: paper or code."
+def test_rules_are_set_as_a_whole() -> None:
+    ours, code = load_config().prompt, load_config(None, ["prompt.rules=code"]).prompt
+    assert (ours.by_rules.example_choice, code.by_rules.example_choice) == ("length", "published")
+    assert (ours.times, code.times) == (True, False)
+    for assignment in ("threads.span=clipped", "context.inclusive=true", "measures.recall.windows=full"):
+        with pytest.raises(ConfigError, match=r"There is no setting"):
+            load_config(None, [assignment])
     with pytest.raises(ConfigError, match=r"threads.rules = 'mine' cannot be used"):
         load_config(None, ["threads.rules=mine"])
 

@@ -41,7 +41,7 @@ from shotad.script.cue import ScriptCue
 from shotad.sight.cast_entries import tidy
 
 
-def test_facts_survive_their_record_and_older_ones_lack_what_came_later() -> None:
+def test_facts_survive_their_record() -> None:
     ann = Named("a", "Ann", "she")
     facts = Facts(
         (1,),
@@ -51,12 +51,6 @@ def test_facts_survive_their_record_and_older_ones_lack_what_came_later() -> Non
     )
     notes = json.loads(json.dumps(facts.to_json()))
     assert Facts.from_json(notes) == facts
-    for key in ("fills", "spoken", "since"):
-        del notes["texts"][0][key]
-    del notes["entrances"]
-    older = Facts.from_json(notes)
-    assert older.texts == (TextFact(1, "SINTEL", "title", 1.0, 3.0, 0.95),)
-    assert older.entrances == ()
 
 
 PICTURE = np.zeros((1, 4, 4, 3), np.uint8)

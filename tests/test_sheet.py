@@ -89,13 +89,20 @@ def make_folder(folder: Path, made: Made) -> Path:
         {"index": i, "start": i * made.length, "end": (i + 1) * made.length, "frame": i}
         for i in range(made.shots)
     ]
-    _write(folder, "shots", {"film": "film.mp4", "end": end, "damage": None, "shots": rows})
+    _write(folder, "shots", {"film": "film.mp4", "end": end, "damage": None, "holes": [], "shots": rows})
     spoken = [
         {"start": r["start"] + 2.5, "end": r["start"] + 3.5, "kind": kind, "text": f"Words {r['index']}"}
         for r, kind in zip(rows, ["speech", "lyrics"] * made.shots, strict=False)
     ]
     spoken[0]["speaker"] = "Anna"
-    _write(folder, "speech", {"source": "subtitles", "detail": "subtitles film.srt", "speech": spoken})
+    about = {
+        "source": "subtitles",
+        "detail": "subtitles film.srt",
+        "warnings": [],
+        "singing": [],
+        "shouts": [],
+    }
+    _write(folder, "speech", {**about, "speech": spoken})
     starts = [r["start"] + 0.2 for r in rows[:: made.every]]
     slots = [
         {"id": slot_id(s), "start": s, "end": s + 2, "max_words": 9, "credits": False}

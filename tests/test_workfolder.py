@@ -42,6 +42,16 @@ def test_a_step_is_made_once_for_a_key(tmp_path: Path) -> None:
             assert folder.step("thing", key, lambda value=value: {"value": value})["value"] == wanted  # type: ignore[misc]
 
 
+def test_a_record_with_another_key_is_made_again_whatever_it_holds(tmp_path: Path) -> None:
+    """Of a version that wrote otherwise, say: what has our key is held against its shape."""
+    file = tmp_path / "speech.json"
+    file.write_text('{"key": "speech/3", "heard": "in another way"}')
+    with WorkFolder(tmp_path) as folder:
+        assert folder.known("speech", "speech/4") is None
+        with pytest.raises(WorkFolderError, match=r"speech\.json is damaged"):
+            folder.known("speech", "speech/3")
+
+
 @pytest.mark.parametrize("damage", [b"", b"[]", b'{"key": "k1", "va', b"\xff\xfe"])
 def test_a_damaged_step_is_refused_and_made_again_where_it_is_deleted(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "thing.json").write_bytes(damage)
@@ -161,29 +171,38 @@ def test_what_was_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monke
         assert (run.configs, run.assignments) == (("gpt-4o", "tv-ad"), ("story.on=true",))
 
 
-@pytest.mark.parametrize(
-    ("group", "value", "refusal"),
-    [
-        ("slots", {"breath": 0.5, "snap": 1}, None),
-        ("text", {"threads": 1}, None),
-        ("text", {"threads": 4}, r"text.threads = 4 cannot be set any more: it is always 1"),
-        ("stage2", {"novelty": 3}, r"another shotad.*stage2\.novelty"),
-    ],
-)
-def test_a_record_of_other_settings_is_read_or_told(
-    tmp_path: Path, group: str, value: dict[str, object], refusal: str | None
-) -> None:
-    with WorkFolder(tmp_path) as folder:
-        write_settings(folder, Config(), None, Given())
-    file = tmp_path / "settings.json"
+def test_settings_that_there_are_not_are_refused(tmp_path: Path) -> None:
+    file = written_settings(tmp_path)
     record = json.loads(file.read_text())
-    record["config"][group] = record["config"].get(group, {}) | value
+    record["config"]["stage2"]["novelty"] = 3
     file.write_text(json.dumps(record))
-    if refusal is None:
-        assert read_settings(file).config == Config()
-    else:
-        with pytest.raises(WorkFolderError, match=refusal):
-            read_settings(file)
+    with pytest.raises(WorkFolderError, match=r"settings\.json cannot be used.*stage2\.novelty"):
+        read_settings(file)
+
+
+def written_settings(folder: Path) -> Path:
+    """The settings record of a work folder."""
+    with WorkFolder(folder) as opened:
+        write_settings(opened, Config(), None, Given())
+    return folder / "settings.json"
+
+
+def test_a_work_folder_of_another_format_is_refused_unless_all_is_made_again(tmp_path: Path) -> None:
+    file = written_settings(tmp_path)
+    record = json.loads(file.read_text())
+    for version, maker, remedy in ((1, "an older shotad", "--force"), (99, "a newer shotad", "--out")):
+        # Settings that are there no more are no matter: the folder as a whole is told.
+        other = {**record, "schema_version": version, "config": {"text": {"threads": 4}}}
+        file.write_text(json.dumps(other))
+        for refused in (lambda: WorkFolder(tmp_path).__enter__(), lambda: read_settings(tmp_path)):
+            with pytest.raises(WorkFolderError, match=rf"was made by {maker} \(format {version};") as caught:
+                refused()
+            assert remedy in caught.value.hint
+            assert "in use" not in caught.value.what
+    assert json.loads(file.read_text()) == other, "nothing is changed"
+    with WorkFolder(tmp_path, force=True) as folder:
+        write_settings(folder, Config(), None, Given())
+    assert read_settings(tmp_path).config == Config()
 
 
 def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

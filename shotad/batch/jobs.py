@@ -202,7 +202,7 @@ def run_key(job: FilmJob) -> str:
     """
     given = (job.subtitles, job.cast, job.cast_photos)
     terms = (job.config, job.cast_key, job.start, job.end, job.rate, sorted(job.makes), job.sheet)
-    return key_of(job.stamp or _stamp(job.film), *terms, *(one and _stamp(one) for one in given))
+    return key_of("film/1", job.stamp or _stamp(job.film), *terms, *(one and _stamp(one) for one in given))
 
 
 def _stamp(place: str) -> Any:

@@ -218,7 +218,6 @@ from .redaction import (
     without_sent_secrets as without_sent_secrets,
 )
 from .runsettings import (
-    SETTINGS as SETTINGS,
     Given as Given,
     GivenCast as GivenCast,
     RunSettings as RunSettings,
@@ -329,8 +328,10 @@ from .weight_store import (
     weights_folder as weights_folder,
 )
 from .workfolder import (
+    SETTINGS as SETTINGS,
     RecordLog as RecordLog,
     WorkFolder as WorkFolder,
+    check_format as check_format,
     key_of as key_of,
     read_record as read_record,
     readable_json as readable_json,

@@ -258,8 +258,9 @@ class _Shot(_Timed):
 
 class _Shots(_Keyed):
     end: Annotated[float, Field(gt=0, le=_LONGEST)]
-    film: str = ""
-    damage: str | None = None
+    film: str
+    damage: str | None
+    holes: list[Span]
     shots: Annotated[list[_Shot], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -279,19 +280,19 @@ class _Utterance(_Timed):
 
 
 class _Speech(_Keyed):
-    source: str = ""
-    detail: str | None = None
-    warnings: list[str] = []
+    source: str
+    detail: str | None
+    warnings: list[str]
     speech: list[_Utterance]
-    singing: list[Span] = []
-    shouts: list[Span] = []
+    singing: list[Span]
+    shouts: list[Span]
 
 
 class _Heard(_Keyed):
     heard: list[Span] | None
-    notes: list[str] = []
-    singing: list[Span] = []
-    shouts: list[Span] = []
+    notes: list[str]
+    singing: list[Span]
+    shouts: list[Span]
 
 
 class _Slot(_Timed):
@@ -313,8 +314,8 @@ class _Hand(_Record):
 
 
 class _Slots(_Keyed):
-    failed: list[_Failed] = []
-    warnings: list[str] = []
+    failed: list[_Failed]
+    warnings: list[str]
     gaps: list[Span] = []
     hand: _Hand | None = None
     slots: list[_Slot]
@@ -430,7 +431,7 @@ class _Given(_Record):
     shots: str | None
     start: Second
     end: Second | None
-    cast: _CastGiven | None = None
+    cast: _CastGiven | None
 
 
 class _Settings(_Record):
@@ -527,8 +528,8 @@ class _Asked(_Keyed):
     prompt: list[dict[str, Any]]
     raw: str
     error: str | None
-    finish: str | None = None
-    tries: list[dict[str, Any]] = []
+    finish: str
+    tries: list[dict[str, Any]]
 
 
 def _checked_notes(notes: dict[str, Any]) -> dict[str, Any]:
@@ -544,11 +545,11 @@ class _Stage1(_Asked, _Timed):
     effective_scale: Number
     factors: list[str]
     overlay: str | None
-    characters: list[dict[str, Any]] = []
-    heard: list[dict[str, Any]] = []
+    characters: list[dict[str, Any]]
+    heard: list[dict[str, Any]]
     frame_size: tuple[Count, Count] | None
-    leaks: list[str] = []
-    invented: list[str] = []
+    leaks: list[str]
+    invented: list[str]
     steps: dict[str, str]
     explanation: str
     engine: str
@@ -557,8 +558,8 @@ class _Stage1(_Asked, _Timed):
 
 class _Stage2(_Asked):
     candidates: list[str]
-    complaints: dict[str, Any] = {}
-    unseen: dict[str, Any] | None = {}
+    complaints: dict[str, Any]
+    unseen: dict[str, Any]
     notes: dict[str, Any]
 
 

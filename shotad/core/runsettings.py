@@ -39,10 +39,7 @@ from shotad.core.trust import (
     sealed,
     without_foreign,
 )
-from shotad.core.workfolder import WorkFolder, read_record
-
-SETTINGS = "settings.json"
-SCHEMA = 1
+from shotad.core.workfolder import FORMAT, SETTINGS, WorkFolder, check_format, read_record
 
 PLANNING = ("film", "shots", "speech", "slots")
 """Groups of settings by which slots are planned."""
@@ -168,7 +165,7 @@ def write_settings(
     """
     _refuse_other_programs(folder.path / SETTINGS)
     record = {
-        "schema_version": SCHEMA,
+        "schema_version": FORMAT,
         "shotad": __version__,
         "film": {
             "name": None if film_path is None else film_path.name,
@@ -245,16 +242,15 @@ def _sealed_files(record: Mapping[str, Any]) -> dict[str, Any]:
 def read_settings(path: Path) -> RunSettings:
     """The run that ``path``, ``settings.json`` or its folder, describes.
 
-    Raises WorkFolderError where it is missing, damaged or of a newer shotad.
+    Raises WorkFolderError where it is missing, damaged or of another version of shotad.
     """
     file = path / SETTINGS if path.is_dir() else path
+    check_format(file.parent)
     remedy = "Run shotad describe on the film again; what is done is not asked for twice."
     record = read_record(file, remedy)
     if record is None:
         raise WorkFolderError(f"There is no {file}, so the run's settings are not known.", remedy)
     try:
-        if record["schema_version"] > SCHEMA:
-            raise ValueError(f"schema_version {record['schema_version']} is that of a newer shotad")
         film = record["film"]
         run = RunSettings(
             config=build_settings(Config, record["config"]),
@@ -269,7 +265,7 @@ def read_settings(path: Path) -> RunSettings:
     except ValueError as trouble:
         raise WorkFolderError(f"{file} is damaged: {trouble}.", remedy) from None
     except ConfigError as trouble:
-        raise WorkFolderError(f"{file} was written by another shotad: {trouble.what}", remedy) from None
+        raise WorkFolderError(f"{file} cannot be used: {trouble.what}", remedy) from None
     except UsageError as trouble:
         raise WorkFolderError(f"{file} is damaged: {trouble.what}", remedy) from None
 

@@ -19,19 +19,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticCustomError
 
 from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError, did_you_mean, quoted
 from shotad.core.text_files import read_text_file
@@ -46,30 +38,6 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False)
 
-    former: ClassVar[Mapping[str, Any]] = {}
-    """What was a setting once and is a constant beside its code now, with its value then, as JSON. A config
-    that names it at that value is still good, and keys of records hold it still (`with_former`). Whoever
-    changes such a constant gives the record that depends on it another number, as for any other constant."""
-
-    rule_book: ClassVar[Mapping[str, Settings]] = {}
-    """What the setting ``rules`` stands for, by its value: settings of before that nobody moved one by one. A
-    config that names them is good where they are those of one value; keys of records hold them still."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_former(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        if cls.rule_book:
-            given = _ruled(given, cls.rule_book, cls.model_fields["rules"].default)
-        for key, was in cls.former.items():
-            if key in given and (odd := _odd(given[key], was, key)):
-                dotted, value, always = odd
-                raise PydanticCustomError(
-                    "former_setting", "{key} is {was}", {"key": dotted, "value": value, "was": always}
-                )
-        return {key: value for key, value in given.items() if key not in cls.former}
-
     @field_validator("*", mode="before")
     @classmethod
     def _no_value_of_another_kind(cls, given: Any, info: ValidationInfo) -> Any:
@@ -79,19 +47,6 @@ class Settings(BaseModel):
         if isinstance(given, str) and "\0" in given:
             raise ValueError("It holds a NUL character")
         return given
-
-    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The group as JSON, with what once were settings: what keys of records are made of, so that a record
-        of an earlier version stays good. ``leave_out`` maps what is left out to True, or a group to the same
-        of its own."""
-        out = leave_out or {}
-        tree = {**copy.deepcopy(dict(self.former)), **self.model_dump(mode="json")}
-        for key, value in self:
-            if isinstance(value, Settings):
-                tree[key] = value.with_former(out.get(key) if isinstance(out.get(key), Mapping) else None)
-        if self.rule_book:
-            _merge(tree, self.rule_book[tree.pop("rules")].model_dump(mode="json"))
-        return {key: value for key, value in tree.items() if out.get(key) is not True}
 
 
 def is_number(field: FieldInfo) -> bool:
@@ -124,48 +79,6 @@ def number_settings(model: type[BaseModel], prefix: str = "") -> dict[str, Field
 def _group_of(field: FieldInfo) -> type[BaseModel] | None:
     kinds = (field.annotation, *get_args(field.annotation))
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
-
-
-_NEVER = object()
-"""In place of a former value: there never was such a setting."""
-
-
-def _odd(given: Any, was: Any, key: str) -> tuple[str, Any, Any] | None:
-    """The first key that is given otherwise than it was, the value given, and the one that it had."""
-    if not (isinstance(was, Mapping) and isinstance(given, Mapping)):
-        same = given == was or (isinstance(given, tuple) and list(given) == was)
-        return None if same else (key, given, was)
-    odd = (_odd(value, was.get(inner, _NEVER), f"{key}.{inner}") for inner, value in given.items())
-    return next((one for one in odd if one), None)
-
-
-def _ruled(given: Mapping[str, Any], book: Mapping[str, Settings], usual: str) -> dict[str, Any]:
-    """What is given, with ``rules`` in place of the settings that it stands for, of the group or of groups
-    within it."""
-    meant: dict[str, dict[str, Any]] = {}
-    for rules, settings in book.items():
-        # {"recall": {"windows": "all"}} → {"recall.windows": "all"}
-        meant[rules] = {}
-        for key, value in settings.model_dump(mode="json").items():
-            group = value if isinstance(value, Mapping) else {"": value}
-            meant[rules] |= {f"{key}.{inner}".rstrip("."): one for inner, one in group.items()}
-    rest, named = dict(given), {}
-    for key in meant[usual]:
-        above, _, inner = key.rpartition(".")
-        if above and isinstance(rest.get(above), Mapping) and inner in rest[above]:
-            rest[above] = dict(rest[above])
-            named[key] = rest[above].pop(inner)
-        elif not above and key in rest:
-            named[key] = rest.pop(key)
-    now = rest.get("rules", usual)
-    odd = {rules: [key for key, value in named.items() if value != its[key]] for rules, its in meant.items()}
-    if odd.get(now):
-        whole = [rules for rules, others in odd.items() if not others and len(named) == len(meant[usual])]
-        if not whole:
-            what = {"key": odd[now][0], "value": named[odd[now][0]], "rules": " or ".join(book)}
-            raise PydanticCustomError("ruled_setting", "{key} goes by rules", what)
-        rest["rules"] = whole[0]
-    return rest
 
 
 Group = TypeVar("Group", bound=Settings)
@@ -393,18 +306,6 @@ def _assign(tree: dict[str, Any], dotted: str, value: Any) -> None:
 
 def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]:
     dotted = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "former_setting":
-        context = error["ctx"]
-        dotted = ".".join([*map(str, error["loc"]), context["key"]])
-        if context["was"] is _NEVER:
-            return f"There is no setting {dotted}.", "Take it out of the settings."
-        value = quoted(context["value"])
-        what = f"{dotted} = {value} cannot be set any more: it is always {context['was']!r}."
-        return what, "Take it out of the settings."
-    if error["type"] == "ruled_setting":
-        group, context = ".".join(map(str, error["loc"])), error["ctx"]
-        what = f"{group}.{context['key']} = {quoted(context['value'])} cannot be set by itself any more."
-        return what, f"Set {group}.rules: {context['rules']}."
     if error["type"] == "extra_forbidden":
         names, value = setting_names(model), error["input"]
         while isinstance(value, Mapping) and len(value) == 1:  # down to the value of an unknown group

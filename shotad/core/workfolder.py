@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from filelock import Timeout
+from pydantic import BaseModel
 
 from shotad.core.errors import InUse, ShotadError, WorkFolderError
 from shotad.core.files import (
@@ -35,8 +36,15 @@ from shotad.core.files import (
     write_text,
 )
 from shotad.core.progress import is_text, printable
-from shotad.core.records import record_in, shape_of, whole_record
+from shotad.core.records import parse_json, record_in, shape_of, whole_record
 from shotad.core.redaction import without_sent_secrets
+
+SETTINGS = "settings.json"
+"""The record of what a run was asked to do, which also says which format the folder has."""
+
+FORMAT = 2
+"""The format of a work folder. Raise it when a record changes so that those made before cannot be read any
+more; a folder of another format is refused (see `check_format`)."""
 
 _LOCK = ".lock"
 _LOCKS = frozenset({_LOCK, ".track.lock"})
@@ -56,7 +64,11 @@ _LONGEST_STEM = 200
 
 
 def key_of(*parts: Any) -> str:
-    """Hash of JSON values: 16 hex digits, the same for the same values on every machine."""
+    """Hash of JSON values: 16 hex digits, the same for the same values on every machine.
+
+    The first part of a record's key is the step that made it and the version of its code: ``shots/3``. Who
+    changes what a step finds for the same input raises the number, and its records are made again.
+    """
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=plain)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -90,8 +102,38 @@ def refuse_special_records(folder: Path) -> None:
             refuse_special(folder / name)
 
 
+def check_format(folder: Path) -> None:
+    """Raise WorkFolderError where another version of shotad wrote ``folder``, in another format.
+
+    Settings that are missing or cannot be read say nothing of it: `read_settings` judges those.
+    """
+    try:
+        settings = parse_json(read_file(folder / SETTINGS))
+        version = settings["schema_version"]
+        is_ours = "shotad" in settings
+    except (OSError, WorkFolderError, ValueError, KeyError, TypeError):
+        return
+    if not is_ours or not isinstance(version, int) or version == FORMAT:
+        return
+    formats = f"format {version}; this one has {FORMAT}"
+    if version > FORMAT:
+        raise WorkFolderError(
+            f"The work folder {folder} was made by a newer shotad ({formats}).",
+            "Use that version, or name another with --out.",
+        )
+    raise WorkFolderError(
+        f"The work folder {folder} was made by an older shotad ({formats}).",
+        "Name another with --out, or have it made again by shotad describe --force, which keeps the edits in "
+        "its track.json.",
+    )
+
+
 class WorkFolder:
-    """An open work folder, held by one process at a time."""
+    """An open work folder, held by one process at a time.
+
+    ``force``: no record that is in it is used again. Entering it raises WorkFolderError for a folder of
+    another format, unless ``force`` is set, and InUse while another process holds it.
+    """
 
     def __init__(self, path: Path, *, force: bool = False) -> None:
         self.path = path
@@ -99,6 +141,15 @@ class WorkFolder:
         self._fresh: set[str] = set()
         self._open = ExitStack()
         self._is_new = False
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether another version of shotad wrote it: only what people did is read of it."""
+        try:
+            check_format(self.path)
+        except WorkFolderError:
+            return True
+        return False
 
     def __enter__(self) -> Self:
         if not is_text(str(self.path.absolute())):
@@ -110,6 +161,8 @@ class WorkFolder:
         with explained(self.path, "cannot be made"):
             make_folder(self.path, self.path, "cannot be made")
         refuse_special_records(self.path)
+        if not self._force:
+            check_format(self.path)
         lock = lock_file(self.path / _LOCK, timeout=0)
         try:
             with explained(self.path, "cannot be written"):
@@ -169,9 +222,18 @@ class WorkFolder:
 
     def known(self, name: str, key: str) -> dict[str, Any] | None:
         """What ``NAME.json`` holds, if it has this key and the run was not told to redo everything."""
-        found = None if self._is_forced(name) else self.read_json(f"{name}.json")
+        is_forced = self._is_forced(name)
         self._fresh.add(name)
-        return found if found is not None and found.get("key") == key else None
+        if is_forced or self._is_stale(name, key):
+            return None
+        return self.read_json(f"{name}.json")
+
+    def _is_stale(self, name: str, key: str) -> bool:
+        """Whether ``NAME.json`` has another key: it is made again, whatever shape it has by now."""
+        try:
+            return bool(parse_json(read_file(self.path / f"{name}.json"))["key"] != key)
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return False  # reading it says what is wrong
 
     def log_of_records(self, name: str) -> RecordLog:
         """The records of ``NAME.jsonl``; empty where the run was told to redo everything."""
@@ -280,8 +342,8 @@ def _line(record: Json) -> str:
 
 def plain(value: Any) -> Any:
     """What JSON has no word for, of settings and numpy, as what it has."""
-    if hasattr(value, "with_former"):
-        return value.with_former()
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is no JSON value")

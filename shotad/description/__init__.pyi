@@ -73,6 +73,7 @@ from .lint_material import (
 )
 from .pipeline import (
     ADDED as ADDED,
+    LINE_STEPS as LINE_STEPS,
     Outcome as Outcome,
     check_edits as check_edits,
     describe as describe,

@@ -281,10 +281,6 @@ def _record(cast: Cast, models: FaceModels, seen: Mapping[int, ShotFaces]) -> di
     return {"models": models.identity, "cast": people, "tracks": tracks}
 
 
-REVISION = 1
-"""Raise it with every change of what a record holds."""
-
-
 @dataclass(frozen=True, slots=True)
 class FaceSearch:
     """Where faces are looked for in one shot: at the seconds ``looks``; ``frames`` are shown besides."""
@@ -378,7 +374,7 @@ def ticks_in(start: float, end: float, rate: float) -> list[float]:
 def _key(want: FaceSearch, shown: object, models: FaceModels) -> str:
     interval = want.shot.interval
     moments = [want.looks, want.frames]
-    return key_of("faces", REVISION, shown, models.identity, [interval.start, interval.end], moments)
+    return key_of("faces/1", shown, models.identity, [interval.start, interval.end], moments)
 
 
 def _looked(wanted: Sequence[FaceSearch], pictures: Pictures, models: FaceModels) -> Iterator[dict[str, Any]]:

@@ -95,8 +95,11 @@ def folders_with_faces(cast: Path) -> tuple[Path, ...]:
 
 
 def clear_all(path: Path) -> Cleared:
-    """Remove all that a work folder knows of faces. Raises WorkFolderError while it is in use."""
-    with WorkFolder(path):
+    """Remove all that a work folder, of whatever format, knows of faces.
+
+    Raises WorkFolderError while it is in use.
+    """
+    with WorkFolder(path, force=True):
         there = [file for file in _files(path) if os.path.lexists(file)]
         for file in there:
             file.unlink()

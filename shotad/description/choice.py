@@ -300,7 +300,7 @@ def by_engine(
             return able[0]
         texts = [lines[i].text for i in able]
         request = choice_request(texts, situation, config)
-        key = key_of("choice", request_record(request, identity), [])
+        key = key_of("choice/1", request_record(request, identity))
         record = known(key)
         if record is None or record.get("error") is not None:
             reply = ask(request)

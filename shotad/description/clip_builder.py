@@ -64,6 +64,9 @@ from shotad.grammar import (
 FALLBACK_RATE = Fraction(24)
 """Frames a second where a container gives none; the reader still delivers the frame of each moment."""
 
+GRAMMAR_STEP = "grammar/2"
+"""The step that measures threads and shot scales, and its version (see `key_of`)."""
+
 SAVE_EVERY = 16
 """Clips after which ``grammar.json`` is written, so that a killed run loses little."""
 
@@ -107,11 +110,10 @@ class ClipBuilder:
     ) -> None:
         self._context, self._able = context, able
         self._readers, self.warnings = readers or make_readers(context.config, context.progress)
-        matching = context.config.threads.with_former(
-            dict.fromkeys(("features", "revision", "threshold", "span"), True)
-        )
+        # The features are told by the names of the readers; the threshold judges what was measured.
+        matching = context.config.threads.model_dump(mode="json", exclude={"features", "threshold"})
         self._key = key_of(
-            "grammar/1", context.film_key, context.frames.key, matching, None, _names(self._readers)
+            GRAMMAR_STEP, context.film_key, context.frames.key, matching, _names(self._readers)
         )
         known = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
         book = book_of(known["shots"], known["pairs"], guessed=self._readers.scales is not None)

@@ -282,7 +282,6 @@ PIXELS = 854 * 480
 """Size of the frames; small letters are no titles."""
 _STRETCH = 10.0
 """Seconds that count as a shot: what stays in a corner over three is a sender's mark."""
-_SCHEMA = 2
 
 
 def read_screen(
@@ -302,7 +301,7 @@ def read_screen(
 
     with open_film(path, reader=config.film.reader) as film:
         spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
-        key = key_of(_SCHEMA, film.info.fingerprint, [EVERY, PIXELS], spoken)
+        key = key_of("screen/2", film.info.fingerprint, [EVERY, PIXELS], spoken)
         known = kept_texts(folder, film.info.fingerprint, key)
         if known is not None:
             return known

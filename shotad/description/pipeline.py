@@ -18,13 +18,15 @@ from pathlib import Path
 from shotad import __version__
 from shotad.core import Config, FilmInfo, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
 from shotad.description.cast_recognition import cast_of
-from shotad.description.clip_builder import ClipBuilder, get_ready
+from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines, Used
 from shotad.description.inputs import check_inputs
-from shotad.description.preparing import RunContext, prepare
+from shotad.description.preparing import SHOTS_STEP, RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter
 from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1 import STAGE1_STEP
+from shotad.description.stage2 import STAGE2_STEP
 from shotad.description.worksheet import keep_material, read_worksheet
 from shotad.description.worksheet_page import write_sheet
 from shotad.film import (
@@ -54,6 +56,9 @@ from shotad.script import (
     timecode,
     track_lock,
 )
+
+LINE_STEPS = (SHOTS_STEP, GRAMMAR_STEP, STAGE1_STEP, STAGE2_STEP)
+"""The steps on which a line depends, each with the version of its code (see `key_of`)."""
 
 
 @dataclass(frozen=True, slots=True)

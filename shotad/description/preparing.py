@@ -20,7 +20,6 @@ from shotad.core import (
     ScriptError,
     Shot,
     ShotadError,
-    SpeechSettings,
     SubtitleError,
     UsageError,
     Utterance,
@@ -66,6 +65,9 @@ from shotad.film import (
 )
 from shotad.script import given_shots, slot_cues, timecode
 from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
+
+SHOTS_STEP = "shots/4"
+"""The step that finds shots, and its version: raise it with every change of the cuts (see `key_of`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def prepare(context: RunContext) -> Prepared:
     credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
     keys = tuple(step["key"] for step in (found, spoken, rolled))
     planned = slots_step(context, gaps, shots, end, credits_, voices_of(spoken), keys, hand)
-    warnings = [found.get("damage"), *planned.get("warnings", ())]
+    warnings = [found["damage"], *planned["warnings"]]
     if context.film.clock_jumps:
         times = "once" if context.film.clock_jumps == 1 else f"{context.film.clock_jumps} times"
         what = f"The film's clock jumps {times}, as where recordings were joined"
@@ -146,7 +148,7 @@ def prepare(context: RunContext) -> Prepared:
         speech=speech,
         gaps=gaps,
         slots=slots_of(planned["slots"]),
-        failed=tuple((row["id"], row["reason"]) for row in planned.get("failed", ())),
+        failed=tuple((row["id"], row["reason"]) for row in planned["failed"]),
         warnings=tuple(text for text in warnings if text),
         hand=hand,
     )
@@ -203,9 +205,7 @@ def voice_rows(voices: Voices) -> dict[str, Any]:
 
 def voices_of(record: Mapping[str, Any]) -> Voices:
     """The voices that `voice_rows` wrote into a record."""
-    singing, shouts = (
-        tuple(Interval(*pair) for pair in record.get(name, ())) for name in ("singing", "shouts")
-    )
+    singing, shouts = (tuple(Interval(*pair) for pair in record[name]) for name in ("singing", "shouts"))
     return Voices(singing, shouts)
 
 
@@ -242,14 +242,14 @@ def heard_step(context: RunContext) -> HeardSpeech | None:
 
     Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
     """
-    key = key_of("heard/2", context.film_key, SpeechSettings.former, context.config.film.audio_track)
+    key = key_of("heard/2", context.film_key, context.config.film.audio_track)
 
     def make() -> dict[str, Any]:
         for name in HEARING_WEIGHTS:
             weights_file(name, context.progress)
         heard = hear_speech(context.film, context.config.film.audio_track, context.progress)
         if heard is None:
-            return {"heard": None, "notes": []}
+            return {"heard": None, "notes": [], **voice_rows(Voices())}
         rows = {"heard": interval_rows(heard.intervals), "notes": list(heard.notes)}
         return {**rows, **voice_rows(heard.voices)}
 
@@ -263,7 +263,7 @@ def heard_step(context: RunContext) -> HeardSpeech | None:
 def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
     """The shots: given, or found in one pass, which fills ``store``. Kept in ``shots.json``."""
     film, config, given = context.film, context.config, context.given.shots
-    key = key_of("shots/3", context.film_key, config.shots, _content(given, "shots", ScriptError))
+    key = key_of(SHOTS_STEP, context.film_key, config.shots, _content(given, "shots", ScriptError))
 
     def make() -> dict[str, Any]:
         if given is not None:

@@ -46,6 +46,9 @@ from shotad.description.slotplan import SlotPlan, names_of, shown_people, told_o
 from shotad.film import FITTING, SoundSeeker, choose_track, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 
+STAGE1_STEP = "stage1/1"
+"""The step, and the version of how its answers are read and kept (see `key_of`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Read:
@@ -201,7 +204,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
     material: list[Any] = [pixels, shown, frames, request_record(request, engine.identity)]
     if not engine.abilities.wants_overlay:  # it measures: what a voice reads out is told by its words
         material.append([utterance.text for utterance in plan.speech])
-    key = key_of(*material, *known)
+    key = key_of(STAGE1_STEP, *material, *known)
     return Stage1Question(plan, engine, config, steps, request, key, people, marks)
 
 

@@ -78,6 +78,9 @@ from shotad.script import (
     quotations,
 )
 
+STAGE2_STEP = "stage2/1"
+"""The step, and the version of how its answers are read and kept (see `key_of`)."""
+
 
 def stage2_question(
     plan: SlotPlan,
@@ -118,7 +121,7 @@ def stage2_question(
     how += [character_row(c) for c in presence.cast if c.id in named]
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks), shown, prompt_hash(["verify"])]
-    key = key_of(how, request_record(request, engine.identity))
+    key = key_of(STAGE2_STEP, how, request_record(request, engine.identity))
     return Question(plan, engine, config, request, repairs, key, description.text, story.text)
 
 

@@ -341,7 +341,8 @@ class Telling:
             messages = renewal_messages(self._memory.told(about, numbered=True), passage)
             for attempt in ("story", "story again"):
                 seed = slot_seed(self._config.seed, f"{slot_id}/{attempt}")
-                key = key_of(prompt_record(messages), identity_record(self._writes), seed, self._last)
+                asked = prompt_record(messages), identity_record(self._writes), seed, self._last
+                key = key_of("story/1", *asked)
                 record = self._known(key)
                 if record is None:
                     sampling = SamplingSettings(max_tokens=ANSWER_TOKENS)

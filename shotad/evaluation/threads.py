@@ -369,8 +369,8 @@ def _shown(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-SCORES = 1
-"""Goes up when the way of scoring changes, so that kept scores are made again."""
+THREADS_STEP = "threads/1"
+"""The step that scores pairs of shots, and its version: raise it when the way of scoring changes."""
 
 DECIMALS = 6
 """Of the scores, so that a record reads back as it was."""
@@ -403,7 +403,7 @@ def score_clips(
             made: dict[Setup, Floats] = {}
             try:
                 with _opened(clip, reader) as film:
-                    of = ("threads", SCORES, film.info.fingerprint, rate, reader, shots, maker.identity)
+                    of = (THREADS_STEP, film.info.fingerprint, rate, reader, shots, maker.identity)
                     for setup in setups:
                         how = by_patches if setup.match == "patches" else []
                         keys[setup] = key_of(*of, [setup.frames, setup.match, *how])

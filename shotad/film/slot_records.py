@@ -29,6 +29,8 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     interval_rows,
+    parse_json,
+    read_file,
     read_record,
     readable_json,
     shots_of,
@@ -251,11 +253,10 @@ def hand_in_both(one: HandSlots, other: HandSlots) -> HandSlots:
 def refuse_lost_slots(folder: Path) -> None:
     """Raise EditConflict where ``slots.hand.json`` has not all that a person did to the slots of the last
     run: it was deleted, or put back from a backup."""
-    record = read_record(folder / "slots.json") or {}
-    row = record.get("hand")
-    if row is None:
+    planned = _hand_of_plan(folder)
+    if planned is None:
         return
-    planned, there = _hand_of(row), read_hand_slots(folder)
+    there = read_hand_slots(folder)
     added = [time for time in planned.added if time not in there.added]
     removed = [slot.interval for slot in planned.removed if slot not in there.removed]
     if not (added or removed):
@@ -279,10 +280,26 @@ _SHOWN = 3
 
 def forget_lost_slots(folder: Path) -> None:
     """Have the slots planned anew by what ``slots.hand.json`` still holds."""
-    record = read_record(folder / "slots.json") or {}
-    if "hand" in record:
+    if _hand_of_plan(folder) is not None:
+        record = parse_json(read_file(folder / "slots.json"))
         rest = {key: value for key, value in record.items() if key not in ("key", "hand")}
         write_text(folder / "slots.json", readable_json({"key": "", **rest}))
+
+
+def _hand_of_plan(folder: Path) -> HandSlots | None:
+    """What a person had done to the slots when they were planned; None where nobody had, or there is no plan.
+
+    The rest of ``slots.json`` is not looked at: another version may have written it, and it is made again.
+    """
+    file = folder / "slots.json"
+    try:
+        row = parse_json(read_file(file)).get("hand")
+        return None if row is None else _hand_of(row)
+    except FileNotFoundError:
+        return None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        read_record(file)  # says what is wrong
+        raise
 
 
 def _hand_of(row: Mapping[str, Any]) -> HandSlots:
@@ -354,11 +371,11 @@ def recorded(folder: WorkFolder, info: FilmInfo, config: Config, *, described: b
     missing or damaged.
     """
     spoken = _record(folder, "speech")
-    bare = {} if described else {"end": info.duration, "shots": (), "slots": ()}
+    bare = {} if described else {"end": info.duration, "holes": (), "shots": (), "slots": ()}
     found, planned = ({**bare, **_record(folder, name, described)} for name in ("shots", "slots"))
     speech, end = utterances_of(spoken["speech"]), float(found["end"])
     shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
-    holes = [Interval(*bounds) for bounds in found.get("holes") or ()]
+    holes = [Interval(*bounds) for bounds in found["holes"]]
     gaps = free_time(speech, end, config.speech, holes)
     return Prepared(info, end, shots, speech, tuple(gaps), slots, hand=read_hand_slots(folder.path))
 

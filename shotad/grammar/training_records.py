@@ -37,10 +37,13 @@ class MetricLog:
         if resume_after is not None and self._path.is_file():
             # Without the file's last line where the run was broken off while it was written.
             lines = self._path.read_text(encoding="utf-8").splitlines(keepends=True)
-            rows = list(csv.DictReader(line for line in lines if line.endswith("\n")))
+            rows = csv.DictReader(line for line in lines if line.endswith("\n"))
+            if tuple(rows.fieldnames or COLUMNS) != COLUMNS:
+                what = f"{self._path} is no log of training: its columns are not {', '.join(COLUMNS)}."
+                raise DatasetError(what, "Move it away.")
             try:
                 kept = [row for row in rows if int(row["step"]) <= resume_after]
-            except (KeyError, ValueError):
+            except (TypeError, ValueError):
                 what = f"{self._path} is no log of training: it has rows without a step."
                 raise DatasetError(what, "Move it away.") from None
         with replacing(self._path) as draft, draft.open("w", encoding="utf-8", newline="") as file:

@@ -23,7 +23,7 @@ from shotad.script import REDO, Cue, CueStatus, EditField
 Note = dict[str, str]
 
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
-"""What reading a record of another make raises."""
+"""What reading a record raises that a person has changed."""
 
 _FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundings"}
 """What Stage I is asked about besides people and what they do, by shot scale."""
@@ -43,7 +43,7 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
         yield note("Stage I", "What Stage I said is not recorded.")
     else:
         for section in (_grammar_notes, _people_notes):
-            with suppress(*_BROKEN):  # a record of another shotad that wrote otherwise
+            with suppress(*_BROKEN):  # a record that a person has changed
                 yield from list(section(stage1))
         yield from _tries("Stage I", stage1)
     if stage2 is None:

@@ -290,7 +290,7 @@ class Frames:
 
 
 def _seen_in(record: Any, *, redone: bool) -> Seen | None:
-    """None for a record of another shotad, or none at all."""
+    """None for a record that a person has broken, or none at all."""
     try:
         overlay, size = record.get("overlay"), record.get("frame_size")
         notes = []

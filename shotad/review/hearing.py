@@ -473,7 +473,6 @@ def keep_sound(folder: Path, data: bytes, files: int = FILES) -> Path:
     return path
 
 
-FORMAT = 1
 KEPT = 4
 """Measures kept: other audio tracks, other rates."""
 _PLACE = 20.0
@@ -587,17 +586,17 @@ class Listening:
             figures = {name: getattr(heard.loudness, name) for name in _FIGURES}
             rows = [row for row in self._rows() if row.get("key") != key][-KEPT + 1 :]
             rows.append({"key": key, **figures, "course": course})
-            write_text(self._file, readable_json({"format": FORMAT, "measures": rows}))
+            write_text(self._file, readable_json({"measures": rows}))
         return heard
 
     def _rows(self) -> list[Mapping[str, Any]]:
         found: Mapping[str, Any] = {}
         with suppress(OSError, WorkFolderError):
             found = whole_record(LOUDNESS, read_file(self._file)) or {}
-        rows = found.get("measures") if found.get("format") == FORMAT else None
+        rows = found.get("measures")
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def measure_key(programme: Programme, fingerprint: str) -> str:
     """By which a measure is known: all that changes it."""
-    return key_of(FORMAT, fingerprint, programme.track, RATE, programme.layout, programme.total)
+    return key_of("loudness/1", fingerprint, programme.track, RATE, programme.layout, programme.total)

@@ -75,7 +75,7 @@ class Proxy:
         self._order = Order(
             film.absolute(),
             inner_folder(folder.absolute(), "review") / "proxy.mp4",
-            key_of(f"proxy/{FORMAT}", info.fingerprint, settings),
+            key_of(PROXY_STEP, info.fingerprint, settings),
             config.film.reader,
             info.frame_rate if info.video_codec == STILLS else None,
             config.film.audio_track,
@@ -176,8 +176,8 @@ def _view(state: str, url: str | None, done: float, why: str) -> Json:
 NICE = 15
 """What is added to the niceness of the process: anything else on the machine goes first."""
 
-FORMAT = 2
-"""To be raised whenever what is made here changes: older copies are then made again."""
+PROXY_STEP = "proxy/2"
+"""The step that makes the copy, and its version: raise it whenever what is made changes (see `key_of`)."""
 
 
 @dataclass(frozen=True, slots=True)

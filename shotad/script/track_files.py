@@ -469,6 +469,8 @@ def translation_of(script: Path, folder: Path) -> Path | None:
 def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
     """Times of the folder's slots by id, and the seconds a word of the run that planned them; the default
     where that is not known."""
+    if folder.is_outdated:
+        return {}, Config().slots.seconds_per_word
     planned = (folder.read_json("slots.json") or {}).get("slots", ())
     known = (folder.path / SETTINGS).is_file()
     config = read_settings(folder.path).config if known else Config()

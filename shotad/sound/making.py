@@ -212,8 +212,8 @@ def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
 
 
 RECORD = "render.json"
-FORMAT = 3
-"""Raised when files are made in another way; those of before are then made again."""
+RENDER_STEP = "render/3"
+"""The step that makes files, and its version: raise it when they are made in another way (see `key_of`)."""
 
 
 class RenderRecord:
@@ -240,7 +240,7 @@ class RenderRecord:
         pauses = [[pause.at, pause.length, pause.cue_id] for pause in fitting.pauses]
         speech = [[one.start, one.end] for one in materials.speech]
         film = [materials.prepared.info.fingerprint, config.film.audio_track]
-        self._heard = key_of(FORMAT, film, takes, pauses, speech, config.mix)
+        self._heard = key_of(RENDER_STEP, film, takes, pauses, speech, config.mix)
         self._voice_before = before.get("voice")
         kept = before.get("sound")
         same = isinstance(kept, dict) and kept.get("key") == self._heard and materials.voice
@@ -273,7 +273,7 @@ class RenderRecord:
 
     def put_beside(self, path: Path, sound: Path, script: Callable[[], str]) -> None:
         """Write a side file, unless it is there, untouched, and made of the track and ``sound`` of now."""
-        key = key_of(FORMAT, __version__, sound.name, self._heard, to_json(self._materials.track))
+        key = key_of(RENDER_STEP, __version__, sound.name, self._heard, to_json(self._materials.track))
         state = _state(path)
         if state is None or self._beside.get(path.name) != [key, state]:
             write_text(path, script())
@@ -333,7 +333,7 @@ class RenderRecord:
     def _key(self, wanted: OutputFile) -> str:
         config, track = self._materials.config, self._materials.track
         tags = tags_of(track, self._materials.voice, wanted.kind)
-        parts: list[Any] = [FORMAT, __version__, wanted.kind.value, tags]
+        parts: list[Any] = [RENDER_STEP, __version__, wanted.kind.value, tags]
         if wanted.kind.is_film:
             parts += [config.container, config.extended, track.language]
         if wanted.kind is Kind.TEXT:

@@ -211,8 +211,8 @@ def _hash(data: Integers) -> str:
     return hashlib.sha256(data.astype("<i2").tobytes()).hexdigest()
 
 
-FORMAT = 1
-"""Raised when takes are made in another way; those kept before are then spoken again."""
+TAKE_STEP = "take/1"
+"""The step that speaks, and its version: raise it when takes are made in another way (see `key_of`)."""
 _ENDING = ".flac"
 _TAKE = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
 """Names of the files of takes."""
@@ -326,7 +326,7 @@ class Keeping:
 
     def _asked(self, text: str) -> tuple[str, float, Path]:
         sent, pace = self.sent(text), round(self._settings.speed, 4)
-        name = key_of(FORMAT, self._voice.identity, sent, pace) + _ENDING
+        name = key_of(TAKE_STEP, self._voice.identity, sent, pace) + _ENDING
         return sent, pace, self._folder / name
 
     def _kept(self, path: Path, sent: str, pace: float) -> Take | None:

@@ -166,7 +166,7 @@ def described(tmp_path: Path) -> Path:
         "door",
         [(2, 4, "Ann opens\nthe door."), (33, 35, "Snow falls on a roof.")],
         [(5, 28, "Ann: Who is it?"), (36, 38, "Nobody.")],
-        shots={"end": 50.0, "shots": SHOTS},
+        shots={"film": "door.mp4", "end": 50.0, "damage": None, "holes": [], "shots": SHOTS},
         grammar={**GRAMMAR, "shots": looks},
         characters={"cast": [{"id": "p1", "name": "Ann", "shots": [0]}], "tracks": []},
     )

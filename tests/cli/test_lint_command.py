@@ -16,6 +16,7 @@ from shotad.core import (
     ShotadError,
     SubtitleError,
     UsageError,
+    Utterance,
     WorkFolder,
     load_config,
     readable_json,
@@ -115,7 +116,7 @@ def test_speech_cast_and_words_may_be_named(folder: Path, tmp_path: Path) -> Non
     words.write_text("rain\n", encoding="utf-8")
     assert ("T1", "s00005000") in found(folder, "--speech", speech)
     # Subtitles that do not fit what was heard in the film are told, those of another film refused.
-    heard = {"key": "", "heard": [[20, 24], [26, 29]], "notes": []}
+    heard = {"key": "", "heard": [[20, 24], [26, 29]], "notes": [], "singing": [], "shouts": []}
     (folder / "heard.json").write_text(json.dumps(heard), encoding="utf-8")
     assert "Of 7.0 s of speech heard, 7.0 s lie outside the subtitles" in run(folder, "--speech", speech)[1]
     speech.write_text("1\n00:00:50,000 --> 00:00:52,000\nHello.\n", encoding="utf-8")
@@ -126,7 +127,7 @@ def test_speech_cast_and_words_may_be_named(folder: Path, tmp_path: Path) -> Non
 
 
 def test_records_of_the_folder_are_used(folder: Path) -> None:
-    heard = {"source": "sound", "speech": [{"start": 5.5, "end": 8, "kind": "speech", "text": ""}]}
+    heard = handmade.speech_record(Utterance(Interval(5.5, 8), ""))
     (folder / "speech.json").write_text(readable_json(heard), encoding="utf-8")
     fact = {"shot": 1, "text": "THE MILL", "kind": "title", "first": 20, "last": 22, "sure": 0.9}
     record = handmade.look("s00020000", start=20.0, end=22.0, notes={"texts": [fact, fact]})

@@ -336,3 +336,29 @@ def test_export_replaces_no_script_that_somebody_edited(
     refused(shotad("export", folder, "--out", out), "out/movie.ad.csv: 1 line was changed")
     assert shotad("import", folder, sent).code == 0
     assert shotad("export", folder, "--out", out).code == 0, "the track has it by now"
+
+
+def test_a_work_folder_of_an_older_format_is_made_again_with_its_edits(
+    describe: Describe, shotad: Shotad, edited: Path
+) -> None:
+    edit(edited / "movie.ad.srt", LATER, texts(edited)[1])
+    settings = edited / "settings.json"
+    older = settings.read_text(encoding="utf-8").replace('"schema_version": 2', '"schema_version": 1')
+    settings.write_text(older, encoding="utf-8")
+    # Whatever its records hold by now, they are not read.
+    for name in ("grammar", "shots", "slots", "speech"):
+        (edited / f"{name}.json").write_text('{"key": "k"}', encoding="utf-8")
+    before = kept(edited)
+    for said in (
+        describe(),
+        shotad("redo", edited, "1"),
+        shotad("render", edited),
+        shotad("lint", edited),
+        shotad("slots", edited.with_suffix(".mp4")),
+    ):
+        refused(said, "was made by an older shotad (format 1; this one has 2)", "--force", "--out")
+    assert (kept(edited), settings.read_text(encoding="utf-8")) == (before, older)
+    assert describe("--force").code == 0
+    assert texts(edited)[:2] == [MINE, LATER]
+    assert describe().code == 0
+    assert texts(edited)[:2] == [MINE, LATER]

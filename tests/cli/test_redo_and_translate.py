@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Config, Request, readable_json, slot_rows
+from shotad.core import Config, Request, readable_json
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.script import load_track, save_track, to_json
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.cli.program import FAKE, Said, Shotad
+from tests.handmade import slots_record
 from tests.translating.germans import GERMAN, IDS, LINES, slots_of, track_of
 
 HERE = "tests.cli.test_redo_and_translate"
@@ -105,7 +106,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "movie.shotad"
     place.mkdir()
     save_track(track_of(), place, "movie.mp4")
-    (place / "slots.json").write_text(readable_json({"slots": slot_rows(slots_of(track_of()))}))
+    (place / "slots.json").write_text(readable_json(slots_record(slots_of(track_of()))))
     return place
 
 

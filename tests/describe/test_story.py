@@ -148,7 +148,6 @@ def test_a_line_described_anew_knows_what_the_run_knew_then_and_nothing_of_later
     other.hear("Bo sleeps.", 8)
     memory = Memory.at([*other.rows.values(), *rows], 600.0)
     assert "A ghost laughs." not in [entry.text for entry in memory.entries], "of another run"
-    assert Memory.at([{"key": "k", "slot": "s1", "raw": "A note of an older version."}], 600.0).entries == []
 
 
 def test_threads_are_open_until_they_are_settled() -> None:

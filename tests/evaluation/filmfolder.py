@@ -9,6 +9,7 @@ from typing import Any
 
 from shotad.core import Interval, slot_id
 from shotad.script import Cue, FilmId, Track
+from tests.handmade import slots_record, speech_record
 
 Lines = Sequence[tuple[float, float, str]]
 """Start, end and text of each line; of dialogue ``Ann: text`` names who speaks."""
@@ -22,8 +23,8 @@ def make_folder(place: Path, film: str, lines: Lines, said: Lines = (), **record
         place / "track.json"
     )
     made: dict[str, Mapping[str, Any]] = {
-        "speech": {"speech": [utterance(*one) for one in said]},
-        "slots": {"slots": [slot(start, end) for start, end, _ in lines]},
+        "speech": speech_record() | {"speech": [utterance(*one) for one in said]},
+        "slots": slots_record(()) | {"slots": [slot(start, end) for start, end, _ in lines]},
         **records,
     }
     for name, content in made.items():

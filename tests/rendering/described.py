@@ -20,10 +20,7 @@ from shotad.core import (
     Utterance,
     WorkFolder,
     load_config,
-    shot_rows,
     slot_id,
-    slot_rows,
-    utterance_rows,
     write_settings,
 )
 from shotad.film import open_film, sound_blocks
@@ -31,6 +28,7 @@ from shotad.script import TRACK, Cue, FilmId, Track, load_track, save_track
 from shotad.sound import Rendered, parse_wanted, run_render, wanted_files
 from shotad.sound.outputs import SOUNDS
 from shotad.sound.own_voices import FakeVoice
+from tests.handmade import shots_record, slots_record, speech_record
 from tests.media import FilmSpec, SoundSpec, make_film
 from tests.sound.tones import decoded
 
@@ -77,10 +75,10 @@ def write_folder(
     shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(itertools.pairwise(bounds)))
     with WorkFolder(place) as folder:
         write_settings(folder, load_config(None, (f"language={language}", *settings)), film, Given())
-        folder.write_json("shots.json", {"end": info.duration, "shots": shot_rows(shots, cuts)})
+        folder.write_json("shots.json", shots_record(shots, cuts, info.duration))
         said = [Utterance(one, "Where is the key to the garden?") for one in speech]
-        folder.write_json("speech.json", {"key": "k", "speech": utterance_rows(said)})
-        folder.write_json("slots.json", {"slots": slot_rows(slots)})
+        folder.write_json("speech.json", speech_record(*said))
+        folder.write_json("slots.json", slots_record(slots))
         track = Track(FilmId(film.name, info.fingerprint, info.duration), language, (), "0.1.0", cues)
         save_track(track, folder.path, film.name)
     return place

@@ -36,6 +36,7 @@ from shotad.film import Prepared, open_film, second_of, tick_of
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
 from shotad.review.frames import FrameNote, Frames, mark_of
+from tests.handmade import slots_record
 from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 from tests.runs import QUICK, SMALL
@@ -72,7 +73,7 @@ def record(key: str = "k1", overlay: str | None = None, **more: Any) -> dict[str
 def described(folder: Path, *records: dict[str, Any], given: bool = False) -> None:
     """A work folder with these records of Stage I."""
     folder.mkdir(exist_ok=True)
-    slots: dict[str, Any] = {"key": "k", "slots": []} if given else {"key": "k", "gaps": [], "slots": []}
+    slots = {**slots_record(()), **({} if given else {"gaps": []})}
     (folder / "slots.json").write_text(json.dumps(slots), encoding="utf-8")
     lines = "".join(json.dumps(found) + "\n" for found in records)
     (folder / "stage1.jsonl").write_text(lines, encoding="utf-8")

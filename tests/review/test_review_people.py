@@ -24,9 +24,7 @@ from shotad.core import (
     Slot,
     WorkFolder,
     read_settings,
-    shot_rows,
     slot_id,
-    slot_rows,
     write_settings,
 )
 from shotad.description import clear_all, read_worksheet, write_sheet
@@ -38,6 +36,7 @@ from shotad.review.work import remember_cast
 from shotad.script import Cue, FilmId, LineState, Track, load_track, save_track
 from shotad.sight import CastFile
 from tests.cast.discoveringroom import EPISODE
+from tests.handmade import shots_record, slots_record, speech_record
 from tests.painted_faces import look_for_painted_faces, paint_film
 from tests.review.sessions import session_of
 
@@ -66,10 +65,10 @@ def run(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shots = tuple(Shot(i, span) for i, span in enumerate(spans))
     with WorkFolder(place) as folder:
         write_settings(folder, Config(), film, Given())
-        folder.write_json("speech.json", {"key": "k", "speech": []})
-        folder.write_json("slots.json", {"slots": slot_rows(slots)})
+        folder.write_json("speech.json", speech_record())
+        folder.write_json("slots.json", slots_record(slots))
         cuts = [int(second * 24) for second in CUTS[1:-1]]
-        folder.write_json("shots.json", {"end": info.duration, "shots": shot_rows(shots, cuts)})
+        folder.write_json("shots.json", shots_record(shots, cuts, info.duration))
         named = FilmId(film.name, info.fingerprint, info.duration)
         save_track(Track(named, "en", (), "0", cues), place, film.name)
     return place

@@ -368,8 +368,11 @@ def plain(folder: Path, resume_after: int | None = None) -> MetricLog:
 
 
 def test_resuming_takes_out_what_came_after_and_what_was_cut_off(tmp_path: Path) -> None:
-    """Of a log with other columns too, as earlier versions wrote it."""
-    (tmp_path / "metrics.csv").write_text("step,train/lr,train/loss\n1,1,0.5\n2,1,0.4\n3,1,0.3\n4,1,0.")
+    with plain(tmp_path) as log:
+        for step, loss in ((1, 0.5), (2, 0.4), (3, 0.3)):
+            log.add(step, {"train/loss": loss})
+    with (tmp_path / "metrics.csv").open("a", encoding="utf-8") as file:
+        file.write("4,0.")
     with plain(tmp_path, resume_after=2) as log:
         log.add(3, {"train/loss": 50.0})
     assert [(row["step"], row["train/loss"]) for row in table(tmp_path)] == [
@@ -378,6 +381,9 @@ def test_resuming_takes_out_what_came_after_and_what_was_cut_off(tmp_path: Path)
     with plain(tmp_path) as log:
         log.add(1, {"train/loss": 1.0})
     assert len(table(tmp_path)) == 1, "without resuming it begins anew"
+    (tmp_path / "metrics.csv").write_text("step,loss\n1,0.5\n")
+    with pytest.raises(DatasetError, match=r"metrics\.csv is no log of training: its columns are not step, "):
+        plain(tmp_path, resume_after=2)
 
 
 def test_tensorboard_gets_the_same_figures(tmp_path: Path) -> None:

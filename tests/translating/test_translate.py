@@ -24,7 +24,6 @@ from shotad.core import (
     language_of,
     load_config,
     readable_json,
-    slot_rows,
 )
 from shotad.description import TranslationOutcome, read_source, translate_into, translation
 from shotad.description.translation import Source, translate_track
@@ -54,6 +53,7 @@ from shotad.script import (
 )
 from shotad.script.dapt_reader import check_dapt
 from shotad.script.track_files import outdated
+from tests.handmade import slots_record
 from tests.rendering.described import change
 from tests.translating.germans import (
     GERMAN,
@@ -389,8 +389,7 @@ def test_a_review_lapses_where_lines_change(tmp_path: Path) -> None:
 def place(tmp_path: Path) -> Path:
     """A work folder with a track and its German translation."""
     save_track(track_of(), tmp_path, "movie.mp4")
-    slots = slot_rows(slots_of(track_of()))
-    (tmp_path / "slots.json").write_text(readable_json({"slots": slots}))
+    (tmp_path / "slots.json").write_text(readable_json(slots_record(slots_of(track_of()))))
     into(tmp_path)
     return tmp_path
 

@@ -44,6 +44,7 @@ from shotad.batch.ray.servers import StageEngines, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
 from shotad.core import (
+    SETTINGS,
     Engine,
     EngineError,
     InUse,
@@ -54,6 +55,8 @@ from shotad.core import (
     Request,
     Usage,
     WorkFolder,
+    WorkFolderError,
+    check_format,
     forget_peak,
     key_of,
     peak_memory,
@@ -214,6 +217,11 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
     """
     logs = (*TOLD, LOG) if job.makes else TOLD
     names = [DONE, *([RECORD] if job.makes else []), *(f"{log}{end}" for log in logs for end in _ENDINGS)]
+    try:
+        check_format(folder)
+    except WorkFolderError:
+        # Another version of shotad wrote it; the settings of this run are written when it is described.
+        names.append(SETTINGS)
     Parts(job.folder).remove()
     for name in names:
         (folder / name).unlink(missing_ok=True)

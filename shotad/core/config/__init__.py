@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
@@ -87,10 +87,6 @@ class Config(Settings):
     extended: ExtendedSettings = ExtendedSettings()
     lint: LintSettings = LintSettings()
     translate: TranslateSettings = TranslateSettings()
-
-    former: ClassVar[dict[str, Any]] = {
-        "discover": {"join": None, "least_seconds": 1.0, "pictures": 6, "looks": 3.0},
-    }
 
     @field_validator("language")
     @classmethod

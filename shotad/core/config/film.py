@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -26,8 +27,6 @@ class FilmSettings(Settings):
     grid_height: int = Field(480, ge=16, le=4320)
     """Lines of the kept frames, at most."""
 
-    former: ClassVar[dict[str, Any]] = {"grid": 8, "grid_quality": 3}
-
 
 class ShotSettings(Settings):
     """How shots are found; the numbers are PySceneDetect's own defaults (Shot-by-Shot, section 3.1)."""
@@ -43,15 +42,6 @@ class ShotSettings(Settings):
     """Frames on each side that a frame's score is held against."""
     path: Literal["fast", "exact"] = "fast"
     """``fast`` shrinks the planes before colour conversion; ``exact`` scores as the library does."""
-
-    former: ClassVar[dict[str, Any]] = {"min_content_val": 15.0}
-
-    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """See `Settings.with_former`; without ``adaptive``: before there was a choice, keys named none."""
-        tree = super().with_former(leave_out)
-        if tree.get("detector") == "learned":
-            tree["detector"] = "learned-4"  # raise it with every change of its cuts: records depend on it
-        return {key: value for key, value in tree.items() if (key, value) != ("detector", "adaptive")}
 
 
 class SpeechSettings(Settings):
@@ -79,19 +69,6 @@ class SpeechSettings(Settings):
                 raise ConfigError(f"speech.encoding cannot be used: {trouble.what}", trouble.hint) from None
         return name
 
-    former: ClassVar[dict[str, Any]] = {
-        "threshold": 0.4,
-        "release": 0.2,
-        "bridge": 0.3,
-        "shortest": 0.25,
-        "lead": 0.3,
-    }
-
-    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """See `Settings.with_former`; without ``encoding`` where none is set: keys named none before."""
-        tree = super().with_former(leave_out)
-        return {key: value for key, value in tree.items() if (key, value) != ("encoding", None)}
-
 
 class SlotSettings(Settings):
     """How free time becomes slots. Below 2 s a pause is unusable by WCAG F113; describers use nearly every
@@ -110,29 +87,19 @@ class SlotSettings(Settings):
     """``fit``: the words that can be spoken in the slot; ``paper``: one more (Shot-by-Shot, Algorithm 2);
     ``paper+3``: three more than that, as the published code gives GPT-4o on MAD-Eval."""
 
-    former: ClassVar[dict[str, Any]] = {
-        "extra_words": 0,
-        "maximum": 9.0,
-        "hard_minimum": 2.0,
-        "rich_minimum": 3.0,
-        "preferred": 5.5,
-        "breath": 0.5,
-        "snap": 1.0,
-        "earliest": 0.2,
-        "credits": 5.0,
-        "brief_share": 0.4,
-        "normal_share": 0.7,
-    }
 
-
-class ContextRules(Settings):
+@dataclass(frozen=True, slots=True)
+class ContextRules:
     """What ``context.rules`` stands for."""
 
     keep_current: bool = True  # also current pieces that are as short as those of context that are dropped
     inclusive: bool = False  # a slot overlaps the shots that it touches, unless they meet without a gap
 
 
-CONTEXT_RULES = {"paper": ContextRules(), "code": ContextRules(keep_current=False, inclusive=True)}
+CONTEXT_RULES: Mapping[str, ContextRules] = {
+    "paper": ContextRules(),
+    "code": ContextRules(keep_current=False, inclusive=True),
+}
 
 
 class ContextSettings(Settings):
@@ -145,9 +112,6 @@ class ContextSettings(Settings):
     rules: Literal["paper", "code"] = "paper"
     """``code``, as published: current pieces of 0.4 s or less are dropped as well, unless none would be left,
     and a slot overlaps the shots that it touches, in lists with a gap at each cut (CMD-AD, MAD-Eval)."""
-
-    former: ClassVar[dict[str, Any]] = {"internal_range": 3.0, "external_range": 8.0, "shortest": 0.4}
-    rule_book: ClassVar[Mapping[str, Settings]] = CONTEXT_RULES
 
     @property
     def by_rules(self) -> ContextRules:
@@ -172,8 +136,6 @@ class FrameSettings(Settings):
     """Pixels of a frame, at least; a smaller one is enlarged."""
     short_side: int | None = Field(None, ge=56, le=8192)
     """Lines of the shorter side, as for GPT-4o; None: the bounds on pixels above give the size."""
-
-    former: ClassVar[dict[str, Any]] = {"lend": False, "margin_weight": 2.0}
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -18,7 +18,6 @@ class EmbeddingSettings(Settings):
     instruction: Literal["none", "paper", "code"] = "none"
     """Instruction that the model gets with each text: none (minilm knows no instructions), the paper's
     sentence, or the published code's."""
-    former: ClassVar[dict[str, Any]] = {"revision": None, "longest": 1000, "batch": 64}
 
 
 class ParserSettings(Settings):
@@ -26,8 +25,6 @@ class ParserSettings(Settings):
 
     model: Annotated[str, UserOnly(harmless="en_core_web_(sm|md|lg|trf)")] = "en_core_web_sm"
     """A package that is installed, or a folder. The published code has en_core_web_lg."""
-
-    former: ClassVar[dict[str, Any]] = {"batch": 256}
 
 
 class CriticSettings(Settings):
@@ -52,7 +49,6 @@ class RecallSettings(Settings):
     """N: consecutive human ADs of a window."""
     model: Annotated[str, UserOnly(harmless="minilm|roberta-large")] = "minilm"
     """BERTScore's: of the manifest, a folder, or a repository (the paper's: roberta-large)."""
-    former: ClassVar[dict[str, Any]] = {"layer": None, "rescale": True, "batch": 64}
 
 
 class JudgeSettings(Settings):
@@ -61,11 +57,6 @@ class JudgeSettings(Settings):
     engines: Annotated[tuple[str, ...], UserOnly()] = ()
     """Engines by name, each with its model after a colon: ``llama3:FOLDER``, ``openai:gpt-4o``. All judge
     everything, and their figures stand side by side."""
-    former: ClassVar[dict[str, Any]] = {
-        "sampling": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 256},
-        "attempts": 2,
-        "story_lines": 12,
-    }
 
 
 class ReportSettings(Settings):
@@ -74,24 +65,6 @@ class ReportSettings(Settings):
     unit: Literal["film", "ad"] = "film"
     """What intervals are over: films with all their ADs, where there are several; or single ADs, as if
     those of one film were not alike, which is too narrow for other films."""
-    former: ClassVar[dict[str, Any]] = {"level": 0.95, "listed": 20}
-
-
-class MeasureRules(Settings):
-    """What `MeasureSettings.rules` stands for."""
-
-    class Action(Settings):
-        rules: Literal["paper", "code"] = "paper"
-
-    class Recall(Settings):
-        windows: Literal["all", "full"] = "all"
-
-    class Judge(Settings):
-        lowest: Literal[0, 1] = 1
-
-    action: Action = Action()
-    recall: Recall = Recall()
-    judge: Judge = Judge()
 
 
 class MeasureSettings(Settings):
@@ -108,13 +81,3 @@ class MeasureSettings(Settings):
     recall: RecallSettings = RecallSettings()
     judge: JudgeSettings = JudgeSettings()
     report: ReportSettings = ReportSettings()
-
-    former: ClassVar[dict[str, Any]] = {"action": {"similarity": 0.8}, "sequence": {"reach": 5, "order": 3}}
-    rule_book: ClassVar[dict[str, Settings]] = {
-        "paper": MeasureRules(),
-        "code": MeasureRules(
-            action=MeasureRules.Action(rules="code"),
-            recall=MeasureRules.Recall(windows="full"),
-            judge=MeasureRules.Judge(lowest=0),
-        ),
-    }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -21,17 +22,19 @@ class ComputeSettings(Settings):
     batch: int = Field(8, ge=1, le=4096)
     """Frames at once."""
 
-    former: ClassVar[dict[str, Any]] = {"overlap": "auto"}
 
-
-class ThreadRules(Settings):
+@dataclass(frozen=True, slots=True)
+class ThreadRules:
     """What ``threads.rules`` stands for."""
 
     span: Literal["shot", "clipped"] = "shot"  # frames of the whole shot, or of the part shown
     both_ways: bool = False  # mean of both directions
 
 
-THREAD_RULES = {"paper": ThreadRules(), "code": ThreadRules(span="clipped", both_ways=True)}
+THREAD_RULES: Mapping[str, ThreadRules] = {
+    "paper": ThreadRules(),
+    "code": ThreadRules(span="clipped", both_ways=True),
+}
 
 
 class ThreadSettings(Settings):
@@ -51,9 +54,6 @@ class ThreadSettings(Settings):
     threshold: float | None = Field(None, ge=-1, le=1)
     """Score above which two shots are joined; None: that of the features (0.3 for DINOv2)."""
 
-    former: ClassVar[dict[str, Any]] = {"revision": None, "mend_flat": False, "radius": 2, "temperature": 0.1}
-    rule_book: ClassVar[Mapping[str, Settings]] = THREAD_RULES
-
     @property
     def by_rules(self) -> ThreadRules:
         """What ``rules`` stands for."""
@@ -68,10 +68,9 @@ class ScaleSettings(Settings):
     checkpoint: Annotated[str | None, UserOnly()] = None
     """A file from ``shotad train scale``, or a name in the manifest of weights."""
 
-    former: ClassVar[dict[str, Any]] = {"value": "class"}
 
-
-class CastRules(Settings):
+@dataclass(frozen=True, slots=True)
+class CastRules:
     """What ``cast.rules`` stands for."""
 
     detection: float | None = None  # least score of a face; None: measured for the models
@@ -83,7 +82,7 @@ class CastRules(Settings):
     colours: Literal["film", "clip"] = "film"  # a mark is one person's in the film, or goes by the clip
 
 
-CAST_RULES = {
+CAST_RULES: Mapping[str, CastRules] = {
     "ours": CastRules(),
     "paper": CastRules(
         detection=0.4, margin=0.0, decide="frame", first=10, from_film=False, smallest=0.0, colours="clip"
@@ -102,9 +101,6 @@ class CastSettings(Settings):
     """``ours``: faces are followed through a shot, whoever is matched beyond doubt helps to know others, and
     faces lower than 4 % of the picture get no name. ``paper``, as AutoAD-Zero: each frame by itself, the
     first ten of the cast that have a photo, marks by first appearance in the clip."""
-
-    former: ClassVar[dict[str, Any]] = {"pool": "mean", "looks": 4.0}
-    rule_book: ClassVar[Mapping[str, Settings]] = CAST_RULES
 
     @property
     def by_rules(self) -> CastRules:

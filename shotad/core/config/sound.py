@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -50,14 +50,6 @@ class FitSettings(Settings):
     """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
     has just written the lines, and so is at hand."""
 
-    former: ClassVar[dict[str, Any]] = {
-        "longest_word_rate": 200.0,
-        "drop_sentences": True,
-        "drop_clauses": True,
-        "clear": 0.1,
-        "between": 0.3,
-    }
-
 
 class MixSettings(Settings):
     """How programme and description are put together."""
@@ -76,15 +68,6 @@ class MixSettings(Settings):
     true_peak: float | None = Field(None, ge=-20, le=0)
     """dBTP that the described sound stays under; None is the profile's own."""
 
-    former: ClassVar[dict[str, Any]] = {
-        "over": 10.0,
-        "deepest": 20.0,
-        "rate": 48000,
-        "fade_out": 0.3,
-        "fade_in": 0.4,
-        "hold": 1.5,
-    }
-
 
 class ContainerSettings(Settings):
     """How the described film is written."""
@@ -98,8 +81,6 @@ class ContainerSettings(Settings):
     existing: Literal["auto", "keep", "replace"] = "auto"
     """AD in the same language that the film has already: ``keep`` it beside the new one, or ``replace`` it;
     ``auto`` replaces what was made with shotad and keeps what anybody else made."""
-
-    former: ClassVar[dict[str, Any]] = {"title": "", "bit_rate": 0}
 
 
 class ExtendedSettings(Settings):
@@ -117,8 +98,6 @@ class ExtendedSettings(Settings):
     ``copy``: copy it, with the last frame before a pause shown longer: fast and without loss, HDR too, but
     some players stumble over a frame of several seconds."""
 
-    former: ClassVar[dict[str, Any]] = {"share": 0.1, "least": 1.0, "crf": 18}
-
 
 class LintSettings(Settings):
     """Where the checks of ``shotad lint`` draw their lines."""
@@ -133,20 +112,3 @@ class LintSettings(Settings):
     """Files or folders with more words for the rules on words."""
     parse: Literal["auto", "spacy", "words"] = "auto"
     """``auto``: spaCy where it is installed, else the word lists alone."""
-
-    former: ClassVar[dict[str, Any]] = {
-        "gap_error": 2.0,
-        "gap_warning": 4.0,
-        "rate_warning": 180.0,
-        "stretch": 45.0,
-        "titles": False,
-        "over": 4.0,
-        "overlap": 0.3,
-        "similar": 0.8,
-        "history": 5,
-        "dialogue_window": 25.0,
-        "antecedent": 3,
-        "antecedent_seconds": 90.0,
-        "text_window": 20.0,
-        "model": "en_core_web_sm",
-    }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,7 +12,8 @@ from shotad.core.settings import Settings
 from shotad.core.trust import ANY_FILE, LOCAL_ENGINES, PLAIN_NAME, UserOnly
 
 
-class PromptRules(Settings):
+@dataclass(frozen=True, slots=True)
+class PromptRules:
     """What ``prompt.rules`` stands for."""
 
     factor_rule: Literal["paper", "code"] = "paper"  # borders of the effective scale
@@ -27,10 +29,10 @@ class PromptRules(Settings):
 _PAPER = PromptRules(
     circle_note="always", example_choice="random", names="full", stage2_names=False, heard_names=False
 )
-_CODE = {
-    "factor_rule": "code", "thread_sentence_first": True, "stress_steps": True, "example_choice": "published"
-}  # fmt: skip
-PROMPT_RULES = {"ours": PromptRules(), "paper": _PAPER, "code": _PAPER.model_copy(update=_CODE)}
+_CODE = replace(
+    _PAPER, factor_rule="code", thread_sentence_first=True, stress_steps=True, example_choice="published"
+)
+PROMPT_RULES: Mapping[str, PromptRules] = {"ours": PromptRules(), "paper": _PAPER, "code": _CODE}
 
 
 class PromptSettings(Settings):
@@ -64,9 +66,6 @@ class PromptSettings(Settings):
     as ``paper``, with the published code's borders of the effective scale, order and stress, and examples
     within one word of the length, drawn with replacement."""
 
-    former: ClassVar[dict[str, Any]] = {"examples": []}
-    rule_book: ClassVar[Mapping[str, Settings]] = PROMPT_RULES
-
     @property
     def by_rules(self) -> PromptRules:
         """What ``rules`` stands for."""
@@ -94,8 +93,6 @@ class GreedySettings(Settings):
 
     max_tokens: int = Field(512, ge=1, le=1_000_000)
     """Tokens of an answer at most; it is cut off there."""
-
-    former: ClassVar[dict[str, Any]] = {"temperature": 0.0, "top_p": 1.0}
 
     @property
     def likeliest(self) -> SamplingSettings:
@@ -162,8 +159,6 @@ class LocalSettings(Settings):
     batch: int = Field(16, ge=1, le=4096)
     """Requests that are handed over together; 1 gives the same bytes whatever else is asked."""
 
-    former: ClassVar[dict[str, Any]] = {"frames_as": "auto", "attention": "auto", "tokens": 32768}
-
 
 class EndpointSettings(Settings):
     """A server that speaks OpenAI's chat protocol: vLLM, Ollama, llama.cpp, LM Studio, OpenAI."""
@@ -189,8 +184,6 @@ class EndpointSettings(Settings):
     price_out: float | None = Field(None, ge=0, le=1_000_000)
     """Price of a million tokens written, in the same."""
 
-    former: ClassVar[dict[str, Any]] = {"structured": "auto", "jpeg_quality": 75}
-
 
 class StorySettings(Settings):
     """What Stage II gets of the film beyond the clip. Off by default, and in the paper's configs.
@@ -201,24 +194,12 @@ class StorySettings(Settings):
     on: bool = False
     """Whether Stage II gets the story so far (``--context``)."""
 
-    former: ClassVar[dict[str, Any]] = {
-        "renew_every": 8,
-        "lines": 5,
-        "line_tokens": 200,
-        "dialogue_reach": 25.0,
-        "dialogue_tokens": 300,
-        "name_tokens": 60,
-        "so_far_tokens": 150,
-    }
-
 
 class VerifySettings(Settings):
     """A second look at each line: is what it states to be seen? Off by default and in the paper's configs."""
 
     on: bool = False
     """Whether there is a second look (``--verify``)."""
-
-    former: ClassVar[dict[str, Any]] = {"max_tokens": 256}
 
 
 class TranslateSettings(Settings):
@@ -227,11 +208,3 @@ class TranslateSettings(Settings):
     quotes: Literal["translate", "keep"] = "translate"
     """Text in quotation marks, which is read from the screen: translate it, because listeners need not know
     the language of the sign, or keep it as the film shows it."""
-
-    former: ClassVar[dict[str, Any]] = {
-        "lines": 8,
-        "sampling": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 2048},
-        "before": 4,
-        "after": 2,
-        "attempts": 3,
-    }

@@ -30,6 +30,7 @@ from shotad.core import (
     seconds,
 )
 from shotad.description import (
+    LINE_STEPS,
     STAGE_PROMPTS,
     Engines,
     GrammarReaders,
@@ -113,11 +114,10 @@ def line_of(record: Any) -> PredictedLine | None:
 
 _NO_MATTER: dict[str, Any] = {
     "measures": True,
-    "discover": True,
     "engine": True,
     **dict.fromkeys(("voice", "fit", "mix", "container", "extended", "lint", "translate"), True),
     "compute": dict.fromkeys(("device", "batch"), True),
-    "local": dict.fromkeys(("batch", "tokens", "attention"), True),
+    "local": {"batch": True},
     "openai": dict.fromkeys(
         ("base_url", "model", "key_name", "in_flight", "timeout", "retries", "longest_pause", "price_in",
          "price_out"), True
@@ -132,9 +132,10 @@ name they were asked for by."""
 def terms_of(config: Config, engines: Engines) -> str:
     """Hash of what is the same for all lines of a run: settings, prompts, and who answers. The engines must
     be ready, so that their identities are final. Raises ConfigError for a file that cannot be read."""
-    settings = config.with_former(_NO_MATTER)
+    settings = config.model_dump(mode="json", exclude=_NO_MATTER)
     who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
-    return key_of("predict/1", settings, who, prompt_hash(STAGE_PROMPTS), load_examples(config.prompt))
+    prompts = prompt_hash(STAGE_PROMPTS)
+    return key_of("predict/2", LINE_STEPS, settings, who, prompts, load_examples(config.prompt))
 
 
 def line_key(

@@ -90,7 +90,7 @@ def _said(words: list[str]) -> str | None:
     return done.stdout + done.stderr
 
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of ``report.json`` and ``items.jsonl``."""
 
 REPORT, ITEMS, TABLE, SPEED = "report.json", "items.jsonl", "items.csv", "speed.json"
@@ -128,7 +128,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
             "named": list(run.configs),
             "set": list(run.assignments),
             "seed": run.config.seed,
-            "measures": settings.with_former(),
+            "measures": settings.model_dump(mode="json"),
         },
         "notes": list(run.notes),
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
@@ -293,11 +293,8 @@ def with_settings(report: Report) -> Report:
     """A report that was read, with the settings that it was made by. Raises EvaluationError for those of
     another version."""
     config = report.head["config"]
-    settings, kept = config["measures"], config["measures"]["report"]
-    if "draws" in kept:  # it was made when single ADs were drawn for its intervals
-        settings = {**settings, "report": {key: kept[key] for key in kept if key not in ("draws", "unit")}}
     try:
-        measures = MeasureSettings.model_validate(settings)
+        measures = MeasureSettings.model_validate(config["measures"])
     except ValueError as error:
         raise EvaluationError(
             f"The settings of {report.name} are not those of this version: {error}.", "Score it again."

@@ -8,7 +8,6 @@ import io
 import itertools
 import json
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,11 @@ from PIL import Image
 
 from shotad.core import Config, EvaluationError, MeasureSettings, ShotadError
 from shotad.core.config.measures import EmbeddingSettings
-from shotad.evaluation import Corpus, Report, Row, compare, read_report, terminal_text, write_report
+from shotad.evaluation import Corpus, Report, Row, read_report, terminal_text, write_report
 from shotad.evaluation.report import writing
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of
 from shotad.evaluation.report.records import with_settings
 from shotad.evaluation.report.table import COLUMNS, paper_rows, paper_values
-from shotad.evaluation.report.writing import intervals_of
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
 from tests.htmlpage import Page, check_readable
 
@@ -93,21 +91,6 @@ def test_the_record_and_table_say_what_they_were_made_of(folder: Path) -> None:
     ):  # fmt: skip
         assert [row[column] for row in rows if row["id"] == name] == [cell]
     assert [float(row["cider"]) for row in rows if row["id"] == "3"] == [0]
-
-
-def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: Path) -> None:
-    """Its settings had a number of draws, and single ADs as the unit unless asked otherwise."""
-    head = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    head["config"]["measures"]["report"] |= {"draws": 1000, "unit": "ad"}
-    for metric in head["metrics"]:
-        metric["interval"] = {"low": 1.0, "high": 2.0, "level": 0.95}
-    old = tmp_path / "old"
-    shutil.copytree(folder, old)
-    (old / "report.json").write_text(json.dumps(head), encoding="utf-8")
-    run = with_settings(read_report(old))
-    assert run.config.measures.report.unit == "film"
-    assert intervals_of(run) == intervals_of(with_settings(read_report(folder)))
-    assert compare(read_report(old), read_report(folder), run.config.measures.report)[0]["metrics"]
 
 
 def test_no_folder_of_this_machine_stands_in_it_and_times_alone_differ(tmp_path: Path) -> None:
