@@ -54,6 +54,8 @@ from shotad.sight import (
     tracks_of_shot,
 )
 
+JUST_COME = 1.0
+"""Seconds before a slot within which somebody who comes in is told of in the slot."""
 LOOKS = 4.0
 """Frames a second at which faces are looked for, besides those that a model is shown (docs/characters.md)."""
 
@@ -167,11 +169,11 @@ def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSe
 
 
 def seen_lately(start: float, faces_of_shots: Iterable[ShotFaces]) -> tuple[str, ...]:
-    """Whose face was recognised within `LATELY` seconds before ``start``."""
+    """Whose face was recognised within `LATELY` seconds before ``start``; who came just then still comes in."""
     members: set[str] = set()
     for faces in faces_of_shots:
         for track, verdict in zip(faces.tracks, faces.verdicts, strict=True):
-            if track.first < start and track.last > start - LATELY:
+            if track.first < start - JUST_COME and track.last > start - LATELY:
                 members.update(member for member in (verdict.member, *verdict.looks) if member is not None)
     return tuple(sorted(members))
 
