@@ -231,7 +231,7 @@ def test_options_of_the_command_win_over_files_beside_films(shotad: Shotad, tmp_
     (films / "other.mp4").write_bytes(b"film")
     words = ("batch", films, "--dry-run", "--plain")
     said = shotad(*words, "--engine", "embedded")
-    assert "Engine: the embedded observer" in said.err
+    assert "Engine: embedded." in said.err
     assert "openai.base_url = 'https://models.example/v1'" in said.out
     trust(str(films))
     said = shotad(*words, "--engine", "embedded")
@@ -239,7 +239,7 @@ def test_options_of_the_command_win_over_files_beside_films(shotad: Shotad, tmp_
     # Which engine really runs, and for which film
     said = shotad(*words)
     assert "movie.mp4: Engine: openai (m)." in said.err
-    assert "other.mp4: Engine: the embedded observer" in said.err
+    assert "other.mp4: Engine: embedded." in said.err
     assert "movie.mp4: Frames of the film, and descriptions of it, leave this machine" in said.err
 
 

@@ -169,7 +169,10 @@ def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSe
 
 
 def seen_lately(start: float, faces_of_shots: Iterable[ShotFaces]) -> tuple[str, ...]:
-    """Whose face was recognised within `LATELY` seconds before ``start``; who came just then still comes in."""
+    """Whose face was recognised within `LATELY` seconds before ``start``.
+
+    Who came just before it still comes in.
+    """
     members: set[str] = set()
     for faces in faces_of_shots:
         for track, verdict in zip(faces.tracks, faces.verdicts, strict=True):

@@ -39,7 +39,6 @@ _WEIGHTS: Mapping[str, float] = {
     "name unseen": 2.5,
     "name seen": -1.0,
     "weak": 1.0,
-    "unsure kind": 1.0,
     "unseen": 2.0,
     "unlooked": 0.3,
     "invented": 1.5,
@@ -102,10 +101,8 @@ def signs_of(
     for row in said:  # how sure its statements are, each as the narrator notes it
         sure, what = float(row["sure"]), str(row["what"])
         if sure < _WEAK:
-            kind = "text" if what in ("title", "caption", "scene", "credit") else what
+            kind = "text" if what in ("title", "caption", "scene") else what
             signs.append(Sign("weak", f"{kind} measured at {sure:.2f}", times=(_WEAK - sure) / 0.15))
-        if what in _UNSURE_KINDS:
-            signs.append(Sign("unsure kind", _UNSURE_KINDS[what]))
     if unseen:
         signs.append(Sign("unseen", f"the second look did not find: {'; '.join(unseen)}"))
     signs += _by_answers(line, stage1, stage2 or {}, language)
@@ -116,12 +113,6 @@ def signs_of(
             signs += _by_texts(line, Facts.from_json(measured))
         signs += _by_names(line, stage1, presence)
     return signs
-
-
-_UNSURE_KINDS = {
-    "credits": "a page that scrolls can look like credits",
-}
-"""Statements of the narrator that rest on little, and why."""
 
 
 def _by_answers(line: str, stage1: Record, stage2: Record, language: str) -> Iterator[Sign]:

@@ -248,7 +248,7 @@ class Engines:
 
 
 EMBEDDED = (
-    "Engine: embedded. It reads out text on the screen and says who of the cast appears; the rest that it "
+    "Engine: embedded. It reads out titles and captions and says who of the cast appears; the rest that it "
     "measures is material for you, in the worksheet. A vision-language model describes what happens: "
     "--engine paper on a GPU, or --engine openai with a server (docs/engines.md)."
 )

@@ -43,7 +43,7 @@ from shotad.description.leaks import clean
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import effective_scale, factors_for, stage1_messages
 from shotad.description.slotplan import SlotPlan, names_of, shown_people, told_of
-from shotad.film import FITTING, SoundSeeker, choose_track, clips, fit, paint, vlm_size
+from shotad.film import SoundSeeker, choose_track, clips, fit, paint, vlm_size
 from shotad.script import count_words, split_sentences
 
 STAGE1_STEP = "stage1/1"
@@ -200,7 +200,7 @@ def stage1_question(plan: SlotPlan, engine: Engine, config: Config, pixels: str)
     people, known, marks = shown_people(plan.presence, engine.abilities, config)
     # How people are marked is nothing where nobody is: such a clip's answer stays whatever is set.
     overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
-    frames = [overlay, config.frames, FITTING]
+    frames = [overlay, config.frames]
     material: list[Any] = [pixels, shown, frames, request_record(request, engine.identity)]
     if not engine.abilities.wants_overlay:  # it measures: what a voice reads out is told by its words
         material.append([utterance.text for utterance in plan.speech])

@@ -101,7 +101,7 @@ class Quote:
 def clean(text: str) -> str:
     """The text on one line, single spaces, no double quotation marks, nothing hanging at its ends.
 
-    Empty where there is no word to say, or one in another script than an English voice can speak.
+    Empty where there is no word to say, or a letter of another script than an English voice can speak.
     """
     line = " ".join(re.sub(r"[|•·_=<>*#~^\\]+", " ", text.translate(_MARKS)).split())
     line = re.sub(r"(?<!\s)\s+([,.;:!?…])", r"\1", line)
@@ -111,7 +111,7 @@ def clean(text: str) -> str:
     if line.endswith(".") and not line.endswith(".."):
         line = line[:-1]
     spoken = len(re.findall(r"[A-Za-z\u00c0-\u024f]", line))
-    if 2 * spoken < sum(map(str.isalpha, line)) or not re.search(r"[^\W\d_]{2}|\d", line):
+    if spoken < sum(map(str.isalpha, line)) or not re.search(r"[^\W\d_]{2}|\d", line):
         return ""
     return line
 

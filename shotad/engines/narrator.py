@@ -20,7 +20,6 @@ from shotad.core import (
     EngineError,
     Facts,
     Identity,
-    Interval,
     Named,
     Reply,
     Request,
@@ -43,7 +42,7 @@ from shotad.engines.english import (
 from shotad.engines.table import ENGINES, stage_engines
 from shotad.script import INTRODUCTIONS, Sight, check_line, in_sight
 
-REVISION = "12"
+REVISION = "13"
 """Raise it with every change that changes a line: records depend on it."""
 MIN_CONFIDENCE = 0.975
 """Texts read less surely than this are not said: letters of ornament are misread below it."""
@@ -54,8 +53,8 @@ MOST_CONSIDERED = 8
 _UNLIMITED = 60
 """Words to plan for where a request sets no budget."""
 
-Kind = Literal["title", "caption", "scene", "people", "credit", "credits"]
-PRIORITY: dict[Kind, int] = {"title": 0, "caption": 1, "scene": 2, "people": 3, "credit": 4, "credits": 5}
+Kind = Literal["title", "caption", "scene", "people"]
+PRIORITY: dict[Kind, int] = {"title": 0, "caption": 1, "scene": 2, "people": 3}
 """What is said first where there is no room for all: what listeners miss most, text that nobody reads."""
 
 
@@ -208,9 +207,6 @@ class Narrator:
         for text in self._new(texts, request):
             if text.is_for_viewers:
                 self._read_out(text, request, finding)
-        credits_statement = self._credits(facts, texts, request, finding)
-        if credits_statement is not None:
-            finding.statements.append(credits_statement)
         finding.statements += new_people(facts, request.history)
         finding.statements.sort(key=lambda statement: statement.rank)
         return finding
@@ -255,22 +251,6 @@ class Narrator:
         finding.statements.append(
             Statement(kind, introduction, text.shot, since, text.last, quote, text.sure)
         )
-
-    def _credits(
-        self, facts: Facts, texts: Sequence[TextFact], request: Request, finding: Finding
-    ) -> Statement | None:
-        """A credit that fits is read out; of credits that roll it is said that they appear, once."""
-        credits_seen = [text for text in texts if text.kind == "credit"]
-        if not facts.credits:
-            for text in self._new(credits_seen, request):
-                self._read_out(text, request, finding)
-            return None
-        if any("credits appear" in bare(line) for line in request.history):
-            return None
-        slot = request.scene.slot if request.scene else Interval(0.0, 1.0)
-        first = min((text.first for text in credits_seen), default=slot.start)
-        last = max((text.last for text in credits_seen), default=slot.end)
-        return Statement("credits", "Credits appear", facts.current[0], first, last)
 
     def _lines(self, statements: Sequence[Statement], request: Request) -> list[Line]:
         """The lines that can be said, the most telling first, each different from the others."""

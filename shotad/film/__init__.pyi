@@ -42,7 +42,6 @@ from .framing import (
 )
 from .overlays import (
     COLOURS as COLOURS,
-    FITTING as FITTING,
     fit as fit,
     marks_for as marks_for,
     paint as paint,

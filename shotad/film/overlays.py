@@ -27,7 +27,6 @@ from PIL import Image as Pillow, ImageDraw, ImageFont
 
 from shotad.core import NOBODY, Box, Clip, FrameSettings, Image, Mark, OverlaySettings, Presence, Sighting
 from shotad.film.palette import BLACK, PAPER, Colour, ink_on
-from shotad.film.reader import at_size
 
 PATCH = 28
 """Pixels: Qwen2-VL's frames are whole multiples of this in both directions."""
@@ -75,13 +74,13 @@ def vlm_size(width: int, height: int, settings: FrameSettings) -> tuple[int, int
     return wide, high
 
 
-FITTING = "area"
-"""How frames are brought to the size that a model sees. Change it with every change of what `fit` gives."""
-
-
 def fit(images: Image, size: tuple[int, int]) -> Image:
-    """``uint8[n, H, W, 3]`` resized to ``(width, height)`` as `at_size` does, always a new array."""
-    return np.stack([at_size(image, size) for image in images])
+    """``uint8[n, H, W, 3]`` resized to ``(width, height)``: bicubic, antialiased, always a new array."""
+    width, height = size
+    if images.shape[1:3] == (height, width):
+        return images.copy()
+    resized = [Pillow.fromarray(i).resize((width, height), Pillow.Resampling.BICUBIC) for i in images]
+    return np.stack([np.asarray(image, dtype=np.uint8) for image in resized])
 
 
 def paint(

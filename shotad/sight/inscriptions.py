@@ -53,6 +53,8 @@ _FILLS = (0.4, 0.12)
 """Width of the picture that a text has which fills it, and the share of the picture that its lines cover."""
 _CUT_OFF = 0.008
 """Widths from the picture's side within which a line is most likely cut off."""
+_LONE_WORDS = frozenset("aio&éyeà")
+"""Words of one letter with which a text may begin."""
 _LETTERS = 4
 """Letters and digits of a text that is told: two or three are as often a misread thing."""
 _NOTICE = re.compile(
@@ -298,7 +300,7 @@ def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
         last=max(line.last for line in card),
         sure=round(min(confidence, 1.0), 3),
         since=first.first if _is_roll(card) else max(line.whole for line in card),
-        fills=_fills_picture(card) and not _is_cut_off(card) and _is_read_again(card),
+        fills=_fills_picture(card) and _is_whole(card),
     )
 
 
@@ -323,9 +325,7 @@ def _kind(
     if lasts >= _ROLLS and plain and all(_rises_alone(line) for line in card) and not _is_page(card):
         return "credit"
     few_lines = len(card) <= _TITLE_LINES and not _is_screen(card, observations)
-    # A line that was read once may be half written or misread, or belong to the scene behind the text.
-    whole = _is_read_again(card) and not _is_cut_off(card)
-    if not (few_lines and whole and (on_card or laid_over)):
+    if not (few_lines and _is_whole(card) and (on_card or laid_over)):
         return "scene"
     centred = abs(fmean(line.centre[0] for line in card) - 0.5) < _MIDDLE
     return "title" if on_card or (centred and not _is_caption(card)) else "caption"
@@ -389,9 +389,25 @@ def _fills_picture(card: Sequence[Inscription]) -> bool:
     return right - left >= _FILLS[0] and covered >= _FILLS[1]
 
 
+def _is_whole(card: Sequence[Inscription]) -> bool:
+    """True where the text is most likely read as it stands, from its first word to its last."""
+    return _is_read_again(card) and not _is_cut_off(card) and not _is_broken(card)
+
+
 def _is_read_again(card: Sequence[Inscription]) -> bool:
-    """True where every line was read in two frames or more."""
+    """True where every line was read in two frames or more: one that was read once may be half written or
+    misread, or belong to the scene behind the text."""
     return all(len(line.frames) > 1 for line in card)
+
+
+def _is_broken(card: Sequence[Inscription]) -> bool:
+    """True where the text is most likely not read as it stands: its first word is a lone consonant or begins
+    small before capitals, or more than half of its words repeat others."""
+    words = [word.casefold() for line in card for word in line.text.split()]
+    first, *others = card
+    lone = len(words) > 1 and len(words[0]) == 1 and words[0].isalpha() and words[0] not in _LONE_WORDS
+    misplaced = first.text[0].islower() and any(line.text.isupper() for line in others)
+    return lone or misplaced or 2 * len(set(words)) < len(words)
 
 
 def _is_cut_off(card: Sequence[Inscription]) -> bool:

@@ -145,7 +145,7 @@ REFUSED = {
         ("fresh.mp4 {fake} --shots none.csv", 1, "none.csv"),
         ("fresh.mp4 {fake} --shots empty.csv", 1, "empty.csv holds no shots."),
         ("fresh.mp4 {fake} --shots late.csv", 1, "late.csv holds no shot inside the film"),
-        ("fresh.mp4 {fake} --shots mixed.csv", 1, "[0.000, 2.000) and [1.000, 3.000) overlap or are out of order."),
+        ("fresh.mp4 {fake} --shots mixed.csv", 1, "0:00.000 to 0:02.000 and 0:01.000 to 0:03.000 overlap or are out of order."),
         ("fresh.mp4 {fake} --cast none.cast", 1, "none.cast"),
         ("fresh.mp4 {fake} --set slots.minimum=inf", 2, "Give a number from 0.1 to 3600."),
         ("fresh.mp4 {fake} --set slots.seconds_per_word=1e-320", 2, "Give a number from 0.05 to 10."),

@@ -195,8 +195,6 @@ def test_the_narrators_own_lines_are_as_doubtful_as_what_they_rest_on() -> None:
     assert one.value < other.value
     assert one.reasons == ()
     assert "people measured at 0.55" in other.reasons
-    credit = {"what": "credits", "sure": 1}
-    assert "a page that scrolls" in reasons("Credits appear.", measured(), said=[credit])
 
 
 def test_what_models_answer_counts_too() -> None:

@@ -19,7 +19,7 @@ from hypothesis import given, settings, strategies as st
 from lxml import etree
 from PIL import Image
 
-from shotad.core import Interval, ScriptError
+from shotad.core import Interval, ScriptError, SlotVoice
 from shotad.script import (
     ALL_FORMATS,
     NO_FILM,
@@ -455,7 +455,9 @@ def worksheet(*cues: Cue, pictures: bool = True) -> Worksheet:
         people = (SheetPeople(3, ("Thom", "person A"), 1),)
         before, after = (SheetDialogue(at, at + 1, "=Wait!", "Anna") for at in (start - 3, end + 1))
         entries.append(
-            SheetEntry(cue.id, start, end, 11, False, True, shots, people, texts, (before,), (after,))
+            SheetEntry(
+                cue.id, start, end, 11, False, SlotVoice.SONG, shots, people, texts, (before,), (after,)
+            )
         )
     seconds = {second for entry in entries for shot in entry.shots for second in shot.pictures}
     shown = dict.fromkeys(seconds, out.getvalue()) if pictures else {}

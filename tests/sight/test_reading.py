@@ -182,6 +182,16 @@ def test_lettering_that_fills_the_picture_is_told_of_and_what_is_cut_off_is_not(
     assert fills(0.2, 0.2) == [False]
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [["H ADAM LUXTON"], ["monica", "TURMA DA"], ["BREAKING NEWS", "BREAKING NEWS", "NEWS"]],
+)
+def test_a_card_that_is_not_read_as_it_stands_is_no_title(lines: list[str]) -> None:
+    card = [line(text, y=0.4 + 0.08 * at, height=0.06) for at, text in enumerate(lines)]
+    assert {kind for _, kind in said(seen(*[card] * 4))} <= {"scene"}
+    assert not any(fact.fills for fact in texts_of_shots(seen(*[card] * 4)))
+
+
 @pytest.mark.parametrize("words", ["RATED PG-13", "All rights reserved", "Viewer discretion is advised"])
 def test_notices_of_law_and_rating_are_left_out(words: str) -> None:
     assert said(seen(*[[line(words, height=0.05)]] * 6)) == []
