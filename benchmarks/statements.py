@@ -4,8 +4,8 @@
 
 Counts the verdicts of tests/labels/unseen.yaml, unseen2.yaml and unseen3.yaml. Each clip was labelled before
 any run on it, then described once; each statement of each line was held against the pictures by eye. A
-statement is true, doubtful or false, and useful where a professional would leave it in the script. A kind stays
-in the engine where at least nine of ten are true and at least half are useful, in ten cases or more.
+statement is true, doubtful or false, and useful where a professional would leave it in the script. A kind
+stays in the engine where at least nine of ten are true and at least half are useful, in ten cases or more.
 
 Of unseen.yaml the lines are those of the engine as it was before the rule: text and names were mended since,
 and are judged by the other two files, of which the last table is the sum.
