@@ -3,7 +3,7 @@
     python benchmarks/table.py --json benchmarks/results/table.json      # about 45 minutes on two quiet cores
     python benchmarks/table.py --only shots frames --runs 9 --film FILM --film OTHER
     python benchmarks/table.py --only end-to-end --named "Tears of Steel"       # whole runs against decoding
-    python benchmarks/table.py --show FILE.json [--into docs/benchmarks.md]
+    python benchmarks/table.py --show FILE.json [FILE.json] [--into docs/benchmarks.md]
 
 Each measurement is made in a process of its own; those that are compared take turns, so that a noisy machine
 hits all alike. The films are made from the sample film, and for whole runs from real film, unless --film
@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write everything here")
     parser.add_argument("--folder", type=Path, help="where made films are kept for the next time")
     parser.add_argument("--data", type=Path, default=DATA / "cmd-ad", help="folder of CMD-AD's annotation")
-    parser.add_argument("--show", type=Path, help="measure nothing: print the table of this JSON")
-    parser.add_argument("--into", type=Path, help="with --show: fill the block of that JSON in this page")
+    parser.add_argument(
+        "--show", type=Path, nargs="+", help="measure nothing: print the tables of these JSON files"
+    )
+    parser.add_argument("--into", type=Path, help="with --show: fill the blocks of those files in this page")
     chosen = parser.parse_args()
     if chosen.runs < 1:
         parser.error(f"--runs must be 1 or more, got {chosen.runs}")
@@ -76,16 +79,20 @@ def read_report(file: Path) -> Report:
     return REPORTS.validate_json(file.read_bytes())
 
 
-def show(file: Path, into: Path | None) -> None:
-    try:
-        told = markdown(read_report(file))
-    except (OSError, ValueError) as error:
-        sys.exit(f"{file} is no file of results ({error}); write one with --json.")
-    if into:
-        source = Path(os.path.relpath(file.resolve(), into.resolve().parent)).as_posix()
-        fill(into, "benchmarks", {source: told})
-    else:
-        print(told)
+def show(files: Sequence[Path], into: Path | None) -> None:
+    tables: dict[str, str] = {}
+    for file in files:
+        try:
+            table = markdown(read_report(file))
+        except (OSError, ValueError) as error:
+            sys.exit(f"{file} is no file of results ({error}); write one with --json.")
+        if into is None:
+            print(table)
+        else:
+            source = Path(os.path.relpath(file.resolve(), into.resolve().parent)).as_posix()
+            tables[source] = table
+    if into is not None:
+        fill(into, "benchmarks", tables)
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> int:
