@@ -245,7 +245,10 @@ def shots_in(interval: Interval, shots: Sequence[Shot]) -> tuple[SheetShot, ...]
             break
         part = shot.interval.clip(interval)
         if part is not None:
-            first_picture = min(part.start + _BEHIND_CUT, part.middle)
+            # Frames of a dissolve or a fade show two shots, or nothing yet.
+            clear = None if shot.unmixed is None else shot.unmixed.clip(part)
+            begins = part.start if clear is None else clear.start
+            first_picture = min(begins + _BEHIND_CUT, (begins + part.end) / 2)
             count = min(_MOST_PICTURES, 1 + int(part.duration // _SECONDS_OF_A_PICTURE))
             step = (part.end - first_picture) / count
             pictures = tuple(round(first_picture + step * number, 3) for number in range(count))
