@@ -45,7 +45,6 @@ from shotad.sight import (
     TextReader,
     looks_like_credits,
     plain_share,
-    shared,
     texts_of_shots,
 )
 
@@ -83,7 +82,7 @@ class Observer:
 
     @cached_property
     def _face_finder(self) -> FaceFinder:
-        return shared(FaceFinder, weights_file(FACE_WEIGHTS[0]))
+        return FaceFinder(weights_file(FACE_WEIGHTS[0]))
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order; a clip that cannot be measured is a reply with an error."""

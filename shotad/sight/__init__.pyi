@@ -77,12 +77,9 @@ from .inscriptions import (
 )
 from .motion import (
     active_area as active_area,
-    level_of as level_of,
-    luma as luma,
-    mean_luma as mean_luma,
 )
 from .photos import check_photo as check_photo, load_photo as load_photo
-from .pictures import cut as cut, shared as shared
+from .pictures import cut as cut
 from .text import (
     TEXT_WEIGHTS as TEXT_WEIGHTS,
     TextReader as TextReader,

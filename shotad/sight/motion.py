@@ -7,8 +7,7 @@ The camera's own movement is a shift with scale, fitted with RANSAC to sparse op
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable
 
 import cv2
 import numpy as np
@@ -110,23 +109,6 @@ def likeness(a: Box, b: Box) -> float:
     return max(0.0, 1 - away) * math.sqrt(size)
 
 
-Level = Literal["black", "dark", "middling", "bright", "white"]
-
-_LEVELS: tuple[tuple[float, Level], ...] = ((8, "black"), (50, "dark"), (150, "middling"), (235, "bright"))
-"""Mean luma (0 to 255) below which a picture counts as such; from there on it is white."""
-
-
-def luma(image: Image) -> npt.NDArray[np.float32]:
-    """``float32[H, W]``, 0 to 255, by the weights of Rec. 601."""
-    weights = np.array([0.299, 0.587, 0.114], np.float32)
-    return np.asarray(image.astype(np.float32) @ weights, np.float32)
-
-
-def mean_luma(image: Image) -> float:
-    """Mean luma of every second pixel, 0 to 255."""
-    return float(luma(image[::2, ::2]).mean())
-
-
 def active_area(images: npt.NDArray[np.uint8], black: int = 28) -> Box:
     """The part of the frames ``uint8[n, H, W, 3]`` that is not a black bar in all of them.
 
@@ -147,9 +129,3 @@ def active_area(images: npt.NDArray[np.uint8], black: int = 28) -> Box:
     )
     balanced = abs(box.top - (1 - box.bottom)) < 0.05 and abs(box.left - (1 - box.right)) < 0.05
     return box if balanced and 0.5 <= box.area <= 0.97 else Box(0, 0, 1, 1)
-
-
-def level_of(lumas: Sequence[float]) -> Level:
-    """The level of a shot: that of the median of its frames' mean lumas."""
-    middle = float(np.median(lumas))
-    return next((name for limit, name in _LEVELS if middle < limit), "white")

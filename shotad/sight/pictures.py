@@ -1,16 +1,8 @@
-"""Small helpers for pictures and for the models that look at them."""
+"""Parts of pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from threading import Lock
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
-
 from shotad.core import Box, Image
-
-M = TypeVar("M")
 
 
 def cut(image: Image, box: Box) -> Image:
@@ -19,16 +11,3 @@ def cut(image: Image, box: Box) -> Image:
     x, y = int(box.left * width), int(box.top * height)
     right, bottom = max(x + 1, round(box.right * width)), max(y + 1, round(box.bottom * height))
     return image[y:bottom, x:right]
-
-
-_opened: WeakValueDictionary[tuple[Any, Path], Any] = WeakValueDictionary()
-_opening = Lock()
-
-
-def shared(make: Callable[[Path], M], path: Path) -> M:
-    """What ``make`` gives for a file: one for all who hold it at the same time."""
-    with _opening:
-        model: M | None = _opened.get((make, path))
-        if model is None:
-            model = _opened[make, path] = make(path)
-    return model

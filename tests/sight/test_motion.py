@@ -1,4 +1,4 @@
-"""What is measured between pictures: whether the second goes on from the first; bars and light of one."""
+"""What is measured between pictures: whether the second goes on from the first; black bars."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shotad.core import Box
-from shotad.sight import active_area, level_of
+from shotad.sight import active_area
 from shotad.sight.motion import agreement, is_break
 
 
@@ -40,11 +40,6 @@ def test_a_pan_goes_on_and_a_cut_breaks() -> None:
     assert is_break(one, other, moved_on=False)
     assert not is_break(one, view(wall(1), 201), moved_on=False)
     assert not is_break(one, other, moved_on=True)
-
-
-def test_levels_of_light() -> None:
-    levels = [level_of([luma] * 3) for luma in (3, 30, 100, 190, 250)]
-    assert levels == ["black", "dark", "middling", "bright", "white"]
 
 
 def test_black_bars_are_cut_off_and_a_dark_half_is_none() -> None:
