@@ -34,9 +34,9 @@ def same_film(one: str, other: str) -> bool:
 class Member:
     """Somebody of the cast.
 
-    ``name`` is empty until somebody has filled it in; who has none is known as a person of their own, so
-    that nobody else is taken for them, but never named. The same goes for ``nameless``: extras whom nobody
-    will name.
+    ``name`` is empty until somebody has filled it in; who has neither name nor descriptor is known as a person
+    of their own, so that nobody else is taken for them, but never spoken of. The same goes for ``nameless``:
+    extras whom nobody will name.
     """
 
     id: str
@@ -46,7 +46,7 @@ class Member:
     aliases: tuple[str, ...] = ()
     pronoun: str = ""
     descriptor: str = ""
-    """For when the name may not be used: ``the woman in red``."""
+    """For when the name may not be used, or where there is none: ``the woman in red``."""
     reveals: tuple[Reveal, ...] = ()
     photos: tuple[Path, ...] = ()
     nameless: bool = False
@@ -55,8 +55,8 @@ class Member:
 
     @property
     def says(self) -> str:
-        """The name that AD says; empty for the nameless."""
-        return "" if self.nameless else self.spoken or self.name
+        """What AD says: the name, else the descriptor; empty for the nameless."""
+        return "" if self.nameless else self.spoken or self.name or self.descriptor
 
     def revealed(self, film: str) -> float:
         """The second from which the name may be used in ``film``; 0 where nothing is said of it."""
@@ -74,6 +74,8 @@ class Member:
         """This person as they may be spoken of at second ``at`` of ``film``; None for the nameless."""
         if not self.says:
             return None
+        if not (self.spoken or self.name):
+            return Character(self.id, self.says, self.says, self.aliases, (), self.pronoun, named=False)
         names = tuple(dict.fromkeys(n for n in (self.says, self.name, *self.aliases) if n))
         if at < self.revealed(film):
             called = self.descriptor

@@ -175,3 +175,15 @@ def test_a_cast_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(Path, "iterdir", refuse)
     with pytest.raises(CastError, match="cannot be read: Permission denied"):
         load_cast(tmp_path)
+
+
+def test_who_has_a_descriptor_alone_is_spoken_of_by_it() -> None:
+    member = Member("person-01", descriptor="the woman in red", pronoun="she")
+    assert member.says == "the woman in red"
+    character = member.character("film.mp4", 5.0)
+    assert character is not None
+    assert (character.called, character.named, character.pronoun) == ("the woman in red", False, "she")
+    assert Member("person-02", descriptor="the guard", nameless=True).character("film.mp4", 5.0) is None
+    named = Member("person-03", "Ann Lee", descriptor="the woman in red").character("film.mp4", 5.0)
+    assert named is not None
+    assert (named.called, named.named) == ("Ann Lee", True)
