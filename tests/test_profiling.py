@@ -61,8 +61,8 @@ def test_a_table_reads_line_by_line(clock: Clock) -> None:
             pass
     assert lines(found) == [
         "Time: 24.0 s by the clock, 12.0 s of the processor.",
-        "  Room    at work  of the run  processor  times", "  stage1   19.0 s         79%      9.5 s      1",
-        "  decode    3.0 s         12%      1.5 s      1", "No room was at work for 2.0 s (8%).",
+        "  Step    at work  of the run  processor  times", "  stage1   19.0 s         79%      9.5 s      1",
+        "  decode    3.0 s         12%      1.5 s      1", "No step was at work for 2.0 s (8%).",
         "Memory: at most 12 MB.",
     ]  # fmt: skip
     assert found.as_json() == {

@@ -188,9 +188,9 @@ def lines(found: Recording) -> list[str]:
         f"Time: {_seconds(found.wall)} by the clock, {_seconds(found.cpu)} of the processor.",
         *(
             f"  {line}"
-            for line in aligned(("Room", "at work", "of the run", "processor", "times"), rows, range(1, 5))
+            for line in aligned(("Step", "at work", "of the run", "processor", "times"), rows, range(1, 5))
         ),
-        f"No room was at work for {_seconds(found.idle)} ({_share(found.idle, found.wall)}).",
+        f"No step was at work for {_seconds(found.idle)} ({_share(found.idle, found.wall)}).",
         f"Memory: at most {peak_memory() / 1e6:.0f} MB.",
     ]
 
