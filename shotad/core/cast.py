@@ -34,9 +34,9 @@ def same_film(one: str, other: str) -> bool:
 class Member:
     """Somebody of the cast.
 
-    ``name`` is empty until somebody has filled it in; who has neither name nor descriptor is known as a person
-    of their own, so that nobody else is taken for them, but never spoken of. The same goes for ``nameless``:
-    extras whom nobody will name.
+    ``name`` is empty until somebody has filled it in; who has neither name nor descriptor is known as a
+    person of their own, so that nobody else is taken for them, but never spoken of. The same goes for
+    ``nameless``: extras whom nobody will name.
     """
 
     id: str

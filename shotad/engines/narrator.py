@@ -42,7 +42,7 @@ from shotad.engines.english import (
 from shotad.engines.table import ENGINES, stage_engines
 from shotad.script import INTRODUCTIONS, Sight, check_line, in_sight
 
-REVISION = "13"
+REVISION = "14"
 """Raise it with every change that changes a line: records depend on it."""
 MIN_CONFIDENCE = 0.975
 """Texts read less surely than this are not said: letters of ornament are misread below it."""
@@ -83,6 +83,17 @@ class Statement:
         )
 
     @property
+    def told(self) -> str:
+        """Who is named, as in the sentence: ``Thom and Celia``."""
+        return listed([name.called for name in self.names]) if self.names else ""
+
+    def goes_on(self, before: Statement) -> bool:
+        """True where it is told in the same way as the statement ``before`` it."""
+        if self.quote is None or before.quote is None:
+            return bool(self.names and before.names)
+        return self.introduction == before.introduction
+
+    @property
     def rank(self) -> tuple[int, float, str]:
         """The most telling first, then the earliest."""
         return PRIORITY[self.kind], self.since, self.sentence
@@ -100,22 +111,23 @@ class Line:
     def of(statements: Sequence[Statement]) -> Line:
         """The statements in film order, each a sentence of its own.
 
-        Words that are read out like those before them go on: ``Words appear: "ONE," then "TWO."``
+        What is told as the one before it goes on its sentence: ``Words appear: "ONE," then "TWO."``, ``Thom
+        appears, then Celia.``
         """
         ordered = sorted(statements, key=lambda statement: (statement.since, statement.rank))
         text, words_before = "", list[int]()
-        introduction = ""  # that of the words that are being read out
+        before: Statement | None = None
         for statement in ordered:
-            quote = statement.quote
-            if quote is not None and statement.introduction == introduction:
-                text = f"{with_comma(text)} then {quote.at_end()}"
-                words_before.append(spoken_words(text) - quote.spoken)
+            if before is not None and statement.goes_on(before):
+                told = f"{statement.told}."
+                text = f"{with_comma(text)} then {statement.quote.at_end() if statement.quote else told}"
             else:
                 text = f"{text} {statement.sentence}".lstrip()
-                words_before.append(
-                    spoken_words(text) - (spoken_words(statement.sentence) if quote is None else quote.spoken)
-                )
-            introduction = statement.introduction if quote is not None else ""
+                told = statement.sentence
+            # Words that are read out are told from their first on, a name from the sentence's beginning.
+            own_words = statement.quote.spoken if statement.quote else spoken_words(told)
+            words_before.append(spoken_words(text) - own_words)
+            before = statement
         return Line(text, tuple(ordered), tuple(words_before))
 
     def sight(self, seconds_per_word: float) -> Sight:
@@ -317,8 +329,10 @@ def is_named(name: Named, lines: Sequence[str]) -> bool:
 
 
 def with_comma(text: str) -> str:
-    """The text that ends in words read out, going on: ``reads: "ONE."`` → ``reads: "ONE,"``."""
-    return f'{text[:-2]},"' if text.endswith('."') and not text.endswith('.."') else text
+    """A sentence that goes on: ``reads: "ONE."`` → ``reads: "ONE,"``, ``Ann appears.`` → ``Ann appears,``."""
+    if text.endswith('."') and not text.endswith('.."'):
+        return f'{text[:-2]},"'
+    return f"{text[:-1]}," if text.endswith(".") else text
 
 
 def keeps_rules(line: Line, history: Sequence[str]) -> bool:

@@ -83,7 +83,7 @@ def line(facts: Facts, **more: Any) -> str:
         (Facts((0,), entrances=(entrance(THOM, CELIA),)), "Thom and Celia appear."),
         (
             Facts((0, 1), entrances=(entrance(THOM), entrance(CELIA, shot=1, at=12.0))),
-            "Thom appears. Celia appears.",
+            "Thom appears, then Celia.",
         ),
         (
             Facts((0,), texts=(text("ONE DAY"), text("THE END", at=11.0))),
