@@ -200,9 +200,11 @@ def run_key(job: FilmJob) -> str:
 
     Files are told by size and date, for a catalogue is looked through often and must not be read for it.
     """
-    given = (job.subtitles, job.cast, job.cast_photos)
+    companion_files = (job.subtitles, job.cast, job.cast_photos)
     terms = (job.config, job.cast_key, job.start, job.end, job.rate, sorted(job.makes), job.sheet)
-    return key_of("film/1", job.stamp or _stamp(job.film), *terms, *(one and _stamp(one) for one in given))
+    return key_of(
+        "film/1", job.stamp or _stamp(job.film), *terms, *(path and _stamp(path) for path in companion_files)
+    )
 
 
 def _stamp(place: str) -> Any:

@@ -124,8 +124,8 @@ def command(console: Console, **options: Any) -> None:
             # Refused before any work goes into the film where it cannot be made
             from shotad.sound import check_wanted, parse_wanted, wanted_files
 
-            wanted = wanted_files(parse_wanted(makes), film.info.name, folder.path)
-            check_wanted(film, wanted, config, config.language)
+            files_to_make = wanted_files(parse_wanted(makes), film.info.name, folder.path)
+            check_wanted(film, files_to_make, config, config.language)
         for line in opening(config, folder.path, engines):
             console.note(line)
         outcome = describe(
@@ -157,7 +157,7 @@ def command(console: Console, **options: Any) -> None:
             from shotad.sound import run_render, summary as render_summary
 
             heard = run_render(
-                film, folder, config, wanted, console, shorten=partial(shortener, engines=engines)
+                film, folder, config, files_to_make, console, shorten=partial(shortener, engines=engines)
             )
             told = render_summary(heard)
         with span("lint"):
@@ -220,9 +220,9 @@ def reasons_of(cues: Sequence[Cue]) -> list[str]:
         reason: count for reason, count in Counter(cue.reason for cue in cues).items() if count > LISTED
     }
     lines = [f"  {count} slots: {reason}" for reason, count in shared.items()]
-    others = [cue for cue in cues if cue.reason not in shared]
-    lines += [f"  {timecode(cue.interval.start)}  {cue.reason}" for cue in others[:LISTED]]
-    if len(others) > LISTED:
+    with_own_reason = [cue for cue in cues if cue.reason not in shared]
+    lines += [f"  {timecode(cue.interval.start)}  {cue.reason}" for cue in with_own_reason[:LISTED]]
+    if len(with_own_reason) > LISTED:
         lines.append("  … the others stand in track.json.")
     return lines
 

@@ -386,14 +386,14 @@ def config_path(name_or_file: str) -> Path:
 
 
 def _named_file(kind: str, folder: str, given: str, what: str, error: type[ShotadError]) -> Path:
-    named = data_file(f"{folder}/{given}.yaml")
-    if "/" not in given and named.is_file():
-        return named
+    own_file = data_file(f"{folder}/{given}.yaml")
+    if "/" not in given and own_file.is_file():
+        return own_file
     if Path(given).is_file():
         return Path(given)
     places = (data_root() / folder, _own_root() / folder)
-    known = ", ".join(sorted({path.stem for place in places for path in place.glob("*.yaml")}))
-    hint = f"Name {what} or one of: {known}."
+    names = ", ".join(sorted({path.stem for place in places for path in place.glob("*.yaml")}))
+    hint = f"Name {what} or one of: {names}."
     raise error(f"There is no {kind} {given!r}.", hint, usage=not _is_file_name(given))
 
 

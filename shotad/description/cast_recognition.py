@@ -60,7 +60,7 @@ LOOKS = 4.0
 """Frames a second at which faces are looked for, besides those that a model is shown (docs/characters.md)."""
 
 
-def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:
+def face_searches(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:
     """Where to look: on a clock of its own, so that slots more or fewer change little, and at the first and
     last frame shown. Where each frame is decided for itself, at all frames.
     """
@@ -79,7 +79,7 @@ def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSea
     return wanted
 
 
-def wanted_before(plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> list[FaceSearch]:
+def searches_before(plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> list[FaceSearch]:
     """One look at the middle of each shot within `LATELY` seconds before a slot that no clip shows: who is
     seen there does not come in anew in the slot."""
     shown = {piece.shot.index for plan in plans for piece in plan.shots}
@@ -129,31 +129,33 @@ def recognise(
         note_use(context.given.cast.path, (run or context.folder).path)
     models = FaceModels(context.config.cast, context.progress)
     gallery = _photos(cast, run or context.folder, models, context.config.cast)
-    wanted = wanted_of(plans, context.config.cast)
+    searches = face_searches(plans, context.config.cast)
     if lately:
-        wanted = sorted([*wanted, *wanted_before(plans, prepared.shots)], key=lambda want: want.shot.index)
-    seen, in_run = _named(wanted, prepared.shots, context, cast, run, models, gallery)
+        searches = sorted(
+            [*searches, *searches_before(plans, prepared.shots)], key=lambda search: search.shot.index
+        )
+    faces_of_shots, all_faces = _named(searches, prepared.shots, context, cast, run, models, gallery)
     film = context.film.info.name
     # Those with a usable photo
-    known = tuple(member.id for member in cast if member.says and member.id in gallery.photos)
-    done = []
+    nameable = tuple(member.id for member in cast if member.says and member.id in gallery.photos)
+    named_plans = []
     for plan in plans:
         characters = cast.characters(film, plan.slot.interval.start)
-        presence = presence_of(plan, characters, known, seen, context.config.cast)
+        presence = presence_of(plan, characters, nameable, faces_of_shots, context.config.cast)
         if lately:
-            presence = replace(presence, lately=seen_lately(plan.slot.interval.start, in_run))
-        done.append(_with_heard(replace(plan, presence=presence), characters, prepared, context))
-    context.folder.write_json(f"{CHARACTERS}.json", _record(cast, models, seen))
+            presence = replace(presence, lately=seen_lately(plan.slot.interval.start, all_faces))
+        named_plans.append(_with_heard(replace(plan, presence=presence), characters, prepared, context))
+    context.folder.write_json(f"{CHARACTERS}.json", _record(cast, models, faces_of_shots))
     warnings = [*cast.warnings, *gallery.warnings]
     for member in cast:
         if member.says and member.reveals and member.reveal_of(film) is None:
-            others = ", ".join(reveal.film for reveal in member.reveals)
+            films = ", ".join(reveal.film for reveal in member.reveals)
             warnings.append(
-                f"reveal_at of {member.says} tells of {others}, not of {film}: named from the start."
+                f"reveal_at of {member.says} tells of {films}, not of {film}: named from the start."
             )
-    shots = Counter(name for faces in seen.values() for name in faces.members)
+    shots = Counter(name for faces in faces_of_shots.values() for name in faces.members)
     recognised = tuple((member.says, shots[member.id]) for member in cast if shots[member.id])
-    return tuple(done), recognised, tuple(warnings)
+    return tuple(named_plans), recognised, tuple(warnings)
 
 
 def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> Gallery:
@@ -182,7 +184,7 @@ def seen_lately(start: float, faces_of_shots: Iterable[ShotFaces]) -> tuple[str,
 
 
 def _named(
-    wanted: Sequence[FaceSearch],
+    searches: Sequence[FaceSearch],
     shots: Sequence[Shot],
     context: RunContext,
     cast: Cast,
@@ -194,20 +196,22 @@ def _named(
     shots that are known, those of a finished run among them."""
     settings, given, frames = context.config.cast, context.given, context.frames
     log = (run or context.folder).log_of_records(FACES)
-    known = known_faces(log, shots, models) if run is not None else []
+    faces_in_run = known_faces(log, shots, models) if run is not None else []
     look = [context.film_key, frames.key]
     if run is None:
-        missing = [want for want in wanted if log.get(_key(want, look, models)) is None]
-        frames.expect("faces", moments_of(wanted), read=moments_of(missing))
+        missing = [search for search in searches if log.get(_key(search, look, models)) is None]
+        frames.expect("faces", moments_of(searches), read=moments_of(missing))
     whole = run is None and given.start <= 0 and given.end is None
-    faces = list(read_faces(wanted, frames.pictures, look, models, log, context.progress, tidy=whole))
-    shown = {one.shot.index for one in faces}
-    both = [*faces, *(one for one in known if one.shot.index not in shown)]
-    tracks = [track for one in both for track in one.tracks]
+    faces_wanted = list(
+        read_faces(searches, frames.pictures, look, models, log, context.progress, tidy=whole)
+    )
+    wanted_shots = {faces.shot.index for faces in faces_wanted}
+    all_faces = [*faces_wanted, *(faces for faces in faces_in_run if faces.shot.index not in wanted_shots)]
+    tracks = [track for faces in all_faces for track in faces.tracks]
     names = {member.id: member.says or member.id for member in cast}
     verdicts = iter(identify(tracks, gallery, settings, models, names))
-    named = [replace(one, verdicts=tuple(next(verdicts) for _ in one.tracks)) for one in both]
-    return {one.shot.index: one for one in named if one.shot.index in shown}, named
+    identified = [replace(faces, verdicts=tuple(next(verdicts) for _ in faces.tracks)) for faces in all_faces]
+    return {faces.shot.index: faces for faces in identified if faces.shot.index in wanted_shots}, identified
 
 
 def cast_of(context: RunContext) -> Cast | None:

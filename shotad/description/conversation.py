@@ -176,7 +176,7 @@ def request_record(request: Request, identity: Identity) -> dict[str, Any]:
             scene.slot.start,
             scene.slot.end,
             scene.credits,
-            [[said.interval.start, said.interval.end] for said in scene.speech],
+            [[utterance.interval.start, utterance.interval.end] for utterance in scene.speech],
         ],
         "context": [
             [shot.shot.index, shot.role, shot.clipped.start, shot.clipped.end]
@@ -400,8 +400,8 @@ class Scheduler:
         waits, calls, batch = self._waiting[who], self._calls[who], self._engines[who].abilities.batch
         if not waits or self._stopped or calls.open >= calls.most:
             return False
-        others = who != self._speaker
-        if self._alternate and others and (calls.open or self._waiting[self._speaker]):
+        is_other_engine = who != self._speaker
+        if self._alternate and is_other_engine and (calls.open or self._waiting[self._speaker]):
             return False
         # What is drawn comes in its order: batches of it are the same in every run, and full.
         comes = self._reading and self._drawn < self.room(self._first) and all(one.drawn for one in waits)

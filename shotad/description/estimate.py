@@ -270,9 +270,9 @@ def foresee(
         get_ready(context)
         prepared = prepare(context)
         plans, _ = understand(prepared, context, engines.looks.abilities)
-        asked = [*_open_questions(plans, context, engines)]
-        asked += _renewals(plans, prepared.speech) if context.config.story.on else ()
-        return estimate(asked, engines.terms(context.config))
+        to_ask = [*_open_questions(plans, context, engines)]
+        to_ask += _renewals(plans, prepared.speech) if context.config.story.on else ()
+        return estimate(to_ask, engines.terms(context.config))
 
 
 @contextmanager
@@ -296,8 +296,8 @@ def foreseeing(
     left_out, part = [], given
     # Speech is looked for in the sound where that is asked for, or nothing else shows it.
     path = film.info.path
-    told = given.subtitles is not None or (path and embedded_track(path))
-    listens = config.speech.source == "sound" or (config.speech.source == "auto" and not told)
+    has_subtitles = given.subtitles is not None or (path and embedded_track(path))
+    listens = config.speech.source == "sound" or (config.speech.source == "auto" and not has_subtitles)
     if not all(at_hand(name) for name in HEARING_WEIGHTS):
         if listens:
             changes["speech"] = {"source": "none"}
@@ -339,7 +339,7 @@ def _open_questions(
     lines = config.stage2.lines_an_answer
     # About as long as what Stage II is told: half of what the budgets allow
     tokens = story.LINE_TOKENS + story.DIALOGUE_TOKENS + story.NAME_TOKENS + story.MEMORY_TOKENS
-    told = StoryContext(memory="word " * (tokens * 2 // 5)) if config.story.on else NO_STORY
+    story_so_far = StoryContext(memory="word " * (tokens * 2 // 5)) if config.story.on else NO_STORY
     pixels = key_of(context.film_key, context.frames.key)
     for plan in plans:
         look = stage1_question(plan, engines.looks, config, pixels)
@@ -361,7 +361,7 @@ def _open_questions(
         described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
         asked = stage2.stage2_question(
             look.plan, described, (), engine, config,
-            story=told, looks=identity, shown=look.key,
+            story=story_so_far, looks=identity, shown=look.key,
         )  # fmt: skip
         if known is not None and not engines.in_turn(config) and is_done(log.get(asked.key)):
             continue

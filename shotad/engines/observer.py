@@ -57,7 +57,7 @@ TEXT_EVERY = 0.45
 FACES_EVERY = 0.9
 """Seconds between two frames in which faces are counted."""
 SURE_FACE = 0.8
-"""Score from which something is counted as a face (benchmarks/faces.py)."""
+"""Score from which something is counted as a face."""
 SPOKEN_NEAR = 10.0
 """Seconds before and after a text is seen within which the dialogue may read it out."""
 _ROUNDING = 1e-6
