@@ -58,10 +58,7 @@ def _row(path: Path, way: str, out: Path, *more: str) -> dict[str, Any]:
 
     def work() -> None:
         if way in ("prepare", "credits"):
-            bench = RunContext.of(film, folder, config, Given(), NoProgress())
-            # As `describe` does, so that the pass keeps the frames that it keeps there.
-            bench.frames.share(worksheet=False)
-            prepare(bench)
+            prepare(RunContext.of(film, folder, config, Given(), NoProgress()))
         else:
             describe(film, folder, config, sheet=way == "sheet")
 

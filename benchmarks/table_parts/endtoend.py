@@ -103,7 +103,6 @@ def reading(scratch: Path, film: str) -> Steps:
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(Path(film)) as opened, WorkFolder(scratch / "work") as folder:
         bench = RunContext.of(opened, folder, config, Given(), NoProgress())
-        bench.frames.share(worksheet=False)
         rate, plans = opened.info.frame_rate or Fraction(24), []
         yield None
         found = prepare(bench)
@@ -112,7 +111,6 @@ def reading(scratch: Path, film: str) -> Steps:
             context = context_shots(slot.interval, found.shots, config.context)
             frames = plan_frames(slot.interval, context, config.frames, rate, stamps=stamps)
             plans.append((slot.id, frames))
-        bench.frames.expect("frames", [float(s) for _, frames in plans for f in frames for s in f.seconds])
         shown = sum(len(clip) for _, clip in clips(plans, bench.frames.pictures))
         yield Done({"slots": len(found.slots), "frames of clips": shown})
 

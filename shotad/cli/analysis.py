@@ -57,10 +57,11 @@ def slots_command(console: Console, **options: Any) -> None:
     from shotad.film import why_few
 
     config = settings(options)
-    with opened(options, config) as (film, folder, given):
-        context = RunContext.of(film, folder, config, given, console)
+    with (
+        opened(options, config) as (film, folder, given),
+        RunContext.of(film, folder, config, given, console) as context,
+    ):
         found = prepare(context)
-        context.frames.release()
     events = [(u.interval, "speech", u.text) for u in found.speech]
     added = {slot.id for slot in found.added}
     by_hand = dict.fromkeys(added, ", added by a person")
@@ -111,9 +112,8 @@ def grammar_command(console: Console, **options: Any) -> None:
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
-        context = RunContext.of(film, folder, config, given, console)
-        warnings = study(context)
-        context.frames.release()
+        with RunContext.of(film, folder, config, given, console) as context:
+            warnings = study(context)
         found = folder.read_json("grammar.json") or {}
         shots = shots_of((folder.read_json("shots.json") or {})["shots"])
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'thread':>6}  scale"]
@@ -163,16 +163,16 @@ def sheet_command(console: Console, **options: Any) -> None:
             # Whether the run had given slots, which are looked at frame by frame: only planned slots have
             # gaps
             slots = folder.read_json("slots.json")
-            frames = Frames(film, folder, config, exact=(slots is not None and "gaps" not in slots))
-            page = write_sheet(folder, frames.pictures, config, film.info, console, single_file=alone)
+            with Frames(film, folder, config, exact=(slots is not None and "gaps" not in slots)) as frames:
+                page = write_sheet(folder, frames.pictures, config, film.info, console, single_file=alone)
         else:
-            context = RunContext.of(film, folder, config, given, console)
-            get_ready(context)
-            prepare(context)
-            for warning in study(context):
-                console.note(f"Note: {warning}")
-            page = write_sheet(folder, context.frames.pictures, config, film.info, console, single_file=alone)
-            context.frames.release()
+            with RunContext.of(film, folder, config, given, console) as context:
+                get_ready(context)
+                prepare(context)
+                for warning in study(context):
+                    console.note(f"Note: {warning}")
+                pictures = context.frames.pictures
+                page = write_sheet(folder, pictures, config, film.info, console, single_file=alone)
     console.result(str(page), {"page": str(page)})
 
 

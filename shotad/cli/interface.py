@@ -457,10 +457,12 @@ def _context(
     from shotad.core import Given
     from shotad.description import RunContext
 
-    with _folder(out) as place, work_on(film, config, place) as (opened, folder):
-        context = RunContext.of(opened, folder, config, Given(), shown_progress(progress))
+    with (
+        _folder(out) as place,
+        work_on(film, config, place) as (opened, folder),
+        RunContext.of(opened, folder, config, Given(), shown_progress(progress)) as context,
+    ):
         yield context
-        context.frames.release()
 
 
 def _grammar(

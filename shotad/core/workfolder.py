@@ -51,7 +51,7 @@ _LOCKS = frozenset({_LOCK, ".track.lock"})
 
 _OTHER_FILES = re.compile(
     r"log\.txt|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|worksheet\.html|screen\.json"
-    r"|material\.json|done\.json|missing\.json|lint-accepted\.txt|(?:frames|shelf)\.(?:pack|index)|\.(?:\w+\.)?lock"
+    r"|material\.json|done\.json|missing\.json|lint-accepted\.txt|frames\.(?:pack|index)|\.(?:\w+\.)?lock"
     r"|\.review\.address|.+\.ad\.(?:vtt|srt|csv|dapt\.xml)"
 )
 """Names of our files that are no records with a shape."""

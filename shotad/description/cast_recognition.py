@@ -110,13 +110,15 @@ def recognise(
     plans: Sequence[SlotPlan],
     prepared: Prepared,
     context: RunContext,
+    pictures: Pictures,
     run: WorkFolder | None = None,
     *,
     lately: bool = False,
 ) -> tuple[tuple[SlotPlan, ...], tuple[tuple[str, int], ...] | None, tuple[str, ...]]:
     """The plans with the names heard near their clips and, where a cast is given, with who is in them.
 
-    Also who was recognised in how many shots (None without a cast), and what is wrong.
+    Also who was recognised in how many shots (None without a cast), and what is wrong. ``pictures`` are the
+    film's, as ``context.frames`` has them.
 
     ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
     when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
@@ -134,7 +136,9 @@ def recognise(
         searches = sorted(
             [*searches, *searches_before(plans, prepared.shots)], key=lambda search: search.shot.index
         )
-    faces_of_shots, all_faces = _named(searches, prepared.shots, context, cast, run, models, gallery)
+    faces_of_shots, all_faces = _named(
+        searches, prepared.shots, context, pictures, cast, run, models, gallery
+    )
     film = context.film.info.name
     # Those with a usable photo
     nameable = tuple(member.id for member in cast if member.says and member.id in gallery.photos)
@@ -187,6 +191,7 @@ def _named(
     searches: Sequence[FaceSearch],
     shots: Sequence[Shot],
     context: RunContext,
+    pictures: Pictures,
     cast: Cast,
     run: WorkFolder | None,
     models: FaceModels,
@@ -194,17 +199,12 @@ def _named(
 ) -> tuple[dict[int, ShotFaces], list[ShotFaces]]:
     """The faces of the wanted shots, with whose they are, by the number of the shot; and the same of all
     shots that are known, those of a finished run among them."""
-    settings, given, frames = context.config.cast, context.given, context.frames
+    settings, given = context.config.cast, context.given
     log = (run or context.folder).log_of_records(FACES)
     faces_in_run = known_faces(log, shots, models) if run is not None else []
-    look = [context.film_key, frames.key]
-    if run is None:
-        missing = [search for search in searches if log.get(_key(search, look, models)) is None]
-        frames.expect("faces", moments_of(searches), read=moments_of(missing))
+    look = [context.film_key, context.frames.key]
     whole = run is None and given.start <= 0 and given.end is None
-    faces_wanted = list(
-        read_faces(searches, frames.pictures, look, models, log, context.progress, tidy=whole)
-    )
+    faces_wanted = list(read_faces(searches, pictures, look, models, log, context.progress, tidy=whole))
     wanted_shots = {faces.shot.index for faces in faces_wanted}
     all_faces = [*faces_wanted, *(faces for faces in faces_in_run if faces.shot.index not in wanted_shots)]
     tracks = [track for faces in all_faces for track in faces.tracks]

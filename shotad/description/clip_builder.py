@@ -38,7 +38,7 @@ from shotad.description.preparing import RunContext, shots_step
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.description.worksheet import shots_in
 from shotad.film import (
-    WORKSHEET,
+    Picture,
     Prepared,
     context_shots,
     moments_of,
@@ -49,13 +49,11 @@ from shotad.grammar import (
     ClipReader,
     Readers,
     ShotSample,
-    Sweep,
     book_of,
     grammar_of,
     look_rows,
     make_feature_maker,
     make_scale_reader,
-    moments_read,
     pair_rows,
     scale_weights,
     threshold_of,
@@ -121,6 +119,7 @@ class ClipBuilder:
         self._stamps: tuple[float, Seconds | None] | None = None
         # By slot; shots of which no frame is shown are among them
         self._shots: dict[str, tuple[ContextShot, ...]] = {}
+        self._looked_at: list[float] = []
 
     def _sketch(self, slot: Slot, prepared: Prepared) -> SlotPlan:
         """The clip of one slot, without its grammar."""
@@ -140,23 +139,32 @@ class ClipBuilder:
 
     def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> None:
         """Find the clips of the slots that begin in the part to describe, with who is in them."""
-        given, frames = self._context.given, self._context.frames
+        given = self._context.given
         begin, end = given.start, math.inf if given.end is None else given.end
         sketches = [self._sketch(s, prepared) for s in prepared.slots if begin <= s.interval.start < end]
-        if run is None:
-            # Of what moments frames will be wanted, so that all who look share one pass
-            clips = [self._clip(sketch) for sketch in sketches]
-            lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
-            every = moments_read(clips, self._readers, self._context.config.threads)
-            looked = (plan for sketch in sketches for plan in sketch.clip(self._able)[1])
-            frames.expect("grammar", every, read=lacking)
-            frames.expect("clips", {float(s) for plan in looked for s in plan.seconds})
-            on_sheet = (shots_in(slot.interval, prepared.shots) for slot in prepared.slots)
-            frames.expect(WORKSHEET, {m for shots in on_sheet for shot in shots for m in shot.pictures})
+        self._looked_at = self._moments_looked_at(sketches, prepared)
         self.sketches, self.recognised, warnings = recognise(
-            sketches, prepared, self._context, run, lately=not self._able.wants_overlay
+            sketches, prepared, self._context, self._pictures, run, lately=not self._able.wants_overlay
         )
         self.warnings = (*self.warnings, *warnings)
+
+    def _moments_looked_at(self, sketches: Sequence[SlotPlan], prepared: Prepared) -> list[float]:
+        """The moments, ascending, of which this run shows frames to its readers and engines and on its
+        worksheet."""
+        clips = [self._clip(sketch) for sketch in sketches]
+        moments = set(self._reader.moments(clip for clip in clips if self._reader.lacks(clip)))
+        for sketch in sketches:
+            _, frame_plans = sketch.clip(self._able)
+            for frame_plan in frame_plans:
+                moments.update(frame_plan.seconds.tolist())
+        for slot in prepared.slots:
+            for shot in shots_in(slot.interval, prepared.shots):
+                moments.update(shot.pictures)
+        return sorted(moments)
+
+    def _pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
+        """The film's pictures; what others of this run look at among them is decoded along with them."""
+        return self._context.frames.pictures(seconds, beside=self._looked_at)
 
     def plans(self) -> Iterator[SlotPlan]:
         """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""
@@ -176,12 +184,10 @@ class ClipBuilder:
         """The number of each clip as soon as its grammar is known, in order; the next is read meanwhile."""
         self._reader.book.keep(clips)
         lacking = {number for number, clip in enumerate(clips) if self._reader.lacks(clip)}
-        moments = self._reader.moments(clips[number] for number in lacking)
-        pictures = Sweep(moments, self._context.frames.pictures)
 
         def read(number: int) -> int:
             if number in lacking:
-                self._reader.read(clips[number], pictures)
+                self._reader.read(clips[number], self._pictures)
                 task.advance()
                 if number % SAVE_EVERY == SAVE_EVERY - 1:
                     self._save(clips)

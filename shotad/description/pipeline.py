@@ -132,7 +132,6 @@ def describe(
     check_edits(folder, film.info, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
     context = RunContext.of(film, folder, config, given, progress or NoProgress())
-    context.frames.share(worksheet=sheet)
     check_prompts()
     with span("load"):
         engines.get_ready(config, context.progress)
@@ -155,7 +154,7 @@ def describe(
         page = write_sheet(folder, context.frames.pictures, config, film.info, context.progress)
     else:
         keep_material(folder, read_worksheet(folder.path, config, film.info), film.info)
-    context.frames.release()
+    context.close()
     warnings = (*outcome.warnings, *builder.warnings, *names_amiss(outcome.track, context))
     return replace(outcome, sheet=page, used=writer.used, warnings=warnings, recognised=builder.recognised)
 

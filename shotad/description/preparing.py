@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from shotad.core import (
     Config,
@@ -45,7 +47,6 @@ from shotad.film import (
     HEARING_WEIGHTS,
     Film,
     Frames,
-    FrameStore,
     HandSlots,
     HeardSpeech,
     Prepared,
@@ -72,7 +73,11 @@ SHOTS_STEP = "shots/4"
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """Everything that a step of the first act works with."""
+    """Everything that a step of the first act works with.
+
+    A context manager, which deletes the frames that were kept for the run at its end (`Frames`). Who leaves
+    it open leaves them for the run that follows.
+    """
 
     film: Film
     folder: WorkFolder
@@ -91,6 +96,18 @@ class RunContext:
     def film_key(self) -> list[Any]:
         return [self.film.info.fingerprint, self.config.film.reader, str(self.film.info.frame_rate)]
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.frames.__exit__(kind, error, trace)
+
+    def close(self) -> None:
+        """Delete the frames that were kept for the run."""
+        self.frames.close()
+
 
 def prepare(context: RunContext) -> Prepared:
     """Film to slots: speech, which says where frames are wanted; one pass over the picture; the slots."""
@@ -106,8 +123,7 @@ def prepare(context: RunContext) -> Prepared:
     moments = credit_moments(duration) if context.config.slots.find_credits else []
     roll_from = moments[0] if moments else duration
     zones = zones_around(inside, CONTEXT_REACH, end=duration, credits_from=roll_from)
-    store = context.frames.keep(zones)
-    found = shots_step(context, store)
+    found = shots_step(context, zones)
     shots, end = shots_of(found["shots"]), float(found["end"])
     # The film may be shorter than its container says.
     check_start(context.given, end, context.film.info.name)
@@ -260,8 +276,8 @@ def heard_step(context: RunContext) -> HeardSpeech | None:
     return HeardSpeech(stretches, tuple(record["notes"]), voices_of(record))
 
 
-def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str, Any]:
-    """The shots: given, or found in one pass, which fills ``store``. Kept in ``shots.json``."""
+def shots_step(context: RunContext, zones: Sequence[Interval] = ()) -> dict[str, Any]:
+    """The shots: given, or found in one pass, which keeps the frames of ``zones``. In ``shots.json``."""
     film, config, given = context.film, context.config, context.given.shots
     key = key_of(SHOTS_STEP, context.film_key, config.shots, _content(given, "shots", ScriptError))
 
@@ -282,7 +298,7 @@ def shots_step(context: RunContext, store: FrameStore | None = None) -> dict[str
             found = survey(
                 film,
                 config.shots,
-                store=store,
+                keeping=partial(context.frames.keeping, zones=zones),
                 advance=task.advance,
                 decoder=config.film.decoder,
                 tell=context.progress.note,

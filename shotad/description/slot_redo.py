@@ -118,6 +118,7 @@ def redo(
     page = None
     if sheet and rewriter.files:
         page = write_sheet(folder, context.frames.pictures, config, film.info, context.progress)
+    context.close()
     news = (*warnings, *rewriter.warnings)
     return Redone(tuple(rewriter.results), rewriter.files, page, news, rewriter.used)
 

@@ -30,13 +30,11 @@ from .container import (
 from .decoder import Decoder as Decoder
 from .framestore import (
     TICKS as TICKS,
-    FrameStore as FrameStore,
     second_of as second_of,
     tick_of as tick_of,
 )
 from .framing import (
     STILLS as STILLS,
-    WORKSHEET as WORKSHEET,
     Frames as Frames,
     zones_around as zones_around,
 )

@@ -5,7 +5,7 @@ PyAV reads the container, decord 0.6 decodes it all: its seeks give wrong frames
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,10 +54,10 @@ class DecordFilm(Film):
         self.end = float(self._times[-1, 1])
         self.holes = picture_holes(self._times[:, 0].tolist())
 
-    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
+    def _frames_at(self, moments: Iterable[float]) -> Iterator[Frame]:
         reader, at = self._open(), -1
-        places = np.searchsorted(self._times[:, 0], np.array(moments) + TOLERANCE, "right") - 1
-        for index, place in enumerate(np.maximum(places, 0).tolist()):
+        for index, moment in enumerate(moments):
+            place = max(0, int(np.searchsorted(self._times[:, 0], moment + TOLERANCE, "right")) - 1)
             while at < place:
                 image, at = reader.next(), at + 1
             yield Frame(float(self._times[place, 0]), index, None, partial(self._sized, image.asnumpy()))

@@ -1,10 +1,9 @@
 """Frames kept on the disk, so that looking again does not decode the film again.
 
-A `Pack` finds frames by a moment: a tick of a grid, or a second. It is two files in a folder: ``NAME.pack``
-holds the frames end to end, ``NAME.index`` a line of JSON that says what they are of, then a record for each
-moment. A `FrameStore` is a pack of JPEGs filled during the pass that finds shots (``frames.pack``). It may be
-read from other threads while one thread fills it. Kept frames are a convenience: what is not there, or has
-been lost or damaged (records carry check sums), is decoded from the film, with the same pixels.
+A `Pack` finds frames by a moment. It is two files in a folder: ``frames.pack`` holds the frames end to end,
+``frames.index`` a line of JSON that says what they are of, then a record for each moment. Kept frames are a
+convenience: what is not there, or has been lost or damaged (records carry check sums), is decoded from the
+film, with the same pixels (`shotad.film.framing.Frames`).
 
 For the fixed grid of moments a frame is a small JPEG. A kept frame and one decoded later give the same
 pixels, because both go the same way: shrunk planes, JPEG, planes, RGB. The planes of an ordinary film are
@@ -18,13 +17,11 @@ from __future__ import annotations
 import json
 import math
 import struct
+import threading
 import zlib
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,17 +30,15 @@ import numpy as np
 from shotad.core import (
     FilmInfo,
     Image,
-    Interval,
     WorkFolderError,
     append,
     check_place,
     cut_file,
     open_file,
     refuse_special,
-    span,
 )
 from shotad.film.colour import Orientation, light_of, matrix_of, turn_of
-from shotad.film.reader import TOLERANCE, Film, Frame, Size
+from shotad.film.reader import Frame, Size
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -206,15 +201,10 @@ def _encoder(name: str, size: Size, pixels: str) -> Any:
 
 NAME = "frames"
 """Of the files."""
-MOST_WAITING = 4
-"""Frames that may wait to be kept while the film goes on."""
 
 
 _RECORD = struct.Struct("<ddQIIBB")
 """moment, second of the frame, offset and length in the pack, check sum, matrix, full range."""
-
-_LAST = float("inf")
-"""The moment of the record that closes a whole pack."""
 
 
 class FrameEntry(NamedTuple):
@@ -231,22 +221,24 @@ class FrameEntry(NamedTuple):
 class Pack:
     """The frames of one ``head``, which names the film and how it is read. Holds no file open.
 
-    One thread fills it; others may read meanwhile. Where the disk fails nothing is kept any more, the room is
-    given back, and ``stopped`` says why.
+    Several threads may fill and read it. Where the disk fails nothing is kept any more, the room is given
+    back, and ``stopped`` says why. Beyond ``limit`` bytes (None: none) it begins again with the next frame,
+    so that it holds those kept last.
     """
 
-    def __init__(self, folder: Path, name: str, head: Mapping[str, Any]) -> None:
-        self._pack, self._index = folder / f"{name}.pack", folder / f"{name}.index"
-        self._head = json.dumps({"format": 3, **head}, sort_keys=True).encode() + b"\n"
+    def __init__(self, folder: Path, head: Mapping[str, Any], limit: int | None = None) -> None:
+        self._pack, self._index = folder / f"{NAME}.pack", folder / f"{NAME}.index"
+        self._head = json.dumps({"format": 4, **head}, sort_keys=True).encode() + b"\n"
+        self._limit = limit
         self.places: dict[float, FrameEntry] = {}
         """Moment → place."""
-        self.complete = False
-        """Whether all that was wanted is there."""
         self.stopped: str | None = None
         self._written = 0
         self._last: FrameEntry | None = None
         self._whole: int | None = None
         """Bytes of the index that are whole; None where the files are of something else, or none."""
+        self._lock = threading.RLock()
+        """Held while the files change."""
         try:
             with open_file(self._index) as file:
                 if file.readline() != self._head:
@@ -259,13 +251,11 @@ class Pack:
         whole = len(data) - len(data) % _RECORD.size
         for row, (moment, *fields, full) in enumerate(_RECORD.iter_unpack(data[:whole])):
             place = FrameEntry._make((*fields, bool(full)))
-            if moment == _LAST:
-                self.complete = True
-            elif place.length == 0:
+            if place.length == 0:
                 # No frame is empty: a power cut may leave zeros where the disk had not written yet.
                 whole = row * _RECORD.size
                 break
-            elif place.offset + place.length <= room:
+            if place.offset + place.length <= room:
                 self.places[moment] = place
         self._whole, self._written = len(self._head) + whole, room
 
@@ -276,17 +266,20 @@ class Pack:
 
     def put(self, moment: float, seconds: float, kept: Kept) -> None:
         """Keep the frame for a moment, shown from ``seconds`` on; the same twice in a row is kept once."""
-        if self.stopped is not None or moment in self.places:
-            return
-        place, data = self._last, b""
-        if place is None or place.seconds != seconds:
-            data = kept.data
-            check = zlib.crc32(data)
-            place = FrameEntry(seconds, self._written, len(data), check, kept.matrix, kept.full_range)
-        # The pack always before the index that points into it.
-        if self._append(data, _RECORD.pack(moment, *place)):
-            self._written += len(data)
-            self._last = self.places[moment] = place
+        with self._lock:
+            if self.stopped is not None or moment in self.places:
+                return
+            if self._limit is not None and self._written + len(kept.data) > self._limit:
+                self.begin()
+            place, data = self._last, b""
+            if place is None or place.seconds != seconds:
+                data = kept.data
+                check = zlib.crc32(data)
+                place = FrameEntry(seconds, self._written, len(data), check, kept.matrix, kept.full_range)
+            # The pack always before the index that points into it.
+            if self._append(data, _RECORD.pack(moment, *place)):
+                self._written += len(data)
+                self._last = self.places[moment] = place
 
     def get(self, moment: float) -> tuple[float, Kept] | None:
         """The frame kept for a moment and the second at which it came up; None where it cannot be read."""
@@ -299,16 +292,18 @@ class Pack:
                 data = file.read(place.length)
         except (OSError, WorkFolderError):
             data = b""
-        # A run that was given up may have added to the pack meanwhile.
+        # A run that was given up may have added to the pack meanwhile, or the pack began again.
         if len(data) != place.length or zlib.crc32(data) != place.check:
-            self.places.pop(moment, None)
+            self._forget(moment, place)
             return None
         return place.seconds, Kept(data, place.matrix, place.full_range)
 
-    def finish(self) -> None:
-        """Write that this is all."""
-        if self.stopped is None:
-            self.complete = self._append(b"", _RECORD.pack(_LAST, 0.0, 0, 0, 0, 0, False))
+    def _forget(self, moment: float, place: FrameEntry) -> None:
+        with self._lock:
+            if self.places.get(moment) is place:
+                del self.places[moment]
+            if self._last is place:
+                self._last = None
 
     def _append(self, data: bytes, rows: bytes) -> bool:
         try:
@@ -331,17 +326,19 @@ class Pack:
 
     def begin(self) -> None:
         """Keep nothing of what there is, and start again."""
-        self.stopped = None
-        try:
-            self.clear()
-        except OSError as error:
-            self.stopped = error.strerror or str(error)
+        with self._lock:
+            self.stopped = None
+            try:
+                self.clear()
+            except OSError as error:
+                self.stopped = error.strerror or str(error)
 
     def clear(self) -> None:
         """Keep nothing of what there is."""
-        self.places, self._last = {}, None
-        self.complete, self._whole, self._written = False, None, 0
-        self._unlink()
+        with self._lock:
+            self.places, self._last = {}, None
+            self._whole, self._written = None, 0
+            self._unlink()
 
     def _unlink(self) -> None:
         for path in (self._index, self._pack):
@@ -350,86 +347,3 @@ class Pack:
 
 def _add(path: Path, data: bytes) -> None:
     append(path, data)
-
-
-class FrameStore(Pack):
-    """The grid's frames of one film, at most ``height`` lines high, within ``zones`` (None: the whole film).
-
-    ``tee`` fills it, `shotad.film.framing.OnePass` answers from it, while it is filled too. What an earlier
-    run left is used if it is of the same film, height and zones.
-    """
-
-    def __init__(
-        self, folder: Path, film: Film, height: int, zones: Sequence[Interval] | None = None
-    ) -> None:
-        self._film, self._height = film, height
-        self._wanted: frozenset[int] | None = None
-        if zones is not None:
-            ticks = (range(tick_of(zone.start), tick_of(zone.end) + 1) for zone in zones)
-            self._wanted = frozenset(tick for zone in ticks for tick in zone)
-        rows = None if zones is None else [[zone.start, zone.end] for zone in zones]
-        # Readers differ by a level or two, so a store is of one reader.
-        grid = {"rate": TICKS, "height": height, "quality": QUALITY}
-        head = {"film": film.info.fingerprint, "reader": type(film).__name__, "grid": grid}
-        super().__init__(folder, NAME, {**head, "zones": rows})
-
-    def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
-        """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
-
-        Frames are shrunk and compressed in a thread of its own. A store that is whole already keeps nothing
-        more. Where the disk fails, the frames go on and ``stopped`` says why nothing is kept.
-        """
-        if self.complete:
-            yield from frames
-            return
-        keeper = Keeper(self._film.info, self._height)
-        self.begin()
-        before: Frame | None = None
-        waiting: deque[Future[None]] = deque()
-        with ThreadPoolExecutor(1, "keeping frames") as thread:
-            for frame in chain(frames, [None]):
-                if before is not None:
-                    ticks = self._ticks(before, None if frame is None else frame.seconds)
-                    if ticks:
-                        waiting.append(thread.submit(self._keep, keeper, before, ticks))
-                # Each holds a frame of the film's own size.
-                if len(waiting) > MOST_WAITING:
-                    waiting.popleft().result()
-                if frame is not None:
-                    before = frame
-                    yield frame
-            for keeping in waiting:
-                keeping.result()
-        if before is not None:
-            self.finish()
-
-    def _ticks(self, frame: Frame, until: float | None) -> list[int]:
-        """The wanted ticks at which ``frame`` is shown: until ``until`` s, or (None) the film's end."""
-        start = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
-        if until is None:
-            after = max(tick_of(self._film.info.duration), start) + 2
-        else:
-            after = self._first_tick_from(until)
-        return [tick for tick in range(start, after) if self._wanted is None or tick in self._wanted]
-
-    def _keep(self, keeper: Keeper, frame: Frame, ticks: Sequence[int]) -> None:
-        """Keep ``frame`` for the ``ticks`` at which it is shown."""
-        with span("keep"):
-            kept = keeper.keep(frame)
-            for tick in ticks:
-                self.put(tick, frame.seconds, kept)
-
-    def _first_tick_from(self, seconds: float) -> int:
-        """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
-        tick = max(0, int((seconds - TOLERANCE) * TICKS) - 1)
-        while seconds > second_of(tick) + TOLERANCE:
-            tick += 1
-        return tick
-
-    def has(self, second: float) -> bool:
-        """Whether the frame of that moment is kept."""
-        return tick_of(second) in self.places
-
-    def kept_at(self, second: float) -> tuple[float, Kept] | None:
-        """The frame kept for that moment and the second at which it came up; None where there is none."""
-        return self.get(tick_of(second))

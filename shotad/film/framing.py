@@ -1,29 +1,32 @@
-"""Where the frames that are looked at come from.
+"""Where the frames that are looked at come from: `Frames`, a cache that reads through to the film.
 
-Planned slots are looked at on a grid of moments: its frames are kept, small, during the one pass that
-finds the shots, so that the film is not decoded twice. Given slots, which may be much shorter than a
-tick, and numbered stills are read exactly. Which of the two never depends on what is left of an
-earlier run, so a resumed run sees the same pixels.
+Planned slots are looked at on a grid of moments (`TICKS` a second), as small JPEGs. Given slots, which may be
+much shorter than a tick, and numbered stills are read exactly. Which of the two never depends on what is left
+of an earlier run, so a resumed run sees the same pixels.
 
-What the pass for the shots has not kept is decoded by one more pass, which all who look share (`OnePass`):
-whoever is ahead drives it, and puts frames by for the rest. It changes no pixel.
+A picture comes from the disk, where an earlier look or the pass that finds the shots has left it, or else is
+decoded. Whoever asks neither knows nor says so beforehand. What is decoded is kept: on the grid all that the
+decoder passes between moments that lie near each other, so that who asks for others of the same part finds
+them; of exact frames those asked for.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from functools import partial
-from typing import cast
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, pairwise
+from types import TracebackType
+from typing import Self, cast
 
 import numpy as np
 
-from shotad.core import Config, Image, Interval, Seconds, WorkFolder
+from shotad.core import Config, Interval, Seconds, WorkFolder, span
 from shotad.film.framestore import (
     QUALITY,
     TICKS,
-    FrameStore,
     Keeper,
     Kept,
     LosslessKeeper,
@@ -31,101 +34,266 @@ from shotad.film.framestore import (
     second_of,
     tick_of,
 )
-from shotad.film.reader import Film, Frame, Picture, ascending
+from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending
 from shotad.film.slots import union
 
 PIXELS = 854 * 480
 """About how large frames are read that are not on the grid."""
 
-WORKSHEET = "worksheet"
-"""Who looks at every slot at the end, if the worksheet is drawn."""
+MOST_EXACT = 2**30
+"""Bytes of exact frames on the disk, about 2,000: those of sixty clips. Of a film with more, the older ones
+are decoded again where they are asked for again."""
+
+NEAR = 8.0
+"""Seconds between two moments asked for, up to which all of the grid between them is decoded and kept. A
+quarter of a shot of half a minute; slots mostly lie further apart."""
+
+STRETCH = 30.0
+"""Seconds of film that are decoded at a time. Threads that ask for different parts take turns, and each turn
+costs a seek."""
+
+BESIDE = 2.0
+"""Seconds before and behind a stretch in which frames that others will ask for are decoded along with it."""
+
+MOST_WAITING = 4
+"""Frames of the film's own size that may wait to be kept while the film goes on."""
+
+STILLS = "stills"
+"""Codec name of numbered stills, which have too few frames a second for a grid."""
+
+KeptFrame = tuple[float, Kept]
+"""The second at which a frame comes up, and the frame as it is kept."""
 
 
 class Frames:
-    """Small frames of one film, by film second. May be asked by several threads."""
+    """Small frames of one film, by film second; may be asked by several threads at once.
+
+    A context manager: what was kept is deleted at its end. After an error it stays, as after a kill, for the
+    run that goes on from there.
+    """
 
     def __init__(self, film: Film, folder: WorkFolder, config: Config, *, exact: bool) -> None:
-        self._film, self._folder = film, folder
+        self._film = film
         self._height = config.film.grid_height
-        self._store: FrameStore | None = None
         self.exact = exact or film.info.video_codec == STILLS
-        self._shared = self._worksheet = False
-        self._pass: OnePass | None = None
-        self._lock = threading.Lock()
+        # Readers differ by a level or two, so frames are kept of one reader.
+        head = {"film": film.info.fingerprint, "reader": type(film).__name__, "key": self.key or [PIXELS]}
+        self._pack = Pack(folder.path, head, MOST_EXACT if self.exact else None)
+        self._reader = ForwardReader(film)
+        self._reader_keeper = self._new_keeper()
+        self._last_decoded: KeptFrame | None = None
+        self._reading = threading.Lock()
+        """Held by who decodes: the reader and what belongs to it are of one thread at a time."""
 
     @property
     def key(self) -> list[int]:
         """All of the settings that changes the pixels."""
         return [] if self.exact else [TICKS, self._height, QUALITY]
 
-    def share(self, *, worksheet: bool) -> None:
-        """All who look at the film in this run will say so beforehand (`expect`) and share one pass.
-
-        ``worksheet``: every slot will be shown at the end. To be said before `keep`.
-        """
-        self._shared, self._worksheet = True, worksheet
-
-    def keep(self, zones: Sequence[Interval]) -> FrameStore | None:
-        """What keeps the frames within ``zones`` as the film goes by; None where nothing is to be kept.
-
-        What a killed run has kept of the same zones is used.
-        """
-        if self.exact or not zones:
-            return None
-        self._store = FrameStore(self._folder.path, self._film, self._height, tuple(zones))
-        return self._store
-
     def stamps(self, end: float) -> Seconds | None:
         """The moments that there are frames of, up to ``end``, ``float64[n]``; None: those of the film."""
         return None if self.exact else np.arange(0.0, end, 1 / TICKS)
 
-    def expect(self, name: str, moments: Iterable[float], *, read: Iterable[float] | None = None) -> None:
-        """``name`` will look at ``moments``; of these a run that goes on where another stopped will really
-        look at ``read`` (None: at all). To be said by all before the first of them looks. Means nothing where
-        the run does not share."""
-        if not self._shared or (name == WORKSHEET and not self._worksheet):
+    def pictures(self, seconds: Sequence[float], beside: Sequence[float] = ()) -> Iterator[Picture]:
+        """One picture for each of the ascending ``seconds``; ends early where the film gives no frame.
+
+        ``beside`` are ascending moments of which others look at some: those that lie among what has to be
+        decoded are kept along with it. They change no picture. Raises ValueError for seconds that do not
+        ascend or are not finite.
+        """
+        return self._pictures(ascending(seconds), beside)
+
+    def _pictures(self, moments: list[float], beside: Sequence[float]) -> Iterator[Picture]:
+        places = [self._place(moment) for moment in moments]
+        keeper = self._new_keeper()
+        decoded: dict[float, KeptFrame] = {}
+        last: Picture | None = None
+        last_place: float | None = None
+        for number, (moment, place) in enumerate(zip(moments, places, strict=True)):
+            if last is None or place != last_place:
+                frame = decoded.pop(place, None) or self._pack.get(place)
+                if frame is None:
+                    decoded = self._decode(places[number:], beside)
+                    frame = decoded.pop(place, None)
+                if frame is None:
+                    return
+                second, kept = frame
+                # A frame that is shown at both places is the same picture.
+                image = last.image if last and last.seconds == second else keeper.picture(kept)
+                last, last_place = Picture(second, moment, image), place
+            else:
+                last = Picture(last.seconds, moment, last.image)
+            yield last
+
+    def keeping(self, frames: Iterator[Frame], zones: Sequence[Interval]) -> Iterator[Frame]:
+        """``frames``, those of a pass over the whole film, unchanged; what the grid has within ``zones`` is
+        kept as they go by.
+
+        Frames are shrunk and compressed in a thread of its own. Where the disk fails the frames go on, and no
+        more are kept. Of exact frames none is kept: nobody knows which will be looked at.
+        """
+        if self.exact or not zones:
+            yield from frames
             return
-        store = self._store
-        looked = moments if read is None else read
-        self._shared_pass().expect(m for m in looked if store is None or not store.has(m))
+        ticks = (range(tick_of(zone.start), tick_of(zone.end) + 1) for zone in zones)
+        wanted = {tick for zone in ticks for tick in zone}
+        keeper = self._new_keeper()
+        before: Frame | None = None
+        waiting: deque[Future[None]] = deque()
+        with ThreadPoolExecutor(1, "keeping frames") as thread:
+            for frame in chain(frames, [None]):
+                if before is not None:
+                    shown = self._ticks(before, None if frame is None else frame.seconds)
+                    missing = [second_of(tick) for tick in shown if tick in wanted]
+                    missing = [place for place in missing if place not in self._pack.places]
+                    if missing and self._pack.stopped is None:
+                        waiting.append(thread.submit(self._keep, keeper, before, missing))
+                if len(waiting) > MOST_WAITING:
+                    waiting.popleft().result()
+                if frame is not None:
+                    before = frame
+                    yield frame
+            for keeping in waiting:
+                keeping.result()
 
-    def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
-        """One picture for each of the ascending ``seconds``."""
-        return self._shared_pass().pictures(seconds)
+    def close(self) -> None:
+        """Delete what was kept. Frames can still be asked for, and are decoded again."""
+        with self._reading:
+            self._reader.close()
+            self._pack.clear()
 
-    def release(self) -> None:
-        """Delete what was kept, for it is not needed any more."""
-        if self._pass is not None:
-            self._pass.close()
-            self._pass = None
-        self._pack().clear()
-        if not self.exact:
-            FrameStore(self._folder.path, self._film, self._height, ()).clear()
-            self._store = None
+    def __enter__(self) -> Self:
+        return self
 
-    def _shared_pass(self) -> OnePass:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:
+            self._reader.close()
+
+    def _new_keeper(self) -> Keeper | LosslessKeeper:
+        """What compresses frames and makes pictures of them; one for each thread."""
         info = self._film.info
-        with self._lock:
-            if self._pass is None and self.exact:
-                make = partial(LosslessKeeper, info.size_within(max_pixels=PIXELS))
-                # Records tell moments to the microsecond, and who reads them means the same frame.
-                self._pass = OnePass(self._film, self._pack(), make, lambda moment: round(moment, 6))
-            elif self._pass is None:
-                keeper = partial(Keeper, info, self._height)
-                self._pass = OnePass(
-                    self._film, self._pack(), keeper, lambda m: second_of(tick_of(m)), self._store
-                )
-            return self._pass
+        if self.exact:
+            return LosslessKeeper(info.size_within(max_pixels=PIXELS))
+        return Keeper(info, self._height)
 
-    def _pack(self) -> Pack:
-        # Readers differ by a level or two, so a pack is of one reader.
-        reader = type(self._film).__name__
-        head = {"film": self._film.info.fingerprint, "reader": reader, "key": self.key, "pixels": PIXELS}
-        return Pack(self._folder.path, "shelf", head)
+    def _place(self, moment: float) -> float:
+        """The second at which the film is asked for a moment's frame."""
+        # Records tell moments to the microsecond, and who reads them means the same frame.
+        return round(moment, 6) if self.exact else second_of(tick_of(moment))
+
+    def _decode(self, places: Sequence[float], beside: Sequence[float]) -> dict[float, KeptFrame]:
+        """The frames of the ascending ``places`` by place: of the first, and of others in the next `STRETCH`
+        seconds that are not kept yet. Empty where the film gives no frame."""
+        first = places[0]
+        with self._reading:
+            # Another thread may have decoded it while this one waited.
+            there = self._pack.get(first)
+            if there is not None:
+                return {first: there}
+            frames: dict[float, KeptFrame] = {}
+            wanted = {place for place in places if place <= first + STRETCH}
+            for place in self._stretch(sorted(wanted), beside):
+                frame = self._frame_at(place)
+                if frame is None:
+                    break
+                self._pack.put(place, *frame)
+                if place in wanted:
+                    frames[place] = frame
+            return frames
+
+    def _stretch(self, wanted: Sequence[float], beside: Sequence[float]) -> list[float]:
+        """The places to decode, ascending: ``wanted``, and what is worth keeping on the way; not what is kept
+        already."""
+        first, last = wanted[0], wanted[-1]
+        # The decoder goes on where it is; it would have to start again for what lies behind it.
+        position = self._reader.position
+        begin = position if position is not None and position <= first else 0.0
+        passed = set(wanted)
+        if self._pack.stopped is None:
+            low, high = bisect_left(beside, first - BESIDE), bisect_right(beside, last + BESIDE)
+            passed.update(place for place in map(self._place, beside[low:high]) if place >= begin)
+            if not self.exact:
+                for before, after in pairwise([begin, *wanted] if begin == position else wanted):
+                    if after - before <= NEAR:
+                        passed.update(map(second_of, range(tick_of(before), tick_of(after))))
+        return sorted(place for place in passed if place not in self._pack.places)
+
+    def _frame_at(self, place: float) -> KeptFrame | None:
+        """The frame at ``place``, decoded; None where the film gives none."""
+        if self._reader.position is None or place < self._reader.position:
+            # Frames are counted again, and an encoder wants them to ascend.
+            self._reader_keeper = self._new_keeper()
+        frame = self._reader.frame_at(place)
+        if frame is None:
+            return None
+        if self._last_decoded is None or self._last_decoded[0] != frame.seconds:
+            self._last_decoded = frame.seconds, self._reader_keeper.keep(frame)
+        return self._last_decoded
+
+    def _keep(self, keeper: Keeper | LosslessKeeper, frame: Frame, places: Sequence[float]) -> None:
+        """Keep ``frame`` for the ``places`` at which it is shown."""
+        with span("keep"):
+            kept = keeper.keep(frame)
+            for place in places:
+                self._pack.put(place, frame.seconds, kept)
+
+    def _ticks(self, frame: Frame, until: float | None) -> range:
+        """The ticks at which ``frame`` is shown: until ``until`` s, or (None) the film's end."""
+        start = 0 if frame.index == 0 else _first_tick_from(frame.seconds)
+        if until is None:
+            return range(start, max(tick_of(self._film.info.duration), start) + 2)
+        return range(start, _first_tick_from(until))
 
 
-STILLS = "stills"
-"""Codec name of numbered stills, which have too few frames a second for a grid."""
+def _first_tick_from(seconds: float) -> int:
+    """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
+    tick = max(0, int((seconds - TOLERANCE) * TICKS) - 1)
+    while seconds > second_of(tick) + TOLERANCE:
+        tick += 1
+    return tick
+
+
+class ForwardReader:
+    """Frames of a film at seconds that are asked for one by one, in one thread at a time.
+
+    It goes on from where it is, and starts again for a second that lies before.
+    """
+
+    def __init__(self, film: Film) -> None:
+        self._film = film
+        self._asked: deque[float] = deque()
+        self._frames: Iterator[Frame] | None = None
+        self.position: float | None = None
+        """The second that was asked for last; None before the first."""
+
+    def frame_at(self, second: float) -> Frame | None:
+        """The frame on the screen at ``second``; None where the film gives none."""
+        if self._frames is None or self.position is None or second < self.position:
+            self.close()
+            # The film draws each second from here when its frame is asked for.
+            self._frames = self._film.frames_at(iter(self._asked.popleft, None))
+        self._asked.append(second)
+        try:
+            frame = next(self._frames, None)
+        except BaseException:
+            self.close()
+            raise
+        if frame is None:
+            self.close()
+        else:
+            self.position = second
+        return frame
+
+    def close(self) -> None:
+        """Let go of the decoder; the next frame starts another."""
+        if self._frames is not None:
+            cast("Generator[Frame, None, None]", self._frames).close()
+        self._frames, self.position = None, None
+        self._asked.clear()
 
 
 def zones_around(
@@ -140,124 +308,3 @@ def zones_around(
     wide = [Interval(gap.start - reach, gap.end + reach).clip(film) for gap in gaps]
     last = Interval(credits_from, end) if credits_from < end else None
     return list(union(zone for zone in (*wide, last) if zone is not None))
-
-
-class OnePass:
-    """The frames of one film by second; ``place`` gives the second that is asked of the film for a moment.
-
-    What ``store`` has is taken from there. ``keeper`` makes what keeps frames, one for each reader, for it
-    is of one thread.
-    """
-
-    def __init__(
-        self,
-        film: Film,
-        pack: Pack,
-        keeper: Callable[[], Keeper | LosslessKeeper],
-        place: Callable[[float], float],
-        store: FrameStore | None = None,
-    ) -> None:
-        self._film, self._pack, self._new_keeper, self._place = film, pack, keeper, place
-        self._store = store
-        self._lock = threading.Lock()
-        self._keeper = keeper()
-        self._wanted: Counter[float] = Counter()
-        self._plan: deque[float] = deque()
-        self._planned: set[float] = set()
-        self._frames: Iterator[Frame] | None = None
-
-    def expect(self, moments: Iterable[float]) -> None:
-        """Somebody will look at these moments, once."""
-        with self._lock:
-            self._wanted.update({self._place(moment) for moment in moments})
-
-    def pictures(self, moments: Sequence[float]) -> Iterator[Picture]:
-        """One picture for each of the ascending moments; ends early where the film gives no frame."""
-        return self._pictures(ascending(moments))
-
-    def _pictures(self, moments: list[float]) -> Iterator[Picture]:
-        places = [self._place(moment) for moment in moments]
-        # Who is expected wants each place once already; who is not, wants it for the time of this call.
-        with self._lock:
-            own = {place for place in places if not self._wanted[place]}
-            self._wanted.update(own)
-        last: Picture | None = None
-        at: float | None = None
-        try:
-            keeper = self._new_keeper()
-            for moment, place in zip(moments, places, strict=True):
-                if last is None or place != at:
-                    found = self._found(place, keeper, own)
-                    if found is None:
-                        return
-                    seconds, image = found
-                    # A frame that is shown at both places is the same picture.
-                    same = last.image if last and last.seconds == seconds else image()
-                    last, at = Picture(seconds, moment, same), place
-                else:
-                    last = Picture(last.seconds, moment, last.image)
-                yield last
-        finally:
-            with self._lock:
-                self._wanted.subtract(own)
-                self._wanted = +self._wanted
-                if not self._plan:
-                    self._stop()
-
-    def _found(
-        self, place: float, keeper: Keeper | LosslessKeeper, own: set[float]
-    ) -> tuple[float, Callable[[], Image]] | None:
-        """When the frame came up, and what makes its picture; None where the film gives none."""
-        there = None if self._store is None else self._store.kept_at(place)
-        with self._lock:
-            self._wanted[place] -= 1
-            own.discard(place)
-            there = there or self._pack.get(place)
-            if there is not None:
-                seconds, kept = there
-                return seconds, lambda: keeper.picture(kept)
-            driven = self._drive(place)
-            if driven is None:
-                return None
-            # The picture is made under the lock: who drives next has the same keeper.
-            frame, put_by = driven
-            image = self._keeper.image(frame, put_by)
-            return frame.seconds, lambda: image
-
-    def _drive(self, place: float) -> tuple[Frame, Kept | None] | None:
-        """Go on to ``place``, putting by what others want; the frame there, and what is kept of it."""
-        if place not in self._planned:
-            # A pass over all that is wanted from there on.
-            self._stop()
-            later = {one for one, count in self._wanted.items() if count > 0 and one >= place}
-            store = self._store
-            kept_before = {one for one in later if one in self._pack.places or (store and store.has(one))}
-            self._plan = deque(sorted({place, *(later - kept_before)}))
-            self._planned = set(self._plan)
-            self._frames = self._film.frames_at(tuple(self._plan))
-            # Frames are counted again in every pass, and an encoder wants them to ascend.
-            self._keeper = self._new_keeper()
-        while self._frames is not None:
-            frame = next(self._frames, None)
-            if frame is None or not self._plan:
-                self._stop()
-                return None
-            passed = self._plan.popleft()
-            self._planned.discard(passed)
-            kept = self._keeper.keep(frame) if self._wanted[passed] > 0 else None
-            if kept is not None:
-                self._pack.put(passed, frame.seconds, kept)
-            if passed == place:
-                return frame, kept
-        return None
-
-    def _stop(self) -> None:
-        if self._frames is not None:
-            cast("Generator[Frame, None, None]", self._frames).close()
-        self._frames, self._planned = None, set()
-        self._plan.clear()
-
-    def close(self) -> None:
-        """Let go of the film; another look starts again."""
-        with self._lock:
-            self._stop()

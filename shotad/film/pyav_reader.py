@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -107,7 +107,7 @@ class PyavFilm(Film):
         self.holes = picture_holes(moments)
         self.damage = self._damage(end, decoder.errors, decoder.stopped)
 
-    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
+    def _frames_at(self, moments: Iterable[float]) -> Iterator[Frame]:
         painter, decoder = self.painter(), self.decoder()
         try:
             shown: tuple[float, VideoFrame] | None = None

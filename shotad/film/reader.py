@@ -6,9 +6,8 @@ Time zero is the container's start time; a frame's second comes from its own tim
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
@@ -115,17 +114,18 @@ class Film:
         """
         raise NotImplementedError
 
-    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
+    def _frames_at(self, moments: Iterable[float]) -> Iterator[Frame]:
         raise NotImplementedError
 
-    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
+    def frames_at(self, seconds: Iterable[float]) -> Iterator[Frame]:
         """For each of the ascending ``seconds`` the frame on the screen then, in order, by one decode.
 
         It is the last frame that begins at that moment or before (within 1 µs), and the first frame
         where none does; `Frame.index` is its place in this pass. Short gaps are decoded through, long
-        ones sought. Raises ValueError for seconds that do not ascend or are not finite.
+        ones sought. Of an iterator a second is drawn when its frame is asked for. Raises ValueError for
+        seconds that do not ascend or are not finite.
         """
-        return self._frames_at(ascending(seconds))
+        return self._frames_at(_checked(seconds) if isinstance(seconds, Iterator) else ascending(seconds))
 
     def pictures(
         self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
@@ -172,12 +172,21 @@ def at_size(image: Image, size: Size) -> Image:
     return cast(Image, cv2.resize(image, size, interpolation=method))
 
 
-def ascending(seconds: Sequence[float]) -> list[float]:
+def ascending(seconds: Iterable[float]) -> list[float]:
     """``seconds`` as a list of floats. Raises ValueError unless they are finite and ascend."""
     moments = [float(second) for second in seconds]
     if not all(math.isfinite(moment) for moment in moments):
         raise ValueError(f"seconds must be finite, got {moments}")
-    for before, after in itertools.pairwise(moments):
-        if after < before:
-            raise ValueError(f"seconds must ascend, got {before} before {after}")
-    return moments
+    return list(_checked(moments))
+
+
+def _checked(seconds: Iterable[float]) -> Iterator[float]:
+    """The same seconds as they are drawn. Raises ValueError at one that is not finite or does not ascend."""
+    before = -math.inf
+    for second in seconds:
+        if not math.isfinite(second):
+            raise ValueError(f"seconds must be finite, got {second}")
+        if second < before:
+            raise ValueError(f"seconds must ascend, got {before} before {second}")
+        before = second
+        yield second

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from shotad.film.adaptive_cuts import AdaptiveCutFinder
-    from shotad.film.framestore import FrameStore
     from shotad.film.shot_scores import LearnedCutFinder
 
 
@@ -164,16 +163,17 @@ def survey(
     film: Film,
     settings: ShotSettings,
     *,
-    store: FrameStore | None = None,
+    keeping: Callable[[Iterator[Frame]], Iterator[Frame]] | None = None,
     advance: Callable[[float], None] | None = None,
     decoder: str = "cpu",
     tell: Callable[[str], None] | None = None,
 ) -> ShotList:
-    """The shots of the whole film, by one pass that fills ``store`` on its way.
+    """The shots of the whole film, by one pass.
 
-    ``advance`` is told the seconds of film that have gone by since it was last told. ``decoder`` is a
-    device as in `shotad.core.config.FilmSettings`; where it cannot be had, the processors decode and
-    ``tell`` is told. Raises FilmError where no picture can be decoded.
+    ``keeping`` is given the frames of the pass and gives them back as they are (`Frames.keeping`).
+    ``advance`` is told the seconds of film that have gone by since it was last told. ``decoder`` is a device
+    as in `shotad.core.config.FilmSettings`; where it cannot be had, the processors decode and ``tell`` is
+    told. Raises FilmError where no picture can be decoded.
     """
     from shotad.film.pyav_reader import PyavFilm
 
@@ -187,7 +187,7 @@ def survey(
     counted = 0.0
     frames = spanned("decode", source)
     with ShotFinder(settings) as finder:
-        for frame in frames if store is None else store.tee(frames):
+        for frame in frames if keeping is None else keeping(frames):
             with span("shots"):
                 finder.add(frame)
             if advance is not None and frame.seconds - counted >= 1:

@@ -135,7 +135,7 @@ class StillsFilm(Film):
         if broken:
             self.damage = f"Some frames are no pictures ({len(broken)}, the first is number {broken[0]})."
 
-    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
+    def _frames_at(self, moments: Iterable[float]) -> Iterator[Frame]:
         starts = np.array([self._second(number) for number in self._numbers])
         place, image = -1, None
         for index, wanted in enumerate(moments):

@@ -2,11 +2,9 @@ from .cache import (
     ClipReader as ClipReader,
     Readers as Readers,
     ShotSample as ShotSample,
-    Sweep as Sweep,
     book_of as book_of,
     grammar_of as grammar_of,
     look_rows as look_rows,
-    moments_read as moments_read,
     pair_rows as pair_rows,
     threshold_of as threshold_of,
 )

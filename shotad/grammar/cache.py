@@ -15,7 +15,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from shotad.core import Grammar, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
-from shotad.film import Moment, Picture, Pictures, ShotMoments
+from shotad.film import Moment, Pictures, ShotMoments
 from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
 from shotad.grammar.threads import joined, matching_of, places, shot_scores, threads_of, whole_scores
 
@@ -151,13 +151,6 @@ class Readers:
     scales: ScaleReader | None
 
 
-def moments_read(
-    clips: Iterable[Sequence[ShotSample]], readers: Readers, settings: ThreadSettings
-) -> list[float]:
-    """The seconds of which frames are needed to read ``clips`` of which nothing is known, ascending."""
-    return ClipReader(GrammarCache(), readers, settings).moments(clips)
-
-
 def threshold_of(readers: Readers, settings: ThreadSettings) -> float:
     """The score above which shots are joined: the one that is set, else that of the features."""
     if settings.threshold is not None:
@@ -273,34 +266,3 @@ class ClipReader:
     def _groups(self, moments: Iterable[float]) -> Iterator[list[float]]:
         ascending = sorted(moments)
         return (ascending[k : k + self._batch] for k in range(0, len(ascending), self._batch))
-
-
-class Sweep:
-    """Pictures of many clips by one pass over the film, though each clip asks for its own (`Pictures`).
-
-    ``moments`` are those of all clips that will come, ascending. What a later clip needs is held until it
-    asks; what has gone by is read once more.
-    """
-
-    def __init__(self, moments: Sequence[float], pictures: Pictures) -> None:
-        self._pictures = pictures
-        self._coming = iter(pictures(moments) if moments else ())
-        self._held: dict[float, Picture] = {}
-        self._ahead = set(moments)
-
-    def __call__(self, seconds: Sequence[float]) -> Iterator[Picture]:
-        """The pictures of one clip; a moment after the film's last frame has none."""
-        if seconds:
-            self._held = {m: picture for m, picture in self._held.items() if m >= seconds[0]}
-        for moment in seconds:
-            if moment not in self._held and moment in self._ahead:
-                for picture in self._coming:  # what lies before this clip no clip after it needs
-                    self._ahead.discard(picture.wanted)
-                    if picture.wanted >= seconds[0]:
-                        self._held[picture.wanted] = picture
-                    if picture.wanted >= moment:
-                        break
-            if moment in self._held:
-                yield self._held[moment]
-            elif moment not in self._ahead:
-                yield from self._pictures([moment])

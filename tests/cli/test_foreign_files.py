@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core import (
+    Config,
     RecordLog,
     WorkFolder,
     WorkFolderError,
@@ -22,7 +23,7 @@ from shotad.core import (
     read_file,
     read_record,
 )
-from shotad.film import FrameStore, open_film
+from shotad.film import Frames, open_film
 from shotad.sight import note_use
 from tests.cli.program import FAKE, Said, Shotad
 from tests.media import FilmSpec, make_film
@@ -199,11 +200,11 @@ def test_a_link_in_place_of_a_frame_store_is_not_written_to(tmp_path: Path) -> N
     outside = tmp_path / "mine"
     outside.write_bytes(b"mine")
     with open_film(make_film(FilmSpec(frames=50)).path) as film:
-        list(FrameStore(tmp_path, film, 54).tee(film.frames()))
+        list(Frames(film, WorkFolder(tmp_path), Config(), exact=False).pictures([0.5]))
         for name in ("frames.pack", "frames.index"):
             (tmp_path / name).unlink()
             (tmp_path / name).symlink_to(outside)
-            list(FrameStore(tmp_path, film, 54).tee(film.frames()))
+            list(Frames(film, WorkFolder(tmp_path), Config(), exact=False).pictures([0.5]))
     assert outside.read_bytes() == b"mine"
 
 

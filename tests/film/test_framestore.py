@@ -1,4 +1,4 @@
-"""Kept frames: those of the grid, the same pixels as decoded ones; one pass for all who look; what lies on the disk."""
+"""Kept frames on the disk: what is put there is found, what is lost or damaged is not; clips from pictures."""
 
 from __future__ import annotations
 
@@ -12,166 +12,8 @@ import numpy as np
 import pytest
 
 from shotad.core import FramePlan, Role
-from shotad.film import Film, FrameStore, Picture, clips, framestore as pack, open_film, second_of, tick_of
-from shotad.film.framestore import Keeper, Kept, LosslessKeeper, Pack
-from shotad.film.framing import OnePass
-from tests.decodes import counted_decodes, grid_pictures
-from tests.film.test_reader import MEDIA as FILMS
-from tests.media import PATCHES, FilmSpec, Made, make_film, read_number, read_patches
-
-HEIGHT = 72
-MEDIA = {name: FILMS[name] for name in (
-    "constant rate", "transport stream", "variable rate, mkv", "picture later than sound", "interlaced", "turned 90",
-    "wide pixels", "10 bit", "full range",
-)} | {"smaller than the grid": FilmSpec(size=(96, 56))}  # fmt: skip
-
-
-def _open(name: str) -> tuple[Film, Made]:
-    made = make_film(MEDIA[name])
-    return open_film(made.path), made
-
-
-def _moments(film: Film) -> list[float]:
-    random = np.random.default_rng(3)
-    return sorted([-0.2, 0.0, *random.uniform(0, film.info.duration, 25), film.info.duration, 9.0])
-
-
-def same(one: list[Picture], other: list[Picture]) -> bool:
-    return len(one) == len(other) and all(
-        (a.seconds, a.wanted) == (b.seconds, b.wanted) and np.array_equal(a.image, b.image)
-        for a, b in zip(one, other, strict=True)
-    )
-
-
-def _same(store: FrameStore, film: Film, folder: Path, moments: list[float]) -> list[Picture]:
-    """Pictures of the store, decoded where it has none: the same as all decoded."""
-    keeper, shelf = partial(Keeper, film.info, HEIGHT), Pack(folder, "shelf", {})
-    one = OnePass(film, shelf, keeper, lambda m: second_of(tick_of(m)), store)
-    found = list(one.pictures(moments))
-    assert same(found, grid_pictures(film, moments, HEIGHT))
-    return found
-
-
-@pytest.mark.parametrize("name", list(MEDIA))
-def test_kept_pixels_are_the_decoded_ones_of_the_frame_at_the_nearest_tick(name: str, tmp_path: Path) -> None:
-    film, made = _open(name)
-    store = FrameStore(tmp_path, film, HEIGHT)
-    assert [frame.index for frame in store.tee(film.frames())] == [frame.index for frame in film.frames()]
-    assert store.complete
-    moments = _moments(film)
-    found = _same(store, film, tmp_path, moments)
-    _same(store, film, tmp_path, moments[10:12])
-    for picture in found:
-        number = made.number_at(max(0.0, np.floor(picture.wanted * 8 + 0.5) / 8))
-        assert read_number(picture.image) == number
-        assert picture.seconds == pytest.approx(made.seconds[number], abs=2e-6)
-        assert picture.image.shape[1::-1] == film.info.size_within(HEIGHT)
-        assert np.abs(read_patches(picture.image) - PATCHES).max() < 9
-
-
-def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
-    film, _ = _open("constant rate")
-    store = FrameStore(tmp_path, film, HEIGHT)
-    passing = store.tee(film.frames())
-    for _ in range(30):
-        next(passing)
-    passing.close()  # type: ignore[attr-defined]
-    again = FrameStore(tmp_path, film, HEIGHT)
-    assert not again.complete
-    assert 5 < len(again.places) < 12
-    moments = _moments(film)
-    _same(again, film, tmp_path, moments)
-    list(again.tee(film.frames()))
-    assert FrameStore(tmp_path, film, HEIGHT).complete
-
-
-@pytest.mark.parametrize("damage", ["index cut", "pack cut", "pack gone", "index gone", "pack damaged"])
-def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
-    film, _ = _open("constant rate")
-    list(FrameStore(tmp_path, film, HEIGHT).tee(film.frames()))
-    path = tmp_path / f"frames.{damage.split(maxsplit=1)[0]}"
-    if damage.endswith("damaged"):
-        data = bytearray(path.read_bytes())
-        data[len(data) // 3 : -2000] = bytes(len(data) - 2000 - len(data) // 3)
-        path.write_bytes(data)
-    elif damage.endswith("cut"):
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 + 3])
-    else:
-        path.unlink()
-    moments = _moments(film)
-    _same(FrameStore(tmp_path, film, HEIGHT), film, tmp_path, moments)
-
-
-def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(pack, "_add", full)
-    film, _ = _open("constant rate")
-    store = FrameStore(tmp_path, film, HEIGHT)
-    assert len(list(store.tee(film.frames()))) == 50
-    assert store.stopped == "No space left on device"
-    assert store.size == 0
-    _same(store, film, tmp_path, [0.5])
-
-
-# One pass for all who look: what is decoded, and that the pixels do not depend on who drove
-SPEC = FilmSpec(frames=500, gop=25, cuts=(100, 210))
-FIRST = [0.5, 2.02, 4.5, 12.0]
-SECOND = [0.5, 1.0, 2.02, 4.9, 12.0, 12.5]
-SIZE = (96, 54)
-
-
-@pytest.fixture
-def film() -> Iterator[Film]:
-    with open_film(make_film(SPEC).path) as opened:
-        yield opened
-
-
-def exact(film: Film, folder: Path) -> OnePass:
-    shelf = Pack(folder, "shelf", {"film": film.info.fingerprint})
-    return OnePass(film, shelf, partial(LosslessKeeper, SIZE), lambda moment: round(moment, 6))
-
-
-def alone(film: Film, moments: list[float]) -> list[Picture]:
-    frames = zip(film.frames_at(moments), moments, strict=True)
-    return [Picture(frame.seconds, moment, frame.rgb(SIZE)) for frame, moment in frames]
-
-
-def test_who_comes_later_decodes_nothing_and_sees_the_same_pixels(film: Film, tmp_path: Path) -> None:
-    one = exact(film, tmp_path)
-    one.expect(FIRST)
-    one.expect(SECOND)
-    with counted_decodes() as decodes:
-        first = list(one.pictures(FIRST))
-        # 12.5 lies behind the last moment of the first reader; the rest is on the shelf.
-        before = decodes.frames
-        second = list(one.pictures(SECOND))
-    assert len(decodes.passes) == 1
-    assert decodes.frames - before < 20
-    assert same(first, alone(film, FIRST))
-    assert same(second, alone(film, SECOND))
-
-
-def test_readers_in_threads_see_what_each_would_see_alone(film: Film, tmp_path: Path) -> None:
-    one = exact(film, tmp_path)
-    wanted = [np.arange(start, 19.0, 0.37).tolist() for start in (0.0, 0.1, 0.37)]
-    for moments in wanted:
-        one.expect(moments)
-    found: dict[int, list[Picture]] = {}
-
-    def look(number: int) -> None:
-        found[number] = list(one.pictures(wanted[number]))
-
-    threads = [threading.Thread(target=look, args=(number,)) for number in range(3)]
-    with counted_decodes() as decodes:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert decodes.frames <= 520
-    for number, moments in enumerate(wanted):
-        assert same(found[number], alone(film, moments))
+from shotad.film import Picture, clips, framestore as pack
+from shotad.film.framestore import Kept, Pack
 
 
 # Clips: one sorted pass serves all slots, each clip is handed out once and in order
@@ -212,7 +54,7 @@ def frame(number: int, size: int = 1000) -> Kept:
 
 
 def opened(folder: Path, film: str = "a") -> Pack:
-    return Pack(folder, "shelf", {"film": film})
+    return Pack(folder, {"film": film})
 
 
 def filled(folder: Path, moments: range, film: str = "a") -> Pack:
@@ -227,27 +69,24 @@ def test_a_pack_of_another_film_is_thrown_away_when_this_one_is_written(tmp_path
     one = opened(tmp_path)
     assert one.places == {}
     one.put(1.0, 1.0, frame(9))
-    one.finish()
-    assert (tmp_path / "shelf.pack").stat().st_size == 1000
-    assert opened(tmp_path).complete
+    assert (tmp_path / "frames.pack").stat().st_size == 1000
+    assert opened(tmp_path).get(1.0) == (1.0, frame(9))
     assert not opened(tmp_path, "another").places
 
 
 @pytest.mark.parametrize("torn", [1, 34, 35])
 def test_after_a_kill_whole_records_count_and_more_is_added(tmp_path: Path, torn: int) -> None:
     filled(tmp_path, range(10))
-    index = tmp_path / "shelf.index"
+    index = tmp_path / "frames.index"
     index.write_bytes(index.read_bytes()[:-torn])
-    with (tmp_path / "shelf.pack").open("ab") as file:
+    with (tmp_path / "frames.pack").open("ab") as file:
         file.write(b"frames that no record speaks of")
     one = opened(tmp_path)
     left = 10 - -(-torn // pack._RECORD.size)
     assert sorted(one.places) == list(range(left))
     for moment in (9, 20):
         one.put(moment, moment, frame(moment))
-    one.finish()
     again = opened(tmp_path)
-    assert again.complete
     assert sorted(again.places) == [*range(left), *{9, 20} - set(range(left))]
     assert all(again.get(moment) == (moment + 0.5, frame(moment)) for moment in range(left))
     assert again.get(20) == (20.0, frame(20))
@@ -255,7 +94,7 @@ def test_after_a_kill_whole_records_count_and_more_is_added(tmp_path: Path, torn
 
 def test_zeros_that_a_power_cut_left_in_the_index_are_no_frames(tmp_path: Path) -> None:
     filled(tmp_path, range(10))
-    index = tmp_path / "shelf.index"
+    index = tmp_path / "frames.index"
     whole = index.read_bytes()
     lost = 4 * pack._RECORD.size
     index.write_bytes(whole[:-lost] + bytes(lost))
@@ -264,16 +103,14 @@ def test_zeros_that_a_power_cut_left_in_the_index_are_no_frames(tmp_path: Path) 
     assert 5 <= left < 10
     assert all(one.get(moment) == (moment + 0.5, frame(moment)) for moment in range(left))
     one.put(20, 20, frame(20))
-    one.finish()
-    again = opened(tmp_path)
-    assert (again.complete, sorted(again.places)) == (True, [*range(left), 20])
+    assert sorted(opened(tmp_path).places) == [*range(left), 20]
 
 
 def test_a_damaged_frame_is_not_given(tmp_path: Path) -> None:
     filled(tmp_path, range(3))
-    data = bytearray((tmp_path / "shelf.pack").read_bytes())
+    data = bytearray((tmp_path / "frames.pack").read_bytes())
     data[1500] ^= 1
-    (tmp_path / "shelf.pack").write_bytes(data)
+    (tmp_path / "frames.pack").write_bytes(data)
     one = opened(tmp_path)
     assert one.get(1) is None
     assert 1 not in one.places
@@ -295,9 +132,8 @@ def test_a_full_disk_gets_its_room_back(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(pack, "_add", full)
     one = filled(tmp_path, range(3))
     one.put(3, 3.0, frame(3))
-    one.finish()
     assert one.stopped == "No space left on device"
-    assert (one.size, one.places, one.complete) == (0, {}, False)
+    assert (one.size, one.places) == (0, {})
     assert not os.listdir(tmp_path)
     assert not one.put(4, 4.0, frame(4))
     assert one.get(4) is None
@@ -318,3 +154,28 @@ def test_frames_that_another_has_added_to_are_not_taken_for_ours(tmp_path: Path)
         assert found.get(1) == (1.5, frame(1))
         for moment in (10, 11, 12, 13):
             assert found.get(moment) in (None, (float(moment), frame(moment)))
+
+
+def test_a_pack_with_a_limit_holds_what_was_kept_last(tmp_path: Path) -> None:
+    one = Pack(tmp_path, {}, limit=4500)
+    for moment in range(10):
+        one.put(moment, moment + 0.5, frame(moment))
+        assert one.get(moment) == (moment + 0.5, frame(moment))
+        assert (tmp_path / "frames.pack").stat().st_size <= 4500
+    assert sorted(Pack(tmp_path, {}, limit=4500).places) == [8, 9]
+
+
+def test_threads_fill_and_read_a_pack_together(tmp_path: Path) -> None:
+    one = opened(tmp_path)
+
+    def fill(first: int) -> None:
+        for moment in range(first, 120, 3):
+            one.put(moment, moment + 0.5, frame(moment % 200))
+
+    threads = [threading.Thread(target=fill, args=(first,)) for first in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    again = opened(tmp_path)
+    assert all(again.get(moment) == (moment + 0.5, frame(moment % 200)) for moment in range(120))

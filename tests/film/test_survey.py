@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zlib
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import av
@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange
 
-from shotad.core import ShotSettings
-from shotad.film import FrameStore, find_media, open_film, packets_of, shots as survey
+from shotad.core import Interval, ShotSettings, WorkFolder, load_config
+from shotad.film import Frames, find_media, open_film, packets_of, shots as survey
 from shotad.film.decoder import planes_of
 from shotad.film.shots import ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN
@@ -58,10 +58,12 @@ def surveyed(path: Path, folder: Path, threads: int) -> Found:
         patch.setattr(survey, "ShotFinder", Noted)
         patch.setattr("shotad.film.pyav_reader.processors", lambda: threads)
         patch.setattr("shotad.film.adaptive_cuts.LEAST_CONTENT", 2.0)
-        store = FrameStore(folder, film, HEIGHT)
+        frames = Frames(
+            film, WorkFolder(folder), load_config(None, (f"film.grid_height={HEIGHT}",)), exact=False
+        )
+        keeping = partial(frames.keeping, zones=[Interval(0.0, 1000.0)])
         settings = ShotSettings(detector="adaptive", min_scene_len=3)
-        shots = survey.survey(film, settings, store=store)
-        assert store.complete
+        shots = survey.survey(film, settings, keeping=keeping)
         files = [(folder / name).read_bytes() for name in ("frames.pack", "frames.index")]
         return shots, film.damage, (finders[0].scores.tolist(), *files, film.end)
 

@@ -261,7 +261,6 @@ def describe_clip(
     told: tuple[str, ...] = ()
     if ads:
         context = RunContext.of(film, folder, config, asked.given(folder, ads), progress)
-        context.frames.share(worksheet=False)
         check_cast(context)
         prepared = prepare(context)
         words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2
@@ -271,7 +270,7 @@ def describe_clip(
         written = write(plans, prepared, context, engines)
         if scripts:
             write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
-        context.frames.release()
+        context.close()
         spent = written.used
         lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
         told = (*warnings, *prepared.warnings, *amiss)
