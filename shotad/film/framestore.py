@@ -345,5 +345,18 @@ class Pack:
             path.unlink(missing_ok=True)
 
 
+class NoPack(Pack):
+    """A pack that keeps nothing, for who only reads and does not hold the work folder."""
+
+    def __init__(self) -> None:
+        self.places, self.stopped = {}, "nothing is kept"
+
+    def put(self, moment: float, seconds: float, kept: Kept) -> None:
+        """Keep nothing."""
+
+    def clear(self) -> None:
+        """There is nothing to delete."""
+
+
 def _add(path: Path, data: bytes) -> None:
     append(path, data)

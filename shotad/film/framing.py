@@ -30,6 +30,7 @@ from shotad.film.framestore import (
     Keeper,
     Kept,
     LosslessKeeper,
+    NoPack,
     Pack,
     second_of,
     tick_of,
@@ -72,13 +73,16 @@ class Frames:
     run that goes on from there.
     """
 
-    def __init__(self, film: Film, folder: WorkFolder, config: Config, *, exact: bool) -> None:
+    def __init__(self, film: Film, folder: WorkFolder | None, config: Config, *, exact: bool) -> None:
+        """``folder`` is where frames are kept, held by this process; None: nowhere. ``exact``: the frames
+        themselves, not those of the grid."""
         self._film = film
         self._height = config.film.grid_height
         self.exact = exact or film.info.video_codec == STILLS
         # Readers differ by a level or two, so frames are kept of one reader.
         head = {"film": film.info.fingerprint, "reader": type(film).__name__, "key": self.key or [PIXELS]}
-        self._pack = Pack(folder.path, head, MOST_EXACT if self.exact else None)
+        limit = MOST_EXACT if self.exact else None
+        self._pack = NoPack() if folder is None else Pack(folder.path, head, limit)
         self._reader = ForwardReader(film)
         self._reader_keeper = self._new_keeper()
         self._last_decoded: KeptFrame | None = None

@@ -231,7 +231,8 @@ class Frames:
         slots = folder.read_json("slots.json")
         # Given slots, which alone were looked at frame by frame, were not planned in gaps.
         exact = slots is not None and "gaps" not in slots
-        reading = Reading(self._opened(), folder, self._session.config, exact=exact)
+        # A run may be at work in the folder, so nothing is kept there.
+        reading = Reading(self._opened(), None, self._session.config, exact=exact)
         of_moment: dict[float, list[FrameNote]] = {}
         for note in wanted:
             of_moment.setdefault(note.seconds, []).append(note)

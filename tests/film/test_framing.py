@@ -253,6 +253,14 @@ def test_what_a_stopped_run_has_kept_is_used_and_deleted_with_success(film: Film
     assert same(list(frames.pictures(moments)), found)
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_without_a_folder_nothing_is_kept(film: Film, exact: bool) -> None:
+    moments = [0.4, 1.0, 2.0, 12.0]
+    with Frames(film, None, load_config(None, (f"film.grid_height={HEIGHT}",)), exact=exact) as frames:
+        for _ in range(2):
+            assert same(list(frames.pictures(moments)), expected(film, moments, exact=exact))
+
+
 def test_frames_of_other_settings_or_another_kind_are_not_taken(film: Film, tmp_path: Path) -> None:
     moments = [1.0, 2.0]
     list(frames_of(film, tmp_path).pictures(moments))

@@ -209,6 +209,7 @@ def test_people_are_marked_as_the_model_saw_them(tmp_path, monkeypatch, lossless
         info = reader.info
     frames = Frames(Session(tmp_path / "w", info, run.config), film)
     assert assert_shown(frames, looks) > 20
+    assert not list((tmp_path / "w").glob("frames.*")), "a run may keep its own there"
     if settings == ():
         slot, again, stage1 = "s00000500", Remembering(), tmp_path / "w" / "stage1.jsonl"
         with open_film(film) as reader, WorkFolder(tmp_path / "w") as work:
