@@ -107,7 +107,7 @@ WRITERS: dict[str, Callable[[WorkFolder], object]] = {
     "text": lambda folder: write_text(folder.path / "inner" / "a.txt", ""),
     "record": lambda folder: RecordLog(folder.path / "things.jsonl").add("a", {}),
     "note": lambda folder: folder.note("text"),
-    "step": lambda folder: folder.step("thing", "key", dict),
+    "step": lambda folder: folder.cached("thing", "key", dict, write=dict, read=dict),
     "nothing": lambda _: None,
 }
 

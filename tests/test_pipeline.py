@@ -16,13 +16,24 @@ import pytest
 from shotad.core import (
     EngineError,
     Given,
+    NoProgress,
     Progress,
     Request,
     WorkFolder,
     data_root,
     load_config,
 )
-from shotad.description import Engines, Outcome, describe, foresee, show_prompts
+from shotad.description import (
+    Engines,
+    Outcome,
+    RunContext,
+    describe,
+    film_shots,
+    film_speech,
+    foresee,
+    prepare,
+    show_prompts,
+)
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.film.pyav_reader import PyavFilm
@@ -232,6 +243,45 @@ def test_given_slots_and_shots_are_used_as_they_are(tmp_path: Path) -> None:
     rows = json.loads((tmp_path / "w" / "slots.json").read_text())["slots"]
     assert [row.get("label", "") for row in rows] == ["first", "", ""]
     assert any("cut to" in warning for warning in outcome.warnings)
+
+
+def test_what_was_given_is_read_once_before_the_film(tmp_path: Path) -> None:
+    """Files that go or change while the film is read make no difference; later they are another input."""
+    files = {
+        "subtitles": ("said.vtt", "WEBVTT\n\n00:00:05.400 --> 00:00:06.400\nWhere is the key?\n"),
+        "shots": ("shots.csv", "start,end\n0,10\n10,20\n"),
+        "slots": ("slots.csv", "start,end\n1.0,1.5\n8.0,9.5\n"),
+    }
+    for name, text in files.values():
+        (tmp_path / name).write_text(text)
+    given = Given(**{kind: tmp_path / name for kind, (name, _) in files.items()})
+    whole, _, _ = ran(tmp_path / "whole", given=given)
+
+    gone: list[str] = []
+
+    def vanish() -> None:
+        for name, _ in files.values():
+            (tmp_path / name).unlink()
+            gone.append(name)
+
+    outcome, _, _ = ran(tmp_path / "w", given=given, accepted=vanish)
+    assert len(gone) == 3
+    assert lines(outcome) == lines(whole)
+    for record in ("speech.json", "shots.json", "slots.json"):
+        assert (tmp_path / "w" / record).read_text() == (tmp_path / "whole" / record).read_text()
+
+
+def test_steps_that_are_asked_again_give_the_same(tmp_path: Path) -> None:
+    config = load_config(None, QUICK)
+    with open_film(film_path()) as film, WorkFolder(tmp_path / "w") as folder:
+        context = RunContext.of(film, folder, config, Given(), NoProgress())
+        shots, speech = film_shots(context), film_speech(context)
+        before = tree(tmp_path / "w")
+        assert (film_shots(context), film_speech(context)) == (shots, speech)
+        prepared = prepare(context)
+        assert prepare(context) == prepared
+        assert prepared.shots == shots.shots
+    assert before.items() <= tree(tmp_path / "w").items()
 
 
 def test_what_a_killed_run_has_kept_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

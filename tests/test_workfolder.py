@@ -34,12 +34,19 @@ from shotad.core import (
 )
 
 
+def kept(folder: WorkFolder, key: str, value: object) -> object:
+    """What the step "thing" comes to, which makes ``value``."""
+    return folder.cached(
+        "thing", key, lambda: value, write=lambda made: {"value": made}, read=lambda record: record["value"]
+    )
+
+
 def test_a_step_is_made_once_for_a_key(tmp_path: Path) -> None:
     for key, value, force, wanted in (
         ("k1", "one", False, "one"), ("k1", "again", False, "one"), ("k2", "two", False, "two"), ("k2", "three", True, "three"),
     ):  # fmt: skip
         with WorkFolder(tmp_path / "w", force=force) as folder:
-            assert folder.step("thing", key, lambda value=value: {"value": value})["value"] == wanted  # type: ignore[misc]
+            assert kept(folder, key, value) == wanted
 
 
 def test_a_record_with_another_key_is_made_again_whatever_it_holds(tmp_path: Path) -> None:
@@ -57,10 +64,11 @@ def test_a_damaged_step_is_refused_and_made_again_where_it_is_deleted(tmp_path: 
     (tmp_path / "thing.json").write_bytes(damage)
     with WorkFolder(tmp_path) as folder:
         with pytest.raises(WorkFolderError, match=r"thing\.json is damaged: .*Correct it there, or delete"):
-            folder.step("thing", "k1", lambda: {"value": 1})
+            kept(folder, "k1", 1)
         assert (tmp_path / "thing.json").read_bytes() == damage, "it may hold a person's work"
         (tmp_path / "thing.json").unlink()
-        assert folder.step("thing", "k1", lambda: {"value": 1}) == {"key": "k1", "value": 1}
+        assert kept(folder, "k1", 1) == 1
+        assert folder.read_json("thing.json") == {"key": "k1", "value": 1}
 
 
 def test_records_survive_a_half_written_last_line(tmp_path: Path) -> None:

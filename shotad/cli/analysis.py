@@ -28,11 +28,12 @@ from shotad.script import timecode
 @console_options
 def shots_command(console: Console, **options: Any) -> None:
     """Find the shots of FILM, and keep them in its work folder."""
-    from shotad.description import RunContext, shots_step
+    from shotad.description import RunContext, film_shots
 
     config = settings(options)
-    with opened(options, config) as (film, folder, given):
-        found = shots_step(RunContext.of(film, folder, config, given, console))
+    with opened(options, config) as (film, folder, inputs):
+        film_shots(RunContext.of(film, folder, config, inputs, console))
+        found = folder.read_json("shots.json") or {}
     rows = found["shots"]
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'seconds':>8}"]
     lines += [
@@ -58,8 +59,8 @@ def slots_command(console: Console, **options: Any) -> None:
 
     config = settings(options)
     with (
-        opened(options, config) as (film, folder, given),
-        RunContext.of(film, folder, config, given, console) as context,
+        opened(options, config) as (film, folder, inputs),
+        RunContext.of(film, folder, config, inputs, console) as context,
     ):
         found = prepare(context)
     events = [(u.interval, "speech", u.text) for u in found.speech]
@@ -111,8 +112,8 @@ def grammar_command(console: Console, **options: Any) -> None:
     from shotad.description import RunContext, study
 
     config = settings(options)
-    with opened(options, config) as (film, folder, given):
-        with RunContext.of(film, folder, config, given, console) as context:
+    with opened(options, config) as (film, folder, inputs):
+        with RunContext.of(film, folder, config, inputs, console) as context:
             warnings = study(context)
         found = folder.read_json("grammar.json") or {}
         shots = shots_of((folder.read_json("shots.json") or {})["shots"])
@@ -157,7 +158,7 @@ def sheet_command(console: Console, **options: Any) -> None:
     config = settings(options)
     alone = options.pop("single_file")
     options = {**options, **_places(options)}
-    with opened(options, config) as (film, folder, given):
+    with opened(options, config) as (film, folder, inputs):
         drawn = FilmId(film.info.name, film.info.fingerprint, film.info.duration)
         if present_track(folder, drawn):
             # Whether the run had given slots, which are looked at frame by frame: only planned slots have
@@ -166,7 +167,7 @@ def sheet_command(console: Console, **options: Any) -> None:
             with Frames(film, folder, config, exact=(slots is not None and "gaps" not in slots)) as frames:
                 page = write_sheet(folder, frames.pictures, config, film.info, console, single_file=alone)
         else:
-            with RunContext.of(film, folder, config, given, console) as context:
+            with RunContext.of(film, folder, config, inputs, console) as context:
                 get_ready(context)
                 prepare(context)
                 for warning in study(context):

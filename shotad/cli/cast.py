@@ -260,9 +260,9 @@ def discover_command(console: Console, cast_folder: Path | None, **options: Any)
 
     config = settings(options)
     place = cast_folder or cast_folder_of(options["film"])
-    with opened(options, config) as (film, folder, given):
+    with opened(options, config) as (film, folder, inputs):
         get_face_models(config.cast, console)
-        found = discover(RunContext.of(film, folder, config, given, console), place)
+        found = discover(RunContext.of(film, folder, config, inputs, console), place)
     more = {"--frame-rate": options["frame_rate"], "--out": options["out"]}
     console.result(discovery_text(found, options["film"], more), discovery_json(found))
 

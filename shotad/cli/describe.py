@@ -105,18 +105,24 @@ def command(console: Console, **options: Any) -> None:
     makes = makes_of(options)
     spoken = bool(makes)
     check_voice(config, makes)
-    with opened(options, config) as (film, folder, given), profiled(options["timed"]) as recorded:
+    with opened(options, config) as (film, folder, inputs), profiled(options["timed"]) as recorded:
         if options["estimate"]:
             from shotad.description import estimate_json, estimate_lines, foresee
 
-            foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
+            foreseen = foresee(film, folder, config, inputs.given, engines=engines, progress=console)
             _tell(console, estimate_lines(foreseen), estimate_json(foreseen), recorded)
             return
         if options["shown_slot"] is not None:
             from shotad.description import show_prompts, shown_json, shown_lines
 
             shown = show_prompts(
-                film, folder, config, given, slot=options["shown_slot"], engines=engines, progress=console
+                film,
+                folder,
+                config,
+                inputs.given,
+                slot=options["shown_slot"],
+                engines=engines,
+                progress=console,
             )
             _tell(console, shown_lines(shown), shown_json(shown), recorded)
             return
@@ -132,7 +138,7 @@ def command(console: Console, **options: Any) -> None:
             film,
             folder,
             config,
-            given,
+            inputs,
             engines=engines,
             progress=console,
             discard_edits=options["discard_edits"],
@@ -142,7 +148,7 @@ def command(console: Console, **options: Any) -> None:
                 folder,
                 config,
                 options["film"],
-                given,
+                inputs.given,
                 frame_rate=frame_rate_of(options["frame_rate"]),
                 configs=options["config"],
                 assignments=options["assignments"],

@@ -46,7 +46,7 @@ from shotad.core import (
 
 if TYPE_CHECKING:
     from shotad.core import Config, Given, GivenCast, Shot, ShotScale, WorkFolder
-    from shotad.description import RunContext
+    from shotad.description import Inputs, RunContext
     from shotad.evaluation import Report
     from shotad.film import Film
     from shotad.script import Track
@@ -108,14 +108,14 @@ def describe(
     engines = Engines.of(resolved)
     engines.check_machine(resolved)
     shown = shown_progress(progress)
-    with work_on(film, resolved, out, given=given, force=force) as (opened, folder):
+    with work_on(film, resolved, out, given=given, force=force) as (opened, folder, inputs):
         for line in opening(resolved, folder.path, engines):
             shown.note(line)
         outcome = write_lines(
             opened,
             folder,
             resolved,
-            given,
+            inputs,
             engines=engines,
             progress=shown,
             discard_edits=discard_edits,
@@ -175,8 +175,8 @@ def render(
     stand in ``rendered.findings`` and ``rendered.failures``. Raises UsageError, ConfigError, FilmError,
     ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
     """
-    from shotad.core import SETTINGS, Given, check_engine_known, for_rendering, read_settings
-    from shotad.description import RunContext, shortener, shots_step, speech_step
+    from shotad.core import SETTINGS, check_engine_known, for_rendering, read_settings
+    from shotad.description import RunContext, film_shots, film_speech, shortener
     from shotad.script import load_track
     from shotad.sound import parse_wanted, run_render, wanted_files
 
@@ -197,16 +197,16 @@ def render(
         raise UsageError(f"make = {quoted(make)} cannot be made.", 'Give "film", "ad:mp3" or several.')
     wanted = parse_wanted(makes)
     rate = run.frame_rate if run else None
-    with work_on(film, resolved, place, frame_rate=rate) as (opened, folder):
+    with work_on(film, resolved, place, frame_rate=rate) as (opened, folder, inputs):
         source = _track_file(track, folder)
         spoken = load_track(source)
         tag = spoken.language if spoken.translated_from else ""
         targets = wanted_files(wanted, spoken.film.name, place, out=_path("file", file), tag=tag)
         if run is None:
-            context = RunContext.of(opened, folder, resolved, Given(), shown)
-            speech_step(context)
+            context = RunContext.of(opened, folder, resolved, inputs, shown)
+            film_speech(context)
             if resolved.extended.on:
-                shots_step(context)
+                film_shots(context)
         done = run_render(
             opened, folder, resolved, targets, shown, shorten=shortener, file=source, force=force
         )
@@ -252,14 +252,13 @@ def detect_shots(
     ``out`` is a work folder in which they are kept and found again; None: nothing is kept. Raises FilmError,
     ConfigError, WorkFolderError.
     """
-    from shotad.core import shots_of
-    from shotad.description import shots_step
+    from shotad.description import film_shots
 
     with _context(film, load_config(config, settings), out, progress) as context:
-        found = shots_step(context)
-    if found.get("damage"):
-        _warn(found["damage"])
-    return shots_of(found["shots"])
+        found = film_shots(context)
+    if found.damage:
+        _warn(found.damage)
+    return found.shots
 
 
 def find_threads(
@@ -392,14 +391,14 @@ def work_on(
     given: Given | None = None,
     frame_rate: Fraction | None = None,
     force: bool = False,
-) -> Iterator[tuple[Film, WorkFolder]]:
-    """The film, open, and its work folder, held: ``out``, or the one beside the film.
+) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
+    """The film, open; its work folder, held: ``out``, or the one beside it; and what is ``given``, read.
 
-    The film is opened first, and what is ``given`` for it is checked (`check_inputs`), so that a mistaken
-    name leaves no folder behind. Raises OtherFilm where the folder's track is of another film, before
-    anything is written.
+    The film is opened first, and what is given for it is checked, so that a mistaken name leaves no folder
+    behind. Raises OtherFilm where the folder's track is of another film, before anything is written.
     """
-    from shotad.core import WorkFolder
+    from shotad.core import Given, WorkFolder
+    from shotad.description import Inputs
     from shotad.film import open_film as opened
     from shotad.script import present_track
 
@@ -410,13 +409,12 @@ def work_on(
             if isinstance(source, Path)
             else source
         )
+        inputs = Inputs(film.info, config, given or Given())
         if given is not None:
-            from shotad.description import check_inputs
-
-            check_inputs(film.info, config, given)
+            inputs.check()
         folder = stack.enter_context(WorkFolder(_work_folder(source, out), force=force))
         present_track(folder, film.info, with_scripts=False)
-        yield film, folder
+        yield film, folder, inputs
 
 
 def shown_progress(progress: bool | Progress) -> Progress:
@@ -454,13 +452,12 @@ def _folder(out: PathLike | None) -> Iterator[Path]:
 def _context(
     film: PathLike | Film, config: Config, out: PathLike | None, progress: bool | Progress
 ) -> Iterator[RunContext]:
-    from shotad.core import Given
     from shotad.description import RunContext
 
     with (
         _folder(out) as place,
-        work_on(film, config, place) as (opened, folder),
-        RunContext.of(opened, folder, config, Given(), shown_progress(progress)) as context,
+        work_on(film, config, place) as (opened, folder, inputs),
+        RunContext.of(opened, folder, config, inputs, shown_progress(progress)) as context,
     ):
         yield context
 

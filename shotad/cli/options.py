@@ -39,7 +39,8 @@ from shotad.core import (
 from shotad.script import parse_time
 
 if TYPE_CHECKING:
-    from shotad.core import Given, WorkFolder
+    from shotad.core import WorkFolder
+    from shotad.description import Inputs
     from shotad.evaluation import MetricContext
     from shotad.film import Film
 
@@ -249,8 +250,8 @@ def track_file(path: Path) -> Path:
 
 
 @contextmanager
-def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Given]]:
-    """The film, its work folder, and the files given, ready for use. Raises as `work_on`."""
+def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
+    """The film, its work folder, and what was given, read and checked. Raises as `work_on`."""
     from shotad.cli.interface import work_on
     from shotad.core import Given, GivenCast
 
@@ -265,11 +266,8 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
     given = Given(*files, start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
-    with work_on(options["film"], config, options["out"], given=given, frame_rate=rate, force=force) as (
-        film,
-        folder,
-    ):
-        yield film, folder, given
+    with work_on(options["film"], config, options["out"], given=given, frame_rate=rate, force=force) as run:
+        yield run
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from filelock import Timeout
 from pydantic import BaseModel
@@ -38,6 +38,8 @@ from shotad.core.files import (
 from shotad.core.progress import is_text, printable
 from shotad.core.records import parse_json, record_in, shape_of, whole_record
 from shotad.core.redaction import without_sent_secrets
+
+Result = TypeVar("Result")
 
 SETTINGS = "settings.json"
 """The record of what a run was asked to do, which also says which format the folder has."""
@@ -205,20 +207,29 @@ class WorkFolder:
                 if pattern != ".*.part.*" or DRAFT.fullmatch(leftover.name):
                     sweep(leftover)
 
-    def step(self, name: str, key: str, make: Callable[[], Json]) -> dict[str, Any]:
-        """The record of a step, made by ``make`` unless one with the same key is there.
+    def cached(
+        self,
+        name: str,
+        key: str,
+        make: Callable[[], Result],
+        *,
+        write: Callable[[Result], Json],
+        read: Callable[[dict[str, Any]], Result],
+    ) -> Result:
+        """The result of a step, made by ``make`` unless ``NAME.json`` holds it under the same key.
 
-        Kept in ``NAME.json``; returned as read back from JSON, so that a fresh and a resumed run see
-        the same values.
+        ``write`` gives the content of the record, ``read`` the result that a record holds. A fresh result is
+        read back too, so that a fresh and a resumed run see the same values.
         """
-        if (found := self.known(name, key)) is None:
-            self.write_json(f"{name}.json", {"key": key, **make()})
-            found = self.read_json(f"{name}.json")
-        if found is None:
+        record = self.known(name, key)
+        if record is None:
+            self.write_json(f"{name}.json", {"key": key, **write(make())})
+            record = self.read_json(f"{name}.json")
+        if record is None:
             raise WorkFolderError(
                 f"{self.path / name}.json vanished while it was in use.", "Run again.", again=True
             )
-        return found
+        return read(record)
 
     def known(self, name: str, key: str) -> dict[str, Any] | None:
         """What ``NAME.json`` holds, if it has this key and the run was not told to redo everything."""

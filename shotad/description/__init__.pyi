@@ -56,7 +56,11 @@ from .estimate import (
     estimate_lines as estimate_lines,
     foresee as foresee,
 )
-from .inputs import check_inputs as check_inputs, check_setting_files as check_setting_files
+from .inputs import (
+    Inputs as Inputs,
+    check_inputs as check_inputs,
+    check_setting_files as check_setting_files,
+)
 from .lint_check import (
     Again as Again,
     Checker as Checker,
@@ -83,9 +87,9 @@ from .pipeline import (
 )
 from .preparing import (
     RunContext as RunContext,
+    film_shots as film_shots,
+    film_speech as film_speech,
     prepare as prepare,
-    shots_step as shots_step,
-    speech_step as speech_step,
 )
 from .prompts import (
     STAGE_PROMPTS as STAGE_PROMPTS,

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import Cast, Member, Progress, UsageError, reported, shots_of
+from shotad.core import Cast, Member, Progress, UsageError, reported
 from shotad.description.cast_recognition import (
     DISCOVERED,
     FaceSearch,
@@ -22,7 +22,7 @@ from shotad.description.cast_recognition import (
     read_faces,
     ticks_in,
 )
-from shotad.description.preparing import RunContext, shots_step
+from shotad.description.preparing import RunContext, film_shots
 from shotad.film import Film
 from shotad.script import timecode
 from shotad.sight import (
@@ -84,7 +84,8 @@ def discover(context: RunContext, place: Path) -> Discovery:
 def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
     """The faces of the part asked for, and of what earlier runs have looked at beyond it."""
     film, given = context.film, context.given
-    shots, end = shots_of((found := shots_step(context))["shots"]), float(found["end"])
+    found = film_shots(context)
+    shots, end = found.shots, found.end
     if given.start >= end:
         raise UsageError(f"The film is {end:.1f} s long, so nothing lies after --from {given.start:g}.")
     until = end if given.end is None else given.end

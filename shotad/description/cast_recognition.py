@@ -47,7 +47,6 @@ from shotad.sight import (
     from_row,
     get_face_models,
     identify,
-    load_cast,
     note_use,
     read_gallery,
     to_row,
@@ -97,7 +96,7 @@ _SAME_FRAME = 1e-3
 
 def check_cast(context: RunContext) -> None:
     """Refuse a cast that cannot be read, and fetch what it needs. Raises CastError, WeightsError."""
-    cast = cast_of(context)
+    cast = context.inputs.cast
     if cast is None:
         return
     for photo in (photo for member in cast for photo in member.photos):
@@ -124,7 +123,7 @@ def recognise(
     when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
     ``lately``: whether it is to be known who was seen before each slot (`Presence.lately`).
     """
-    cast = cast_of(context)
+    cast = context.inputs.cast
     if cast is None:
         return tuple(_with_heard(plan, (), prepared, context) for plan in plans), None, ()
     if context.given.cast is not None:
@@ -212,12 +211,6 @@ def _named(
     verdicts = iter(identify(tracks, gallery, settings, models, names))
     identified = [replace(faces, verdicts=tuple(next(verdicts) for _ in faces.tracks)) for faces in all_faces]
     return {faces.shot.index: faces for faces in identified if faces.shot.index in wanted_shots}, identified
-
-
-def cast_of(context: RunContext) -> Cast | None:
-    """The cast that was given, if any. Raises CastError."""
-    given = context.given.cast
-    return None if given is None else load_cast(given.path, key=given.key, photos=given.photos)
 
 
 def presence_of(

@@ -30,11 +30,10 @@ from shotad.core import (
     WorkFolderError,
     key_of,
     reported,
-    shots_of,
     weights_file,
 )
 from shotad.description.cast_recognition import check_cast, recognise
-from shotad.description.preparing import RunContext, shots_step
+from shotad.description.preparing import RunContext, film_shots
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.description.worksheet import shots_in
 from shotad.film import (
@@ -255,8 +254,8 @@ def study(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str
     get_ready(context)
     builder = ClipBuilder(context)
     if shots is None:
-        found = shots_step(context)
-        builder.whole(shots_of(found["shots"]), float(found["end"]))
+        found = film_shots(context)
+        builder.whole(found.shots, found.end)
     else:
         builder.whole(shots, max((shot.end for shot in shots), default=0.0))
     return builder.warnings

@@ -1,44 +1,142 @@
-"""Check all that a person gave for a film before anything is read of it.
+"""What a person gives for a film: subtitles, slots, shots, a cast, the part to describe, files of settings.
 
 A pass over a film takes minutes. A time behind the film's end, a file of slots that is missing, or an audio
-track that is not there, is refused before it, and before a work folder is made.
+track that is not there, is refused before it, and before a work folder is made (`check_inputs`). A run hands
+on what it has read (`Inputs`): no later step reads the file again.
 """
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Generic, TypeVar
 
-from shotad.core import Config, FilmInfo, Given, Interval, ScriptError, UsageError
+from shotad.core import (
+    Cast,
+    Config,
+    FileKind,
+    FilmInfo,
+    Given,
+    Interval,
+    ScriptError,
+    Shot,
+    ShotadError,
+    SubtitleError,
+    UsageError,
+    read_file_bytes,
+)
 from shotad.description.lint_check import check_lint_settings
-from shotad.description.preparing import check_start
 from shotad.description.prompts import load_examples
-from shotad.film import check_inside, choose_track, read_subtitles
+from shotad.film import Subtitles, check_inside, choose_track, read_subtitles
 from shotad.script import given_shots, slot_cues, timecode
 from shotad.sight import load_cast
 
+Content = TypeVar("Content")
+
+SlotCues = tuple[tuple[str | None, Interval], ...]
+"""Id (None where there is none) and time of each slot in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFile(Generic[Content]):
+    """A file that a person gave, read."""
+
+    name: str
+    content: Content
+    digest: str
+    """Hash of its bytes, so that a changed file is a changed key."""
+
+
+class Inputs:
+    """What was given for one film, as values. A file is read when its content is first asked for, and once.
+
+    `check` reads all of it. Who goes on with a finished run needs only some of the files, and the others may
+    be gone by then. The values are None where nothing was given. ``given`` has the names of the files, and
+    the part to describe.
+    """
+
+    def __init__(self, info: FilmInfo, config: Config, given: Given) -> None:
+        self.given = given
+        self._info, self._config = info, config
+
+    @cached_property
+    def subtitles(self) -> GivenFile[Subtitles] | None:
+        """What is said in the film. Raises SubtitleError."""
+        path, settings = self.given.subtitles, self._config.speech
+        if path is None:
+            return None
+        subtitles = read_subtitles(path, encoding=settings.encoding, frame_rate=self._info.frame_rate)
+        if settings.source != "sound":
+            check_inside(subtitles.utterances, self._info.duration)
+        return _given_file(path, subtitles, "subtitles", SubtitleError)
+
+    @cached_property
+    def slots(self) -> GivenFile[SlotCues] | None:
+        """The slots to describe, also those outside the film. Raises ScriptError."""
+        path = self.given.slots
+        return None if path is None else _given_file(path, tuple(slot_cues(path)), "slots", ScriptError)
+
+    @cached_property
+    def shots(self) -> GivenFile[tuple[Shot, ...]] | None:
+        """The film's shots. Raises ScriptError."""
+        path = self.given.shots
+        if path is None:
+            return None
+        return _given_file(path, given_shots(path, self._info.duration), "shots", ScriptError)
+
+    @cached_property
+    def cast(self) -> Cast | None:
+        """Whom to look for. Raises CastError."""
+        given = self.given.cast
+        return None if given is None else load_cast(given.path, key=given.key, photos=given.photos)
+
+    def check(self) -> None:
+        """Read everything, and refuse what cannot be used; the film's length is not yet sure.
+
+        Raises UsageError for times outside the film, FilmError for an audio track that it has not,
+        SubtitleError, ScriptError, CastError, ConfigError for files that cannot be read or hold nothing for
+        this film.
+        """
+        check_setting_files(self._config)
+        check_start(self.given, self._info.duration, self._info.name)
+        if self._config.film.audio_track is not None:
+            choose_track(self._info, self._config.film.audio_track)
+        # Each property reads its file, and refuses it.
+        _ = self.cast, self.subtitles, self.shots
+        self._check_slots()
+
+    def _check_slots(self) -> None:
+        """Refuse given slots none of which lies in the part to describe. Raises ScriptError, UsageError."""
+        if self.slots is None:
+            return
+        path, start, end = self.given.slots, self.given.start, self.given.end
+        intervals = [interval for _, interval in self.slots.content]
+        number = (
+            f"The slot in {path} lies" if len(intervals) == 1 else f"The {len(intervals)} slots in {path} lie"
+        )
+        if self._info.duration > 0:
+            film = Interval(0.0, self._info.duration)
+            intervals = [inside for interval in intervals if (inside := interval.clip(film)) is not None]
+            if not intervals:
+                raise ScriptError(
+                    f"{number} outside the film, which ends at {timecode(self._info.duration)}.",
+                    "Are they of another film? Give start and end of each in seconds.",
+                )
+        if not any(
+            start <= interval.start and (end is None or interval.start < end) for interval in intervals
+        ):
+            raise UsageError(
+                f"{number} outside the time to be described.",
+                "Give other slots, or other times (--from, --to).",
+            )
+
 
 def check_inputs(info: FilmInfo, config: Config, given: Given) -> None:
-    """Refuse what cannot be used of the settings' files, and of what was given for this film.
-
-    Raises UsageError for times outside the film, FilmError for an audio track that it has not, SubtitleError,
-    ScriptError, CastError, ConfigError for files that cannot be read or hold nothing for this film.
-    """
-    check_setting_files(config)
-    check_start(given, info.duration, info.name)
-    if config.film.audio_track is not None:
-        choose_track(info, config.film.audio_track)
-    if given.cast is not None:
-        load_cast(given.cast.path, key=given.cast.key, photos=given.cast.photos)
-    if given.subtitles is not None:
-        subtitles = read_subtitles(
-            given.subtitles, encoding=config.speech.encoding, frame_rate=info.frame_rate
-        )
-        if config.speech.source != "sound":
-            check_inside(subtitles.utterances, info.duration)
-    if given.shots is not None and info.duration > 0:
-        given_shots(given.shots, info.duration)
-    if given.slots is not None:
-        _check_slots(given.slots, given, info)
+    """Refuse what cannot be used of the settings' files, and of what was given for this film. Raises as
+    `Inputs.check`."""
+    Inputs(info, config, given).check()
 
 
 def check_setting_files(config: Config) -> None:
@@ -48,21 +146,20 @@ def check_setting_files(config: Config) -> None:
     check_lint_settings(config.lint)
 
 
-def _check_slots(path: Path, given: Given, info: FilmInfo) -> None:
-    intervals = [interval for _, interval in slot_cues(path)]
-    number = (
-        f"The slot in {path} lies" if len(intervals) == 1 else f"The {len(intervals)} slots in {path} lie"
-    )
-    if info.duration > 0:
-        film = Interval(0.0, info.duration)
-        intervals = [inside for interval in intervals if (inside := interval.clip(film)) is not None]
-        if not intervals:
-            raise ScriptError(
-                f"{number} outside the film, which ends at {timecode(info.duration)}.",
-                "Are they of another film? Give start and end of each in seconds.",
-            )
-    end = float("inf") if given.end is None else given.end
-    if not any(given.start <= interval.start < end for interval in intervals):
+def check_start(given: Given, end: float, film: str) -> None:
+    """Refuse a start that is not before the film's end, in seconds (0: not known). Raises UsageError."""
+    if end > 0 and given.start >= end:
         raise UsageError(
-            f"{number} outside the time to be described.", "Give other slots, or other times (--from, --to)."
+            f"The start {timecode(given.start)} is not before the end of {film}, {timecode(end)}.",
+            "Give an earlier time (--from).",
         )
+
+
+def digest_of(file: GivenFile[Content] | None) -> str | None:
+    """What stands for a given file in keys."""
+    return None if file is None else file.digest
+
+
+def _given_file(path: Path, content: Content, kind: FileKind, error: type[ShotadError]) -> GivenFile[Content]:
+    data = read_file_bytes(path, kind, error, hint="Check the name.")
+    return GivenFile(path.name, content, hashlib.sha256(data).hexdigest())

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from shotad import __version__
 from shotad.core import Config, FilmInfo, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
-from shotad.description.cast_recognition import cast_of
 from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, get_ready
 from shotad.description.engine_pair import Engines, Used
-from shotad.description.inputs import check_inputs
+from shotad.description.inputs import Inputs
 from shotad.description.preparing import SHOTS_STEP, RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.slot_writer import SlotWriter
@@ -112,7 +111,7 @@ def describe(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: Given | None = None,
+    given: Given | Inputs | None = None,
     *,
     engines: Engines | None = None,
     progress: Progress | None = None,
@@ -122,16 +121,16 @@ def describe(
 ) -> Outcome:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
+    ``given`` as in `RunContext.of`.
     ``sheet``: whether the worksheet is drawn too. ``accepted`` is called once nothing that was asked for is
     refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
-    given = given or Given()
+    context = RunContext.of(film, folder, config, given or Given(), progress or NoProgress())
     # Refused now, or when all is paid for.
-    check_inputs(film.info, config, given)
+    context.inputs.check()
     check_edits(folder, film.info, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
-    context = RunContext.of(film, folder, config, given, progress or NoProgress())
     check_prompts()
     with span("load"):
         engines.get_ready(config, context.progress)
@@ -234,7 +233,7 @@ def empty_line(slot: Slot, language: str) -> Cue:
 
 def names_amiss(track: Track, context: RunContext) -> tuple[str, ...]:
     """One sentence for each name of the cast that a line says too early or in another form."""
-    cast = cast_of(context)
+    cast = context.inputs.cast
     if cast is None:
         return ()
     film, heard = context.film.info.name, track.heard

@@ -1,60 +1,67 @@
 """The first act: from a film to its shots, its speech, and the slots in which AD can be spoken.
 
-Each step is kept in the work folder and made again only when something that changes it has changed.
+Each step is kept in the work folder and made again only when something that changes it has changed. What a
+step does stands in a function without a work folder (`find_speech_of_film`, `detect_shots`,
+`find_end_credits`, `choose_slots`); what it is kept under stands in the function that asks for it
+(`film_speech`, `film_shots`, `film_credits`, `film_slots`).
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from shotad.core import (
     Config,
-    FileKind,
     Given,
     Interval,
     Progress,
-    ScriptError,
     Shot,
-    ShotadError,
+    SpeechSettings,
     SubtitleError,
-    UsageError,
-    Utterance,
     WeightsError,
     WorkFolder,
-    interval_rows,
     key_of,
-    read_file_bytes,
     reported,
     seconds,
-    shot_rows,
-    shots_of,
-    slot_rows,
-    slots_of,
     time_range,
-    utterance_rows,
-    utterances_of,
     weights_file,
 )
+from shotad.description.film_records import (
+    FilmShots,
+    FilmSlots,
+    credits_of,
+    credits_record,
+    film_shots_of,
+    film_slots_of,
+    heard_of,
+    heard_record,
+    shots_record,
+    slots_record,
+    speech_of,
+    speech_record,
+)
+from shotad.description.inputs import GivenFile, Inputs, SlotCues, check_start, digest_of
 from shotad.film import (
     CONTEXT_REACH,
     HARD_MINIMUM,
     HEARING_WEIGHTS,
     Film,
+    FoundSpeech,
+    Frame,
     Frames,
     HandSlots,
     HeardSpeech,
+    Pictures,
     Prepared,
+    Subtitles,
     Voices,
     find_speech,
     fixed_slots,
     free_time,
-    hand_in_both,
     hand_row,
     hear_speech,
     keep_to,
@@ -64,7 +71,6 @@ from shotad.film import (
     survey,
     zones_around,
 )
-from shotad.script import given_shots, slot_cues, timecode
 from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
 
 SHOTS_STEP = "shots/4"
@@ -82,18 +88,30 @@ class RunContext:
     film: Film
     folder: WorkFolder
     config: Config
-    given: Given
+    inputs: Inputs
     frames: Frames
     progress: Progress
 
     @staticmethod
-    def of(film: Film, folder: WorkFolder, config: Config, given: Given, progress: Progress) -> RunContext:
-        """The context of a run; given slots are looked at frame by frame, planned ones on the grid."""
-        frames = Frames(film, folder, config, exact=given.slots is not None)
-        return RunContext(film, folder, config, given, frames, progress)
+    def of(
+        film: Film, folder: WorkFolder, config: Config, given: Given | Inputs, progress: Progress
+    ) -> RunContext:
+        """The context of a run; given slots are looked at frame by frame, planned ones on the grid.
+
+        ``given`` is what was given by name, or read already, under the same ``config``.
+        """
+        inputs = given if isinstance(given, Inputs) else Inputs(film.info, config, given)
+        frames = Frames(film, folder, config, exact=inputs.given.slots is not None)
+        return RunContext(film, folder, config, inputs, frames, progress)
+
+    @property
+    def given(self) -> Given:
+        """What was given, by name, and the part to describe."""
+        return self.inputs.given
 
     @property
     def film_key(self) -> list[Any]:
+        """What stands for the film in keys."""
         return [self.film.info.fingerprint, self.config.film.reader, str(self.film.info.frame_rate)]
 
     def __enter__(self) -> Self:
@@ -110,261 +128,316 @@ class RunContext:
 
 
 def prepare(context: RunContext) -> Prepared:
-    """Film to slots: speech, which says where frames are wanted; one pass over the picture; the slots."""
-    spoken = speech_step(context)
-    speech = utterances_of(spoken["speech"])
-    free = free_time(speech, context.film.info.duration, context.config.speech)
+    """Film to slots: speech, which says where frames are wanted; one pass over the picture; the slots.
+
+    Raises UsageError where the part to describe lies behind the picture's end, and what the steps raise.
+    """
+    speech = film_speech(context)
     hand = read_hand_slots(context.folder.path)
-    # Where frames will be looked at, as far as the speech shows
-    given, duration = context.given, context.film.info.duration
-    part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
-    wide = [*(gap for gap in free if gap.duration >= HARD_MINIMUM), *hand.added]
-    inside = [cut for gap in wide if part and (cut := gap.clip(part))]
-    moments = credit_moments(duration) if context.config.slots.find_credits else []
-    roll_from = moments[0] if moments else duration
-    zones = zones_around(inside, CONTEXT_REACH, end=duration, credits_from=roll_from)
-    found = shots_step(context, zones)
-    shots, end = shots_of(found["shots"]), float(found["end"])
+    shots = film_shots(context, zones_looked_at(context, speech, hand))
     # The film may be shorter than its container says.
-    check_start(context.given, end, context.film.info.name)
-    holes = [Interval(*bounds) for bounds in found["holes"]]
-    gaps = free_time(speech, end, context.config.speech, holes)
-    # Where the end credits roll, if they are looked for. Kept in ``credits.json``.
-    wanted = context.config.slots.find_credits and context.given.slots is None
-    key = key_of("credits/4", context.film_key, context.frames.key, end, wanted)
-
-    def find() -> dict[str, Any]:
-        if not wanted:
-            return {"credits": None}
-        for name in TEXT_WEIGHTS:
-            weights_file(name, context.progress)
-        frames = len(credit_moments(end))
-        with reported(context.progress, "Looking for end credits", frames, "frames") as task:
-            roll = find_credits(context.frames.pictures, end, TextReader(), task.advance)
-        return {"credits": None if roll is None else interval_rows([roll])[0]}
-
-    rolled = context.folder.step("credits", key, find)
-    credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
-    keys = tuple(step["key"] for step in (found, spoken, rolled))
-    planned = slots_step(context, gaps, shots, end, credits_, voices_of(spoken), keys, hand)
-    warnings = [found["damage"], *planned["warnings"]]
-    if context.film.clock_jumps:
-        times = "once" if context.film.clock_jumps == 1 else f"{context.film.clock_jumps} times"
-        what = f"The film's clock jumps {times}, as where recordings were joined"
-        warnings.append(f"{what}: all times count on from its beginning, in a described film too.")
-    if holes:
-        missing = sum(hole.duration for hole in holes)
-        longest = max(holes, key=lambda hole: hole.duration)
-        where = f"the longest time from {longest.start:.1f} to {longest.end:.1f} s"
-        warnings.append(f"The film has no picture for {missing:.0f} s, {where}: no slots are planned there.")
+    check_start(context.given, shots.end, context.film.info.name)
+    roll = film_credits(context, shots.end)
+    utterances = speech.utterances
+    gaps = free_time(utterances, shots.end, context.config.speech, shots.holes)
+    slots = film_slots(context, gaps, shots, roll, speech.voices, hand)
     return Prepared(
         info=context.film.info,
-        end=end,
-        shots=shots,
-        speech=speech,
+        end=shots.end,
+        shots=shots.shots,
+        speech=utterances,
         gaps=gaps,
-        slots=slots_of(planned["slots"]),
-        failed=tuple((row["id"], row["reason"]) for row in planned["failed"]),
-        warnings=tuple(text for text in warnings if text),
+        slots=slots.slots,
+        failed=slots.failed,
+        warnings=(*picture_warnings(context.film, shots), *slots.warnings),
         hand=hand,
     )
 
 
-def check_start(given: Given, end: float, film: str) -> None:
-    """Refuse a start that is not before the film's end, in seconds (0: not known). Raises UsageError."""
-    if end > 0 and given.start >= end:
-        raise UsageError(
-            f"The start {timecode(given.start)} is not before the end of {film}, {timecode(end)}.",
-            "Give an earlier time (--from).",
+def zones_looked_at(context: RunContext, speech: FoundSpeech, hand: HandSlots) -> list[Interval]:
+    """Where frames will be looked at, as far as the speech shows: around the pauses in the part to describe,
+    and where end credits may roll."""
+    given, config, duration = context.given, context.config, context.film.info.duration
+    if given.start >= duration:
+        return []
+    part = Interval(given.start, min(given.end or duration, duration))
+    pauses = free_time(speech.utterances, duration, config.speech)
+    long_pauses = [pause for pause in pauses if pause.duration >= HARD_MINIMUM]
+    inside = [cut for pause in (*long_pauses, *hand.added) if (cut := pause.clip(part))]
+    moments = credit_moments(duration) if config.slots.find_credits else []
+    credits_from = moments[0] if moments else duration
+    return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=credits_from)
+
+
+def picture_warnings(film: Film, shots: FilmShots) -> list[str]:
+    """What a person should know of the film's picture and clock."""
+    warnings = [shots.damage] if shots.damage else []
+    if film.clock_jumps:
+        times = "once" if film.clock_jumps == 1 else f"{film.clock_jumps} times"
+        warnings.append(
+            f"The film's clock jumps {times}, as where recordings were joined: all times count on from its "
+            "beginning, in a described film too."
         )
+    if shots.holes:
+        missing = sum(hole.duration for hole in shots.holes)
+        longest = max(shots.holes, key=lambda hole: hole.duration)
+        warnings.append(
+            f"The film has no picture for {missing:.0f} s, the longest time from {longest.start:.1f} to "
+            f"{longest.end:.1f} s: no slots are planned there."
+        )
+    return warnings
 
 
-def speech_step(context: RunContext) -> dict[str, Any]:
-    """Where people speak: from given or embedded subtitles, compared with the sound; else from the sound.
-
-    Kept in ``speech.json``. With ``speech.source=subtitles`` nobody listens.
-    """
-    config, given, info = context.config, context.given.subtitles, context.film.info
-    settings, content = config.speech, _content(given, "subtitles", SubtitleError)
-    key = key_of("speech/4", context.film_key, settings, config.film.audio_track, content)
-
-    def make() -> dict[str, Any]:
-        # Before anything is listened to: they may be refused.
-        subtitles, detail, notes = _subtitles(context)
-        heard: HeardSpeech | None = None
-        if settings.source in ("auto", "sound") and info.audio:
-            try:
-                heard = heard_step(context)
-            except WeightsError as trouble:
-                if subtitles is None or settings.source == "sound":
-                    raise
-                notes = (*notes, f"The subtitles were not compared with the sound: {trouble.what}")
-        speech = find_speech(heard, settings, subtitles=subtitles, duration=info.duration)
-        warnings = [*notes, *speech.notes]
-        for warning in warnings:  # now, not only when the run has ended
-            context.progress.note(warning)
-        return {
-            "source": speech.source,
-            "detail": detail or speech.detail,
-            "warnings": warnings,
-            "speech": utterance_rows(speech.utterances),
-            **voice_rows(speech.voices),
-        }
-
-    return context.folder.step("speech", key, make)
+# Speech
 
 
-def voice_rows(voices: Voices) -> dict[str, Any]:
-    """Where somebody likely sings and shouts, as ``heard.json`` and ``speech.json`` have it."""
-    return {"singing": interval_rows(voices.singing), "shouts": interval_rows(voices.shouts)}
+def film_speech(context: RunContext) -> FoundSpeech:
+    """Where people speak. Kept in ``speech.json``."""
+    film, settings, subtitles = context.film, context.config.speech, context.inputs.subtitles
+    make = partial(
+        find_speech_of_film, film, settings, subtitles, partial(film_heard, context), context.progress
+    )
+    return context.folder.cached("speech", _speech_key(context), make, write=speech_record, read=speech_of)
 
 
-def voices_of(record: Mapping[str, Any]) -> Voices:
-    """The voices that `voice_rows` wrote into a record."""
-    singing, shouts = (tuple(Interval(*pair) for pair in record[name]) for name in ("singing", "shouts"))
-    return Voices(singing, shouts)
+def _speech_key(context: RunContext) -> str:
+    config = context.config
+    digest = digest_of(context.inputs.subtitles)
+    return key_of("speech/4", context.film_key, config.speech, config.film.audio_track, digest)
 
 
-def _subtitles(context: RunContext) -> tuple[tuple[Utterance, ...] | None, str, tuple[str, ...]]:
-    """What the given subtitles say, or those in the film; how they were found; and what is wrong with them.
-
-    None where there are none, or none are wanted. Raises SubtitleError for given ones that cannot be used.
-    """
-    from shotad.film import check_inside, embedded_track, end_of_sound_and_picture, read_subtitles
-
-    settings, given, info = context.config.speech, context.given.subtitles, context.film.info
-    if given is not None:
-        subtitles = read_subtitles(given, encoding=settings.encoding, frame_rate=info.frame_rate)
-        if settings.source != "sound":
-            check_inside(subtitles.utterances, info.duration)
-        return subtitles.utterances, f"subtitles {given.name}", subtitles.notes
-    if settings.source not in ("auto", "subtitles") or info.path is None:
-        return None, "", ()
-    track = embedded_track(info.path)
-    if track is None:
-        return None, "", ()
-    subtitles, why = track
-    end = end_of_sound_and_picture(info.path)
-    try:
-        check_inside(subtitles.utterances, min(info.duration, end or info.duration))
-    except SubtitleError as trouble:
-        # Nobody chose them: the sound can still be listened to.
-        return None, "", (f"The subtitles inside the film are not used. {trouble.what}",)
-    return subtitles.utterances, why, subtitles.notes
-
-
-def heard_step(context: RunContext) -> HeardSpeech | None:
+def film_heard(context: RunContext) -> HeardSpeech | None:
     """The speech heard in the sound, a minute of work for two hours of film; None where there is no sound.
 
     Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
     """
-    key = key_of("heard/2", context.film_key, context.config.film.audio_track)
-
-    def make() -> dict[str, Any]:
-        for name in HEARING_WEIGHTS:
-            weights_file(name, context.progress)
-        heard = hear_speech(context.film, context.config.film.audio_track, context.progress)
-        if heard is None:
-            return {"heard": None, "notes": [], **voice_rows(Voices())}
-        rows = {"heard": interval_rows(heard.intervals), "notes": list(heard.notes)}
-        return {**rows, **voice_rows(heard.voices)}
-
-    record = context.folder.step("heard", key, make)
-    if record["heard"] is None:
-        return None
-    stretches = tuple(Interval(*pair) for pair in record["heard"])
-    return HeardSpeech(stretches, tuple(record["notes"]), voices_of(record))
+    track = context.config.film.audio_track
+    key = key_of("heard/2", context.film_key, track)
+    make = partial(listen, context.film, track, context.progress)
+    return context.folder.cached("heard", key, make, write=heard_record, read=heard_of)
 
 
-def shots_step(context: RunContext, zones: Sequence[Interval] = ()) -> dict[str, Any]:
-    """The shots: given, or found in one pass, which keeps the frames of ``zones``. In ``shots.json``."""
-    film, config, given = context.film, context.config, context.given.shots
-    key = key_of(SHOTS_STEP, context.film_key, config.shots, _content(given, "shots", ScriptError))
+def find_speech_of_film(
+    film: Film,
+    settings: SpeechSettings,
+    given: GivenFile[Subtitles] | None,
+    heard: Callable[[], HeardSpeech | None],
+    progress: Progress,
+) -> FoundSpeech:
+    """Where people speak: from ``given`` or embedded subtitles, compared with the sound; else from the sound.
 
-    def make() -> dict[str, Any]:
-        if given is not None:
-            rows = given_shots(given, film.info.duration)
-            return {
-                "film": film.info.name,
-                "end": film.info.duration,
-                "damage": None,
-                "holes": [],
-                "shots": rows,
-            }
-        if config.shots.detector == "learned":
-            weights_file("transnetv2", context.progress)
-        task = context.progress.task("Finding shots", film.info.duration or None, "s")
+    ``heard`` listens to the sound; with ``speech.source=subtitles`` it is not called. Raises SubtitleError
+    for subtitles that cannot be used, WeightsError.
+    """
+    subtitles: Subtitles | None
+    if given is not None:
+        subtitles, detail, notes = given.content, f"subtitles {given.name}", given.content.notes
+    else:
+        subtitles, detail, notes = embedded_subtitles(film, settings)
+    utterances = None if subtitles is None else subtitles.utterances
+    sound_speech: HeardSpeech | None = None
+    if settings.source in ("auto", "sound") and film.info.audio:
         try:
-            found = survey(
-                film,
-                config.shots,
-                keeping=partial(context.frames.keeping, zones=zones),
-                advance=task.advance,
-                decoder=config.film.decoder,
-                tell=context.progress.note,
-            )
-        finally:
-            task.done()
-        return {
-            "film": film.info.name,
-            "frames": found.frame_count,
-            "source_start": str(film.info.start),
-            "end": seconds(found.end),
-            "damage": film.damage,
-            "holes": interval_rows(film.holes),
-            "shots": shot_rows(found.shots, found.cuts),
-        }
-
-    return context.folder.step("shots", key, make)
+            sound_speech = heard()
+        except WeightsError as trouble:
+            if utterances is None or settings.source == "sound":
+                raise
+            notes = (*notes, f"The subtitles were not compared with the sound: {trouble.what}")
+    speech = find_speech(sound_speech, settings, subtitles=utterances, duration=film.info.duration)
+    notes = (*notes, *speech.notes)
+    for note in notes:  # now, not only when the run has ended
+        progress.note(note)
+    return replace(speech, detail=detail or speech.detail, notes=notes)
 
 
-def slots_step(
+def embedded_subtitles(film: Film, settings: SpeechSettings) -> tuple[Subtitles | None, str, tuple[str, ...]]:
+    """The subtitles inside the film, how they were found, and what a person should know.
+
+    None where there are none, where they do not fit, or where none are wanted.
+    """
+    from shotad.film import check_inside, embedded_track, end_of_sound_and_picture
+
+    path, duration = film.info.path, film.info.duration
+    if settings.source not in ("auto", "subtitles") or path is None:
+        return None, "", ()
+    track = embedded_track(path)
+    if track is None:
+        return None, "", ()
+    subtitles, detail = track
+    end = end_of_sound_and_picture(path)
+    try:
+        check_inside(subtitles.utterances, min(duration, end or duration))
+    except SubtitleError as trouble:
+        # Nobody chose them: the sound can still be listened to.
+        return None, "", (f"The subtitles inside the film are not used. {trouble.what}",)
+    return subtitles, detail, subtitles.notes
+
+
+def listen(film: Film, track: int | None, progress: Progress) -> HeardSpeech | None:
+    """The speech in a sound track of the film; None where there is no sound. Raises WeightsError."""
+    for name in HEARING_WEIGHTS:
+        weights_file(name, progress)
+    return hear_speech(film, track, progress)
+
+
+# Shots
+
+
+def film_shots(context: RunContext, zones: Sequence[Interval] = ()) -> FilmShots:
+    """The shots: given, or found in one pass, which keeps the frames of ``zones``. In ``shots.json``."""
+    film, config, given = context.film, context.config, context.inputs.shots
+    info = film.info
+    make: Callable[[], FilmShots]
+    if given is not None:
+        make = partial(given_film_shots, given.content, info.duration)
+    else:
+        keeping = partial(context.frames.keeping, zones=zones)
+        make = partial(detect_shots, film, config, keeping, context.progress)
+    return context.folder.cached(
+        "shots",
+        _shots_key(context),
+        make,
+        write=lambda found: shots_record(found, info),
+        read=film_shots_of,
+    )
+
+
+def _shots_key(context: RunContext) -> str:
+    digest = digest_of(context.inputs.shots)
+    return key_of(SHOTS_STEP, context.film_key, context.config.shots, digest)
+
+
+def given_film_shots(shots: tuple[Shot, ...], duration: float) -> FilmShots:
+    """Given shots of a film of ``duration`` seconds (0: not known, then it ends with the last of them)."""
+    return FilmShots(shots, duration or shots[-1].interval.end)
+
+
+def detect_shots(
+    film: Film, config: Config, keeping: Callable[[Iterator[Frame]], Iterator[Frame]], progress: Progress
+) -> FilmShots:
+    """The shots of the film by one pass over its picture; ``keeping`` is given the frames that go by.
+
+    Raises FilmError where no picture can be decoded, WeightsError.
+    """
+    if config.shots.detector == "learned":
+        weights_file("transnetv2", progress)
+    task = progress.task("Finding shots", film.info.duration or None, "s")
+    try:
+        found = survey(
+            film,
+            config.shots,
+            keeping=keeping,
+            advance=task.advance,
+            decoder=config.film.decoder,
+            tell=progress.note,
+        )
+    finally:
+        task.done()
+    return FilmShots(found.shots, seconds(found.end), film.damage, film.holes, found.cuts, found.frame_count)
+
+
+# End credits
+
+
+def film_credits(context: RunContext, end: float) -> Interval | None:
+    """Where the end credits of a film that ends at ``end`` s roll, if they do and are looked for.
+
+    Given slots need none. Kept in ``credits.json``.
+    """
+    wanted = _looks_for_credits(context)
+    make = partial(find_end_credits, context.frames.pictures, end, context.progress, wanted=wanted)
+    key = _credits_key(context, end)
+    return context.folder.cached("credits", key, make, write=credits_record, read=credits_of)
+
+
+def _looks_for_credits(context: RunContext) -> bool:
+    return context.config.slots.find_credits and context.given.slots is None
+
+
+def _credits_key(context: RunContext, end: float) -> str:
+    wanted = _looks_for_credits(context)
+    return key_of("credits/4", context.film_key, context.frames.key, end, wanted)
+
+
+def find_end_credits(pictures: Pictures, end: float, progress: Progress, *, wanted: bool) -> Interval | None:
+    """Where the end credits of a film that ends at ``end`` s roll, by the text that is seen; None where none
+    do, or none are ``wanted``. Raises WeightsError."""
+    if not wanted:
+        return None
+    for name in TEXT_WEIGHTS:
+        weights_file(name, progress)
+    with reported(progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
+        return find_credits(pictures, end, TextReader(), task.advance)
+
+
+# Slots
+
+
+def film_slots(
     context: RunContext,
     gaps: Sequence[Interval],
-    shots: Sequence[Shot],
-    end: float,
-    credits_: Interval | None,
+    shots: FilmShots,
+    roll: Interval | None,
     voices: Voices,
-    keys: tuple[str, ...],
     hand: HandSlots,
-) -> dict[str, Any]:
-    """The slots, given or planned, kept to ``hand``, in ``slots.json``; ``keys`` are of earlier steps.
+) -> FilmSlots:
+    """The slots, given or planned, kept to what a person did to them (``hand``). Kept in ``slots.json``.
+
+    ``gaps`` are the times without speech, ``roll`` is where end credits roll, ``voices`` where somebody
+    sings.
+    """
+    given, settings = context.inputs.slots, context.config.slots
+    steps = (_shots_key(context), _speech_key(context), _credits_key(context, shots.end))
+    by_hand = (hand_row(hand),) if hand else ()
+    key = key_of("slots/2", steps, settings, digest_of(given), *by_hand)
+    make = partial(
+        choose_slots,
+        None if given is None else given.content,
+        gaps,
+        shots,
+        roll,
+        voices,
+        hand,
+        context.config,
+    )
+    return context.folder.cached(
+        "slots",
+        key,
+        make,
+        write=lambda found: slots_record(found, hand, context.folder.path),
+        read=film_slots_of,
+    )
+
+
+def choose_slots(
+    given: SlotCues | None,
+    gaps: Sequence[Interval],
+    shots: FilmShots,
+    roll: Interval | None,
+    voices: Voices,
+    hand: HandSlots,
+    config: Config,
+) -> FilmSlots:
+    """The slots: those ``given``, else planned in the ``gaps``; then as ``hand`` says.
 
     Planned ones are marked by the ``voices`` in them. Who gives or adds slots has chosen to have lines there.
     """
-    given, settings = context.given.slots, context.config.slots
-    own = (hand_row(hand),) if hand else ()
-    key = key_of("slots/2", keys, settings, _content(given, "slots", ScriptError), *own)
-    film = Interval(0.0, end)
-
-    def make() -> dict[str, Any]:
-        if given is not None:
-            slots, told, outside = fixed_slots(slot_cues(given), film, settings)
-            planned: dict[str, Any] = {}
-        else:
-            unmarked = plan_slots(gaps, shots, settings, credits=credits_, film=film)
-            slots, told, outside = mark_slots(unmarked, voices), [], []
-            planned = {"gaps": interval_rows(gaps)}
-        failed = [{"id": name, "reason": reason} for name, reason in outside]
-        kept, yielded = keep_to(slots, hand, settings)
-        counts = [(len(hand.added), "added"), (len(hand.removed), "removed")]
-        done = [f"{number} slot{'' if number == 1 else 's'} {what}" for number, what in counts if number]
-        if done:
-            told.append(f"Kept to what a person did to the slots: {', '.join(done)}.")
-        for slot in yielded:
-            what = f"The slot {slot.id} ({time_range(slot.interval)}) is left out"
-            told.append(f"{what}: a person added one that shares its time.")
-        # Of what a person does meanwhile, the page notes here what it adds and takes out.
-        noted = hand_in_both(hand, read_hand_slots(context.folder.path))
-        by_hand = {"hand": hand_row(noted)} if noted else {}
-        return {"failed": failed, "warnings": told, **planned, **by_hand, "slots": slot_rows(kept)}
-
-    return context.folder.step("slots", key, make)
-
-
-def _content(path: Path | None, kind: FileKind, error: type[ShotadError]) -> str | None:
-    """Hash of a given file, so that a changed file is a changed key."""
-    if path is None:
-        return None
-    data = read_file_bytes(path, kind, error, hint="Check the name.")
-    return hashlib.sha256(data).hexdigest()
+    settings, film = config.slots, Interval(0.0, shots.end)
+    if given is not None:
+        slots, warnings, failed = fixed_slots(given, film, settings)
+    else:
+        planned = plan_slots(gaps, shots.shots, settings, credits=roll, film=film)
+        slots, warnings, failed = mark_slots(planned, voices), [], []
+    kept, replaced = keep_to(slots, hand, settings)
+    changes = []
+    for number, verb in ((len(hand.added), "added"), (len(hand.removed), "removed")):
+        if number:
+            changes.append(f"{number} slot{'' if number == 1 else 's'} {verb}")
+    if changes:
+        warnings.append(f"Kept to what a person did to the slots: {', '.join(changes)}.")
+    for slot in replaced:
+        warnings.append(
+            f"The slot {slot.id} ({time_range(slot.interval)}) is left out: a person added one that shares "
+            "its time."
+        )
+    return FilmSlots(kept, tuple(failed), tuple(warnings), None if given is not None else tuple(gaps))

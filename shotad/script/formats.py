@@ -20,6 +20,7 @@ from shotad.core import (
     FileKind,
     Interval,
     ScriptError,
+    Shot,
     decode_text,
     plural,
     quoted,
@@ -355,13 +356,15 @@ def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:
     return [(cue.id, cue.interval) for cue in _cues(path, "slots")]
 
 
-def given_shots(path: Path, end: float) -> list[dict[str, Any]]:
-    """Rows of the shots in a CSV or JSON file (``shotad shots --json`` writes one), renumbered.
+def given_shots(path: Path, end: float) -> tuple[Shot, ...]:
+    """The shots in a CSV or JSON file (``shotad shots --json`` writes one), numbered from 0.
 
-    Shots ascend and do not overlap; what reaches beyond ``end`` seconds is cut off.
+    Shots ascend and do not overlap; what reaches beyond ``end`` seconds (0: not known) is cut off.
     """
-    film = Interval(0.0, end)
-    parts = [part for cue in _cues(path, "shots") if (part := cue.interval.clip(film))]
+    parts = [cue.interval for cue in _cues(path, "shots")]
+    if end > 0:
+        film = Interval(0.0, end)
+        parts = [part for interval in parts if (part := interval.clip(film))]
     for one, two in pairwise(parts):
         if two.start < one.end:
             shots = f"{time_range(one, 3)} and {time_range(two, 3)}"
@@ -370,7 +373,7 @@ def given_shots(path: Path, end: float) -> list[dict[str, Any]]:
     if not parts:
         what = f"{path} holds no shot inside the film, which lasts {end:.3f} s."
         raise ScriptError(what, "Give start and end of each shot in seconds.")
-    return [{"index": i, "start": p.start, "end": p.end, "frame": None} for i, p in enumerate(parts)]
+    return tuple(Shot(number, part) for number, part in enumerate(parts))
 
 
 def _cues(path: Path, kind: Literal["slots", "shots"]) -> tuple[ScriptCue, ...]:

@@ -18,7 +18,6 @@ from shotad.core import (
     Interval,
     Request,
     Role,
-    Shot,
     ShotadError,
     UsageError,
     WorkFolder,
@@ -220,8 +219,7 @@ def pieces_seen(name: str, folder: Path) -> dict[str, Pieces]:
             given = ClipRequest(tuple(ads), shots, origin, None, "", {}).given(work, ads)
             assert given.shots is not None
             assert given.slots is not None
-            rows = given_shots(given.shots, duration)
-            numbered = [Shot(row["index"], Interval(row["start"], row["end"])) for row in rows]
+            numbered = given_shots(given.shots, duration)
             for slot in fixed_slots(slot_cues(given.slots), Interval(0.0, duration), config.slots)[0]:
                 seen = context_shots(slot.interval, numbered, config.context)
                 found[slot.label] = rounded((LABELS[s.role], s.clipped.start, s.clipped.end) for s in seen)

@@ -1,0 +1,181 @@
+"""What is found in a film, as its records in the work folder have it: speech, shots, end credits, slots.
+
+Each value has a function that gives the content of its record, and one that reads it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shotad.core import (
+    FilmInfo,
+    Interval,
+    Shot,
+    Slot,
+    interval_rows,
+    shot_rows,
+    shots_of,
+    slot_rows,
+    slots_of,
+    utterance_rows,
+    utterances_of,
+)
+from shotad.film import (
+    FoundSpeech,
+    HandSlots,
+    HeardSpeech,
+    Voices,
+    hand_in_both,
+    hand_row,
+    read_hand_slots,
+)
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FilmShots:
+    """The shots of a film, in order, and what the pass over its picture showed besides."""
+
+    shots: tuple[Shot, ...]
+    end: float
+    """The second at which the picture ends."""
+    damage: str | None = None
+    """What of the film cannot be decoded, in a sentence."""
+    holes: tuple[Interval, ...] = ()
+    """Where the film has no picture."""
+    cuts: tuple[int, ...] = ()
+    """The numbers of the frames that begin a shot, but for the first; none of given shots."""
+    frame_count: int | None = None
+    """None where the shots were given, and no pass was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmSlots:
+    """The slots of a film, given or planned, as a person has changed them."""
+
+    slots: tuple[Slot, ...]
+    failed: tuple[tuple[str, str], ...] = ()
+    """Given slots that cannot be described: id and reason."""
+    warnings: tuple[str, ...] = ()
+    gaps: tuple[Interval, ...] | None = None
+    """The times without speech in which they were planned; None where they were given."""
+
+
+def speech_record(speech: FoundSpeech) -> dict[str, Any]:
+    """The content of ``speech.json``."""
+    return {
+        "source": speech.source,
+        "detail": speech.detail,
+        "warnings": list(speech.notes),
+        "speech": utterance_rows(speech.utterances),
+        **_voice_rows(speech.voices),
+    }
+
+
+def speech_of(record: Json) -> FoundSpeech:
+    """The speech that `speech_record` wrote."""
+    return FoundSpeech(
+        utterances=utterances_of(record["speech"]),
+        source=record["source"],
+        detail=record["detail"],
+        notes=tuple(record["warnings"]),
+        voices=_voices_of(record),
+    )
+
+
+def heard_record(heard: HeardSpeech | None) -> dict[str, Any]:
+    """The content of ``heard.json``; ``heard`` is None where the film has no sound."""
+    if heard is None:
+        return {"heard": None, "notes": [], **_voice_rows(Voices())}
+    return {
+        "heard": interval_rows(heard.intervals),
+        "notes": list(heard.notes),
+        **_voice_rows(heard.voices),
+    }
+
+
+def heard_of(record: Json) -> HeardSpeech | None:
+    """What `heard_record` wrote."""
+    if record["heard"] is None:
+        return None
+    return HeardSpeech(_intervals_of(record["heard"]), tuple(record["notes"]), _voices_of(record))
+
+
+def shots_record(found: FilmShots, film: FilmInfo) -> dict[str, Any]:
+    """The content of ``shots.json``."""
+    record: dict[str, Any] = {"film": film.name}
+    if found.frame_count is None:
+        # To the last digit: it decides whether a given slot overlaps a given shot or touches it.
+        rows = [
+            {"index": shot.index, "start": shot.interval.start, "end": shot.interval.end, "frame": None}
+            for shot in found.shots
+        ]
+    else:
+        record |= {"frames": found.frame_count, "source_start": str(film.start)}
+        rows = shot_rows(found.shots, found.cuts)
+    holes = interval_rows(found.holes)
+    return record | {"end": found.end, "damage": found.damage, "holes": holes, "shots": rows}
+
+
+def film_shots_of(record: Json) -> FilmShots:
+    """The shots that `shots_record` wrote."""
+    frame_count = record.get("frames")
+    return FilmShots(
+        shots=shots_of(record["shots"]),
+        end=float(record["end"]),
+        damage=record["damage"],
+        holes=_intervals_of(record["holes"]),
+        cuts=() if frame_count is None else tuple(row["frame"] for row in record["shots"][1:]),
+        frame_count=frame_count,
+    )
+
+
+def credits_record(roll: Interval | None) -> dict[str, Any]:
+    """The content of ``credits.json``; ``roll`` is where the end credits roll, None where none do."""
+    return {"credits": None if roll is None else interval_rows([roll])[0]}
+
+
+def credits_of(record: Json) -> Interval | None:
+    """The roll that `credits_record` wrote."""
+    return Interval(*record["credits"]) if record["credits"] else None
+
+
+def slots_record(found: FilmSlots, hand: HandSlots, folder: Path) -> dict[str, Any]:
+    """The content of ``slots.json``. ``hand`` is what a person had done to the slots when they were found."""
+    record: dict[str, Any] = {
+        "failed": [{"id": name, "reason": reason} for name, reason in found.failed],
+        "warnings": list(found.warnings),
+    }
+    if found.gaps is not None:
+        record["gaps"] = interval_rows(found.gaps)
+    # Of what a person does meanwhile, the review page notes here what it adds and takes out.
+    noted = hand_in_both(hand, read_hand_slots(folder))
+    if noted:
+        record["hand"] = hand_row(noted)
+    return record | {"slots": slot_rows(found.slots)}
+
+
+def film_slots_of(record: Json) -> FilmSlots:
+    """The slots that `slots_record` wrote."""
+    return FilmSlots(
+        slots=slots_of(record["slots"]),
+        failed=tuple((row["id"], row["reason"]) for row in record["failed"]),
+        warnings=tuple(record["warnings"]),
+        gaps=_intervals_of(record["gaps"]) if "gaps" in record else None,
+    )
+
+
+def _intervals_of(rows: list[list[float]]) -> tuple[Interval, ...]:
+    return tuple(Interval(*row) for row in rows)
+
+
+def _voice_rows(voices: Voices) -> dict[str, Any]:
+    return {"singing": interval_rows(voices.singing), "shouts": interval_rows(voices.shouts)}
+
+
+def _voices_of(record: Json) -> Voices:
+    return Voices(_intervals_of(record["singing"]), _intervals_of(record["shouts"]))
