@@ -33,6 +33,7 @@ from shotad.description import (
     foresee,
     prepare,
     show_prompts,
+    understand,
 )
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
@@ -281,6 +282,12 @@ def test_steps_that_are_asked_again_give_the_same(tmp_path: Path) -> None:
         prepared = prepare(context)
         assert prepare(context) == prepared
         assert prepared.shots == shots.shots
+        plans, warnings = understand(prepared, context)
+        plans_again, warnings_again = understand(prepared, context)
+        assert warnings_again == warnings
+        assert [(plan.slot, plan.shots, plan.grammar) for plan in plans_again] == [
+            (plan.slot, plan.shots, plan.grammar) for plan in plans
+        ]
     assert before.items() <= tree(tmp_path / "w").items()
 
 

@@ -97,6 +97,7 @@ class ClipBuilder:
 
     After `outline`, ``sketches`` are all clips of the part to describe, in order; their frames are final,
     their grammar is still to come. ``recognised`` is who of the cast is in how many shots, None without one.
+    ``warnings`` are what a person should know of it.
     """
 
     sketches: tuple[SlotPlan, ...] = ()
@@ -106,19 +107,21 @@ class ClipBuilder:
         self, context: RunContext, able: Abilities = _PLAIN, readers: GrammarReaders | None = None
     ) -> None:
         self._context, self._able = context, able
-        self._readers, self.warnings = readers or make_readers(context.config, context.progress)
+        self._readers, self._reader_warnings = readers or make_readers(context.config, context.progress)
+        self.warnings = self._reader_warnings
         # The features are told by the names of the readers; the threshold judges what was measured.
         matching = context.config.threads.model_dump(mode="json", exclude={"features", "threshold"})
         self._key = key_of(
             GRAMMAR_STEP, context.film_key, context.frames.key, matching, _names(self._readers)
         )
-        known = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
-        book = book_of(known["shots"], known["pairs"], guessed=self._readers.scales is not None)
+        record = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
+        book = book_of(record["shots"], record["pairs"], guessed=self._readers.scales is not None)
         self._reader = ClipReader(book, self._readers, context.config.threads, context.config.compute.batch)
         self._stamps: tuple[float, Seconds | None] | None = None
         # By slot; shots of which no frame is shown are among them
         self._shots: dict[str, tuple[ContextShot, ...]] = {}
         self._looked_at: list[float] = []
+        """The moments of which the run shows frames, ascending (`_moments_looked_at`)."""
 
     def _sketch(self, slot: Slot, prepared: Prepared) -> SlotPlan:
         """The clip of one slot, without its grammar."""
@@ -145,7 +148,7 @@ class ClipBuilder:
         self.sketches, self.recognised, warnings = recognise(
             sketches, prepared, self._context, self._pictures, run, lately=not self._able.wants_overlay
         )
-        self.warnings = (*self.warnings, *warnings)
+        self.warnings = (*self._reader_warnings, *warnings)
 
     def _moments_looked_at(self, sketches: Sequence[SlotPlan], prepared: Prepared) -> list[float]:
         """The moments, ascending, of which this run shows frames to its readers and engines and on its

@@ -190,8 +190,11 @@ class Frames:
         return round(moment, 6) if self.exact else second_of(tick_of(moment))
 
     def _decode(self, places: Sequence[float], beside: Sequence[float]) -> dict[float, KeptFrame]:
-        """The frames of the ascending ``places`` by place: of the first, and of others in the next `STRETCH`
-        seconds that are not kept yet. Empty where the film gives no frame."""
+        """Decode what is not kept yet of the ascending ``places`` in the next `STRETCH` seconds, and keep it.
+
+        Returns the frame of the first by its place, and those that could not be kept; nothing where the film
+        gives none.
+        """
         first = places[0]
         with self._reading:
             # Another thread may have decoded it while this one waited.
@@ -205,7 +208,8 @@ class Frames:
                 if frame is None:
                     break
                 self._pack.put(place, *frame)
-                if place in wanted:
+                # What the disk has is read from there: exact frames are large.
+                if place == first or (place in wanted and place not in self._pack.places):
                     frames[place] = frame
             return frames
 
