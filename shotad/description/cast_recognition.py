@@ -109,15 +109,13 @@ def recognise(
     plans: Sequence[SlotPlan],
     prepared: Prepared,
     context: RunContext,
-    pictures: Pictures,
     run: WorkFolder | None = None,
     *,
     lately: bool = False,
 ) -> tuple[tuple[SlotPlan, ...], tuple[tuple[str, int], ...] | None, tuple[str, ...]]:
     """The plans with the names heard near their clips and, where a cast is given, with who is in them.
 
-    Also who was recognised in how many shots (None without a cast), and what is wrong. ``pictures`` are the
-    film's, as ``context.frames`` has them.
+    Also who was recognised in how many shots (None without a cast), and what is wrong.
 
     ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
     when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
@@ -135,9 +133,7 @@ def recognise(
         searches = sorted(
             [*searches, *searches_before(plans, prepared.shots)], key=lambda search: search.shot.index
         )
-    faces_of_shots, all_faces = _named(
-        searches, prepared.shots, context, pictures, cast, run, models, gallery
-    )
+    faces_of_shots, all_faces = _named(searches, prepared.shots, context, cast, run, models, gallery)
     film = context.film.info.name
     # Those with a usable photo
     nameable = tuple(member.id for member in cast if member.says and member.id in gallery.photos)
@@ -190,7 +186,6 @@ def _named(
     searches: Sequence[FaceSearch],
     shots: Sequence[Shot],
     context: RunContext,
-    pictures: Pictures,
     cast: Cast,
     run: WorkFolder | None,
     models: FaceModels,
@@ -203,7 +198,9 @@ def _named(
     faces_in_run = known_faces(log, shots, models) if run is not None else []
     look = [context.film_key, context.frames.key]
     whole = run is None and given.start <= 0 and given.end is None
-    faces_wanted = list(read_faces(searches, pictures, look, models, log, context.progress, tidy=whole))
+    faces_wanted = list(
+        read_faces(searches, context.frames.pictures, look, models, log, context.progress, tidy=whole)
+    )
     wanted_shots = {faces.shot.index for faces in faces_wanted}
     all_faces = [*faces_wanted, *(faces for faces in faces_in_run if faces.shot.index not in wanted_shots)]
     tracks = [track for faces in all_faces for track in faces.tracks]

@@ -37,7 +37,6 @@ from shotad.description.preparing import RunContext, film_shots
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.description.worksheet import shots_in
 from shotad.film import (
-    Picture,
     Prepared,
     context_shots,
     moments_of,
@@ -120,8 +119,6 @@ class ClipBuilder:
         self._stamps: tuple[float, Seconds | None] | None = None
         # By slot; shots of which no frame is shown are among them
         self._shots: dict[str, tuple[ContextShot, ...]] = {}
-        self._looked_at: list[float] = []
-        """The moments of which the run shows frames, ascending (`_moments_looked_at`)."""
 
     def _sketch(self, slot: Slot, prepared: Prepared) -> SlotPlan:
         """The clip of one slot, without its grammar."""
@@ -144,15 +141,14 @@ class ClipBuilder:
         given = self._context.given
         begin, end = given.start, math.inf if given.end is None else given.end
         sketches = [self._sketch(s, prepared) for s in prepared.slots if begin <= s.interval.start < end]
-        self._looked_at = self._moments_looked_at(sketches, prepared)
+        self._context.frames.keep_along(self._moments_looked_at(sketches, prepared))
         self.sketches, self.recognised, warnings = recognise(
-            sketches, prepared, self._context, self._pictures, run, lately=not self._able.wants_overlay
+            sketches, prepared, self._context, run, lately=not self._able.wants_overlay
         )
         self.warnings = (*self._reader_warnings, *warnings)
 
-    def _moments_looked_at(self, sketches: Sequence[SlotPlan], prepared: Prepared) -> list[float]:
-        """The moments, ascending, of which this run shows frames to its readers and engines and on its
-        worksheet."""
+    def _moments_looked_at(self, sketches: Sequence[SlotPlan], prepared: Prepared) -> set[float]:
+        """The moments of which this run shows frames to its readers and engines and on its worksheet."""
         clips = [self._clip(sketch) for sketch in sketches]
         moments = set(self._reader.moments(clip for clip in clips if self._reader.lacks(clip)))
         for sketch in sketches:
@@ -162,11 +158,7 @@ class ClipBuilder:
         for slot in prepared.slots:
             for shot in shots_in(slot.interval, prepared.shots):
                 moments.update(shot.pictures)
-        return sorted(moments)
-
-    def _pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
-        """The film's pictures; what others of this run look at among them is decoded along with them."""
-        return self._context.frames.pictures(seconds, beside=self._looked_at)
+        return moments
 
     def plans(self) -> Iterator[SlotPlan]:
         """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""
@@ -189,7 +181,7 @@ class ClipBuilder:
 
         def read(number: int) -> int:
             if number in lacking:
-                self._reader.read(clips[number], self._pictures)
+                self._reader.read(clips[number], self._context.frames.pictures)
                 task.advance()
                 if number % SAVE_EVERY == SAVE_EVERY - 1:
                     self._save(clips)

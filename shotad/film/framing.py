@@ -5,9 +5,9 @@ much shorter than a tick, and numbered stills are read exactly. Which of the two
 of an earlier run, so a resumed run sees the same pixels.
 
 A picture comes from the disk, where an earlier look or the pass that finds the shots has left it, or else is
-decoded. Whoever asks neither knows nor says so beforehand. What is decoded is kept: on the grid all that the
-decoder passes between moments that lie near each other, so that who asks for others of the same part finds
-them; of exact frames those asked for.
+decoded. Whoever asks neither knows nor says so beforehand. Of what the decoder passes those frames are kept
+that are known to be worth it (`Frames.keep_along`). On the grid, whose frames are small, all that are asked
+for are kept too, and where nothing is known all that lie between, so that who asks next finds them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, pairwise
 from types import TracebackType
@@ -29,9 +29,9 @@ from shotad.film.framestore import (
     TICKS,
     Keeper,
     Kept,
-    LosslessKeeper,
     NoPack,
     Pack,
+    RawKeeper,
     second_of,
     tick_of,
 )
@@ -41,9 +41,9 @@ from shotad.film.slots import union
 PIXELS = 854 * 480
 """About how large frames are read that are not on the grid."""
 
-MOST_EXACT = 2**30
-"""Bytes of exact frames on the disk, about 2,000: those of sixty clips. Of a film with more, the older ones
-are decoded again where they are asked for again."""
+MOST_EXACT = 2**31
+"""Bytes of exact frames on the disk: 1,700 of 854 x 480, those of fifty clips. Of a film with more, the older
+ones are decoded again where they are asked for again."""
 
 NEAR = 8.0
 """Seconds between two moments asked for, up to which all of the grid between them is decoded and kept. A
@@ -54,7 +54,10 @@ STRETCH = 30.0
 costs a seek."""
 
 BESIDE = 2.0
-"""Seconds before and behind a stretch in which frames that others will ask for are decoded along with it."""
+"""Seconds before and behind a stretch in which frames that are worth keeping are decoded along with it."""
+
+MOST_HELD = 24
+"""Frames asked for that are decoded at a time, at most; they are held in memory: 30 MB of exact ones."""
 
 MOST_WAITING = 4
 """Frames of the film's own size that may wait to be kept while the film goes on."""
@@ -86,6 +89,8 @@ class Frames:
         self._reader = ForwardReader(film)
         self._reader_keeper = self._new_keeper()
         self._last_decoded: KeptFrame | None = None
+        self._along: list[float] = []
+        """The places of `keep_along`, ascending."""
         self._reading = threading.Lock()
         """Held by who decodes: the reader and what belongs to it are of one thread at a time."""
 
@@ -98,16 +103,24 @@ class Frames:
         """The moments that there are frames of, up to ``end``, ``float64[n]``; None: those of the film."""
         return None if self.exact else np.arange(0.0, end, 1 / TICKS)
 
-    def pictures(self, seconds: Sequence[float], beside: Sequence[float] = ()) -> Iterator[Picture]:
+    def keep_along(self, moments: Iterable[float]) -> None:
+        """Keep the frames of these moments when the decoder passes them on its way to others.
+
+        This asks for nothing and changes no picture, whenever it is said. Without it exact frames of parts
+        that several look at are decoded for each of them, and of the grid more is kept than need be.
+        """
+        places = set(map(self._place, moments))
+        with self._reading:
+            self._along = sorted(places.union(self._along))
+
+    def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
         """One picture for each of the ascending ``seconds``; ends early where the film gives no frame.
 
-        ``beside`` are ascending moments of which others look at some: those that lie among what has to be
-        decoded are kept along with it. They change no picture. Raises ValueError for seconds that do not
-        ascend or are not finite.
+        Raises ValueError for seconds that do not ascend or are not finite.
         """
-        return self._pictures(ascending(seconds), beside)
+        return self._pictures(ascending(seconds))
 
-    def _pictures(self, moments: list[float], beside: Sequence[float]) -> Iterator[Picture]:
+    def _pictures(self, moments: list[float]) -> Iterator[Picture]:
         places = [self._place(moment) for moment in moments]
         keeper = self._new_keeper()
         decoded: dict[float, KeptFrame] = {}
@@ -117,7 +130,7 @@ class Frames:
             if last is None or place != last_place:
                 frame = decoded.pop(place, None) or self._pack.get(place)
                 if frame is None:
-                    decoded = self._decode(places[number:], beside)
+                    decoded = self._decode(places[number:])
                     frame = decoded.pop(place, None)
                 if frame is None:
                     return
@@ -177,11 +190,11 @@ class Frames:
         else:
             self._reader.close()
 
-    def _new_keeper(self) -> Keeper | LosslessKeeper:
+    def _new_keeper(self) -> Keeper | RawKeeper:
         """What compresses frames and makes pictures of them; one for each thread."""
         info = self._film.info
         if self.exact:
-            return LosslessKeeper(info.size_within(max_pixels=PIXELS))
+            return RawKeeper(info.size_within(max_pixels=PIXELS))
         return Keeper(info, self._height)
 
     def _place(self, moment: float) -> float:
@@ -189,11 +202,10 @@ class Frames:
         # Records tell moments to the microsecond, and who reads them means the same frame.
         return round(moment, 6) if self.exact else second_of(tick_of(moment))
 
-    def _decode(self, places: Sequence[float], beside: Sequence[float]) -> dict[float, KeptFrame]:
-        """Decode what is not kept yet of the ascending ``places`` in the next `STRETCH` seconds, and keep it.
+    def _decode(self, places: Sequence[float]) -> dict[float, KeptFrame]:
+        """Decode what is not kept yet of the ascending ``places`` in the next `STRETCH` seconds.
 
-        Returns the frame of the first by its place, and those that could not be kept; nothing where the film
-        gives none.
+        Returns the frames of the first of them, up to `MOST_HELD`, by place; none where the film gives none.
         """
         first = places[0]
         with self._reading:
@@ -203,29 +215,39 @@ class Frames:
                 return {first: there}
             frames: dict[float, KeptFrame] = {}
             wanted = {place for place in places if place <= first + STRETCH}
-            for place in self._stretch(sorted(wanted), beside):
+            for place in self._stretch(sorted(wanted)):
                 frame = self._frame_at(place)
                 if frame is None:
                     break
-                self._pack.put(place, *frame)
-                # What the disk has is read from there: exact frames are large.
-                if place == first or (place in wanted and place not in self._pack.places):
+                if not self.exact or self._is_along(place):
+                    self._pack.put(place, *frame)
+                if place in wanted:
                     frames[place] = frame
+                if len(frames) == MOST_HELD:
+                    break
             return frames
 
-    def _stretch(self, wanted: Sequence[float], beside: Sequence[float]) -> list[float]:
+    def _is_along(self, place: float) -> bool:
+        """Whether `keep_along` named the place."""
+        number = bisect_left(self._along, place)
+        return number < len(self._along) and self._along[number] == place
+
+    def _stretch(self, wanted: Sequence[float]) -> list[float]:
         """The places to decode, ascending: ``wanted``, and what is worth keeping on the way; not what is kept
         already."""
         first, last = wanted[0], wanted[-1]
-        # The decoder goes on where it is; it would have to start again for what lies behind it.
-        position = self._reader.position
-        begin = position if position is not None and position <= first else 0.0
         passed = set(wanted)
         if self._pack.stopped is None:
-            low, high = bisect_left(beside, first - BESIDE), bisect_right(beside, last + BESIDE)
-            passed.update(place for place in map(self._place, beside[low:high]) if place >= begin)
-            if not self.exact:
-                for before, after in pairwise([begin, *wanted] if begin == position else wanted):
+            begin, marks = first - BESIDE, list(wanted)
+            position = self._reader.position
+            if position is not None and 0 <= first - position <= STRETCH:
+                # The decoder goes on where it is, and would have to start again for what lies behind it.
+                begin, marks = position, [position, *wanted]
+            named = slice(bisect_left(self._along, begin), bisect_right(self._along, last + BESIDE))
+            passed.update(self._along[named])
+            # Where nothing was named nobody knows what will be asked for next: all of the grid may be.
+            if not self.exact and not self._along:
+                for before, after in pairwise(marks):
                     if after - before <= NEAR:
                         passed.update(map(second_of, range(tick_of(before), tick_of(after))))
         return sorted(place for place in passed if place not in self._pack.places)
@@ -242,7 +264,7 @@ class Frames:
             self._last_decoded = frame.seconds, self._reader_keeper.keep(frame)
         return self._last_decoded
 
-    def _keep(self, keeper: Keeper | LosslessKeeper, frame: Frame, places: Sequence[float]) -> None:
+    def _keep(self, keeper: Keeper | RawKeeper, frame: Frame, places: Sequence[float]) -> None:
         """Keep ``frame`` for the ``places`` at which it is shown."""
         with span("keep"):
             kept = keeper.keep(frame)

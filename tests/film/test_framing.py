@@ -206,11 +206,24 @@ def test_threads_that_ask_for_the_same_part_decode_it_once(film: Film, tmp_path:
     assert decodes.frames <= 500 + 4 * SLACK + 25 * 3
 
 
-def test_exact_frames_that_others_look_at_are_read_along(film: Film, tmp_path: Path) -> None:
+def test_on_the_grid_frames_worth_keeping_are_read_along_and_no_others(film: Film, tmp_path: Path) -> None:
+    frames = frames_of(film, tmp_path)
+    frames.keep_along([2.0, 3.0])
+    list(frames.pictures([1.0, 4.0]))
+    with counted_decodes() as decodes:
+        found = list(frames.pictures([1.0, 2.0, 3.0, 4.0]))
+        assert decodes.frames == 0
+        between = list(frames.pictures([2.5]))
+        assert decodes.frames > 0
+    assert same([*found, *between], [*expected(film, [1.0, 2.0, 3.0, 4.0]), *expected(film, [2.5])])
+
+
+def test_exact_frames_that_are_worth_keeping_are_read_along(film: Film, tmp_path: Path) -> None:
     frames = frames_of(film, tmp_path, exact=True)
     first, second = [2.0, 4.5, 9.0], [2.02, 3.1, 9.4, 17.0]
     with counted_decodes() as decodes:
-        found = list(frames.pictures(first, beside=sorted([*first, *second])))
+        frames.keep_along(second)
+        found = list(frames.pictures(first))
         before = decodes.frames
         near = list(frames.pictures(second[:3]))
         assert decodes.frames == before
@@ -226,6 +239,7 @@ def test_exact_frames_take_no_more_of_the_disk_than_their_limit(
     monkeypatch.setattr(framing, "MOST_EXACT", 200_000)
     frames = frames_of(film, tmp_path, exact=True)
     moments = np.arange(0.0, 19.0, 0.21).tolist()
+    frames.keep_along(moments)
     for _ in range(2):
         found = []
         for picture in frames.pictures(moments):
@@ -251,6 +265,13 @@ def test_what_a_stopped_run_has_kept_is_used_and_deleted_with_success(film: Film
     assert not list(tmp_path.iterdir())
     # Who asks once more after the end is answered all the same.
     assert same(list(frames.pictures(moments)), found)
+
+
+def test_exact_frames_are_kept_only_where_they_are_worth_it(film: Film, tmp_path: Path) -> None:
+    frames = frames_of(film, tmp_path, exact=True)
+    moments = np.arange(0.0, 19.0, 0.1).tolist()
+    assert same(list(frames.pictures(moments)), expected(film, moments, exact=True))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("exact", [False, True])
