@@ -29,7 +29,8 @@ from clips import LABELS, Half, read_clips
 from common import command_line
 from scipy.optimize import minimize
 
-from shotad.description import doubt_of, signs_of, verbs_of
+from shotad.core import Description, Identity, Interval
+from shotad.description import Stage1Answer, doubt_of, signs_of, verbs_of
 from shotad.script import quotations
 
 NAMES = ("Martha", "Oscar", "Helen", "Victor", "Judith", "Leonard", "Priya", "Tomas", "Edith", "Samuel")
@@ -60,11 +61,11 @@ _PLURALS = {"man": "men", "woman": "women", "person": "people", "child": "childr
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A line that is true of a moment, the clip it is of, and Stage I's record of then."""
+    """A line that is true of a moment, the clip it is of, and Stage I's answer about then."""
 
     text: str
     clip: str
-    stage1: Mapping[str, Any]
+    stage1: Stage1Answer
 
     def doubt(self, text: str | None = None) -> float:
         return doubt_of(text or self.text, signs_of(text or self.text, self.stage1)).value
@@ -76,8 +77,33 @@ def lines_of(clip: str, rows: Sequence[Sequence[Any]], seen: Sequence[Sequence[A
     lines: list[Told] = []
     for start, end, text in rows:
         there = [" ".join(map(str, row[2:])) for row in seen if row[0] < end and start < row[1]]
-        lines.append(Told(text, clip, {"raw": "\n".join(there), "notes": {}}))
+        lines.append(Told(text, clip, answer_of("\n".join(there))))
     return lines
+
+
+def answer_of(description: str) -> Stage1Answer:
+    """Stage I's answer, of which nothing is known but its words."""
+    return Stage1Answer(
+        slot_id="s00000000",
+        interval=Interval(0.0, 1.0),
+        shots=(),
+        scales={},
+        threads=(),
+        effective_scale=2.0,
+        factors=(),
+        maker=Identity("none"),
+        seed=0,
+        prompt=(),
+        overlay=None,
+        people=(),
+        heard=(),
+        attempts=(),
+        finish="stop",
+        leaks=(),
+        invented=(),
+        error=None,
+        description=Description("s00000000", {}, "", description, "none"),
+    )
 
 
 # What is put in: for each kind of error the line with it, None where the line has no room for it

@@ -16,16 +16,21 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
 
 from common import DESCRIBERS, DREAM, Lines, Share, cmd_ad, command_line, described_lines, said_around
 
 from shotad.core import (
+    Abilities,
     Description,
     Grammar,
     Identity,
     Interval,
+    RecordLog,
     Reply,
     Request,
     Slot,
@@ -35,8 +40,9 @@ from shotad.core import (
 )
 from shotad.description import SlotPlan
 from shotad.description.prompts import NO_STORY, stage2_messages
-from shotad.description.story import NEW_ENTRIES, Telling
+from shotad.description.story import NEW_ENTRIES, StoryTeller
 from shotad.description.wording import content_of
+from shotad.engines import AskingPool
 from shotad.film import read_subtitles
 from shotad.script import Cue
 
@@ -57,10 +63,15 @@ class Film:
 class Listener:
     """Says of each passage that its first lines are new; counts what it is asked."""
 
+    identity: ClassVar = Identity("none")
+    abilities: ClassVar = Abilities()
     letters: list[int] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
 
-    def ask(self, request: Request) -> Reply:
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        return list(map(self.reply, requests))
+
+    def reply(self, request: Request) -> Reply:
         self.letters.append(sum(len(message.text) for message in request.messages))
         passage = request.messages[-1].text.partition("oldest first:")[2]
         new = re.findall(r"^- seen: (.*)$", passage, re.MULTILINE)[:NEW_ENTRIES]
@@ -103,7 +114,9 @@ def long_ago(film: Film) -> Iterator[tuple[int, int]]:
 
 def measure(name: str, film: Film) -> None:
     engine, config = Listener(), load_config(None, ("story.on=true", "seed=0"))
-    telling = Telling(film.speech, config, Identity("none"), engine.ask, lambda _: None, lambda *_: None)
+    folder = Path(tempfile.mkdtemp())
+    pool = AskingPool({"stage2": engine})
+    telling = StoryTeller(film.speech, config, pool, RecordLog(folder / "story.jsonl", durable=False))
     wanted: dict[int, set[int]] = {}
     for number, before in long_ago(film):
         wanted.setdefault(number, set()).add(before)
@@ -120,7 +133,7 @@ def measure(name: str, film: Film) -> None:
         memory.append(sum(map(len, rows)))
         texts = [film.lines[before][1] for before in wanted.get(number, ())]
         told += [any(row.endswith(one) for row in rows) for one in texts if one in engine.kept]
-        telling.heard(Cue(slot.id, slot.id, when, text, language="en"))
+        telling.add_line(Cue(slot.id, slot.id, when, text, language="en"))
     lines, asked = len(film.lines), len(engine.letters)
     tenth = max(1, lines // 10)
     print(f"{name}: {film.lines[-1][0].end / 60:.0f} minutes, {lines} lines, {len(film.speech)} captions")

@@ -12,7 +12,8 @@ def asked(slot: str, **more: Any) -> dict[str, Any]:
     """What both stages keep of a question and its answer; ``more`` takes the place of what stands here."""
     maker = {"engine": "fake", "model": "fake", "revision": "1"}
     return {
-        "key": slot, "slot": slot, "maker": maker, "prompt": [], "raw": "", "finish": "stop", "tries": [], "error": None,
+        "key": slot, "slot": slot, "maker": maker, "seed": 0, "prompt": [], "raw": "", "finish": "stop", "tries": [],
+        "error": None,
     } | more  # fmt: skip
 
 
@@ -22,14 +23,15 @@ def look(slot: str, **more: Any) -> dict[str, Any]:
         slot,
         **{
             "start": 0.0, "end": 4.0, "shots": [], "scales": {}, "threads": [], "effective_scale": 2.0, "factors": [],
-            "overlay": None, "characters": [], "heard": [], "leaks": [], "invented": [], "frame_size": None, "steps": {}, "explanation": "", "engine": "fake", "notes": {},
+            "overlay": None, "characters": [], "heard": [], "leaks": [], "invented": [], "steps": {}, "explanation": "", "engine": "fake", "notes": {},
         } | more,
     )  # fmt: skip
 
 
 def line(slot: str, **more: Any) -> dict[str, Any]:
     """Stage II's answer: no line, where ``candidates`` has none."""
-    return asked(slot, **({"candidates": [], "complaints": {}, "unseen": {}, "notes": {}} | more))
+    kept = {"budget": None, "history": [], "candidates": [], "complaints": {}, "unseen": {}, "notes": {}}
+    return asked(slot, **(kept | more))
 
 
 def shots_record(shots: Sequence[Shot], cuts: Sequence[int], end: float) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from shotad.core import (
     load_config,
     memory_error_of,
 )
-from shotad.description.conversation import ask_all
+from shotad.engines import AskingPool
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from tests.cli.program import FAKE
@@ -124,8 +124,8 @@ def test_an_error_that_hides_it_is_seen_through() -> None:
 
 def test_an_engine_that_finds_no_memory_ends_the_run() -> None:
     engine = Full(load_config(None, FAST))
-    with pytest.raises(MemoryError):
-        ask_all(engine, [Request("s00001000", ())])
+    with pytest.raises(MemoryError), AskingPool({"stage1": engine}) as pool:
+        pool.ask("stage1", Request("s00001000", ()))
 
 
 @pytest.fixture(scope="module")

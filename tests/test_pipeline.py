@@ -140,7 +140,7 @@ def test_a_change_redoes_what_depends_on_it_alone(w: Path, change: str, redone: 
     [
         ("stage1", "Say who does what", (True, False)),
         ("stage2", "Condense it into", (False, True)),
-        ("stage2-again", "Correct this", (False, True)),
+        ("stage2-again", "Correct this", (False, False)),
         ("stage1-again", "Describe it once more", (False, False)),
         ("translate", "Translate the lines", (False, False)),
     ],
@@ -359,7 +359,7 @@ def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> Non
 
 
 def test_lines_are_sought_before_too_many_are_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.description.slot_writer.UNLOOKED", 2)
+    monkeypatch.setattr("shotad.description.writing.LINES_BEFORE_LOOKS", 2)
 
     class Dies(Talker):
         def answer(self, request: Request) -> str:
@@ -375,9 +375,8 @@ def test_lines_are_sought_before_too_many_are_lost(tmp_path: Path, monkeypatch: 
 def test_independent_candidates_and_an_engine_that_chooses(tmp_path: Path) -> None:
     settings = ("stage2.candidates=3", "stage2.draw=independent", "stage2.select=engine")
     outcome, _, writes = run(tmp_path / "w", *settings)
-    chosen = rows(tmp_path / "w", "choices")
+    chosen = [row for row in rows(tmp_path / "w", "answers") if '"choice"' in row["raw"]]
     assert chosen
-    assert all(row["chosen"] == 1 for row in chosen)
     several = [cue for cue in outcome.track.cues if len(cue.candidates) > 1]
     assert len(several) == len(chosen)
     assert all(cue.text in cue.candidates for cue in outcome.track.cues)
@@ -408,22 +407,6 @@ def test_a_trial_of_another_engine_throws_no_answer_away(tmp_path: Path) -> None
     assert (lines(again), looks.asked, writes.asked) == (lines(first), [], [])
     forced, looks, _ = run(tmp_path / "w", looks=Talker("looks"), force=True)
     assert len(looks.asked) == len(lines(forced))
-
-
-@pytest.mark.parametrize("stage", ["looks", "writes"])
-def test_what_failed_before_is_asked_last(tmp_path: Path, stage: str) -> None:
-    class Fails(Talker):
-        def answer(self, request: Request) -> str:
-            if len(self.asked) == 1:
-                raise RuntimeError("a bad moment")
-            return super().answer(request)
-
-    run(tmp_path / "w", **{stage: Fails(stage)}, given=Given(end=14.0))
-    outcome, looks, writes = run(tmp_path / "w")
-    asked = {"looks": looks, "writes": writes}[stage].asked
-    assert asked[-1].slot_id == outcome.track.cues[0].id
-    assert len(asked) > 1
-    assert all(cue.heard for cue in outcome.track.cues)
 
 
 def test_engines_that_read_no_prompts_are_refused_what_needs_one(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def describe(
     InUse (another process holds the folder).
     """
     from shotad.core import Given, GivenCast, give_back_memory, write_settings
-    from shotad.description import Engines, describe as write_lines, opening
+    from shotad.description import Engines, describe as describe_film, opening
 
     resolved = load_config(config, settings, engine=engine)
     named = cast
@@ -111,7 +111,7 @@ def describe(
     with work_on(film, resolved, out, given=given, force=force) as (opened, folder, inputs):
         for line in opening(resolved, folder.path, engines):
             shown.note(line)
-        outcome = write_lines(
+        outcome = describe_film(
             opened,
             folder,
             resolved,

@@ -102,7 +102,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run(*, own: bool) -> int:  # noqa: PLR0911  one for each way in which a command ends
+def _run(*, own: bool) -> int:
     """Run the command line, with its errors as text; the exit code. ``own``: this process is for it alone."""
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
     if own:

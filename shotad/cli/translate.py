@@ -51,7 +51,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
 
     Exit code 1 if every line failed; 0 if only some did (3 with --strict).
     """
-    from shotad.core import RecordLog, WorkFolder
+    from shotad.core import WorkFolder
     from shotad.description import (
         between,
         estimate_json,
@@ -62,7 +62,6 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         ready_if_here,
         translate_into,
     )
-    from shotad.script import log_name
 
     tag = language_of(target).tag
     file = track_file(path)
@@ -71,19 +70,17 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     between(source.track, tag)
     place: Path = options["out"] or file.parent
     engine = _engine(config, source.track.language)
+    again = {"discard_edits": options["discard_edits"], "anew": options["force"]}
     if options["estimate"]:
         ready_if_here(engine)
-        log = RecordLog(place / f"{log_name(tag)}.jsonl")
-        foreseen = foresee_translation(source, tag, engine, config, log)
+        foreseen = foresee_translation(WorkFolder(place), source, tag, engine, config, **again)
         console.result("\n".join(estimate_lines(foreseen)), estimate_json(foreseen))
         return
-    with WorkFolder(place, force=options["force"]) as folder:
+    with WorkFolder(place) as folder:
         for line in _notice(engine):
             console.note(line)
         make_ready(engine, console)
-        outcome = translate_into(
-            folder, source, tag, engine, config, discard_edits=options["discard_edits"], progress=console
-        )
+        outcome = translate_into(folder, source, tag, engine, config, progress=console, **again)
         failed = len(outcome.failed)
         folder.note(f"translated into {tag}: {len(outcome.track.heard)} lines, {failed} without")
     console.result(summary(outcome), report(outcome))

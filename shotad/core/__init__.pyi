@@ -195,9 +195,6 @@ from .progress import (
     without_secrets as without_secrets,
 )
 from .records import (
-    clip_rows as clip_rows,
-    description_of as description_of,
-    description_row as description_row,
     first_fault as first_fault,
     interval_rows as interval_rows,
     parse_json as parse_json,

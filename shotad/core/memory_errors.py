@@ -56,7 +56,7 @@ _STEPS = {
     "shotad.engines": _Step("a model was at work", _SMALLER_MODEL),
     "shotad.sound": _Step("speaking and mixing"),
     "shotad.description.worksheet": _Step("drawing the worksheet", "leave it out (--no-sheet)"),
-    "shotad.description.conversation": _Step("a model was at work", _SMALLER_MODEL),
+    "shotad.engines.asking": _Step("a model was at work", _SMALLER_MODEL),
     "shotad.description": _Step("describing", _SMALLER_PICTURES),
     "shotad.script": _Step("reading or writing scripts"),
     "shotad.evaluation": _Step("scoring"),

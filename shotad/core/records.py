@@ -13,14 +13,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from shotad.core.engine import Facts
 from shotad.core.types import (
     Box,
-    ContextShot,
-    Description,
-    FramePlan,
     Interval,
-    Role,
     Shot,
     ShotScale,
     Slot,
@@ -172,37 +167,6 @@ def slots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Slot, ...]:
 def interval_rows(intervals: Iterable[Interval]) -> list[list[float]]:
     """Start and end of each interval."""
     return [[seconds(i.start), seconds(i.end)] for i in intervals]
-
-
-def clip_rows(shots: Sequence[ContextShot], plans: Sequence[FramePlan]) -> list[Json]:
-    """What a slot's clip shows: for each painted number its shot, its role, its part and its moments."""
-    return [
-        {
-            "number": plan.number,
-            "shot": piece.shot.index,
-            "role": piece.role.value,
-            "start": seconds(piece.clipped.start),
-            "end": seconds(piece.clipped.end),
-            "seconds": [seconds(s) for s in plan.seconds],
-        }
-        for piece, plan in zip(shots, plans, strict=True)
-    ]
-
-
-def description_row(description: Description) -> Json:
-    """Stage I's answer as it stands in ``stage1.jsonl``."""
-    return {
-        "steps": dict(description.steps),
-        "explanation": description.explanation,
-        "raw": description.raw,
-        "engine": description.engine,
-        "notes": dict(description.notes),
-    }
-
-
-def description_of(slot_id: str, row: Mapping[str, Any]) -> Description:
-    """The description that `description_row` wrote."""
-    return Description(slot_id, row["steps"], row["explanation"], row["raw"], row["engine"], row["notes"])
 
 
 _LONGEST = 1e7
@@ -503,72 +467,6 @@ class _Faces(_Keyed):
     tracks: list[_Track]
 
 
-class _Piece(_Timed):
-    number: Count
-    shot: Count
-    role: Role
-    seconds: Annotated[list[Second], Field(min_length=1)]
-
-
-class _Maker(_Record):
-    """Who answered: the fields of `Identity`, and no others."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-    engine: str
-    model: str
-    revision: str
-
-
-class _Asked(_Keyed):
-    """What both stages keep of a question and its answer."""
-
-    slot: str
-    maker: _Maker
-    prompt: list[dict[str, Any]]
-    raw: str
-    error: str | None
-    finish: str
-    tries: list[dict[str, Any]]
-
-
-def _checked_notes(notes: dict[str, Any]) -> dict[str, Any]:
-    if "current" in notes:  # of an engine that measures
-        Facts.from_json(notes)
-    return notes
-
-
-class _Stage1(_Asked, _Timed):
-    shots: list[_Piece]
-    scales: dict[Annotated[str, Field(pattern=r"^\d+$")], ShotScale]
-    threads: list[list[Count]]
-    effective_scale: Number
-    factors: list[str]
-    overlay: str | None
-    characters: list[dict[str, Any]]
-    heard: list[dict[str, Any]]
-    frame_size: tuple[Count, Count] | None
-    leaks: list[str]
-    invented: list[str]
-    steps: dict[str, str]
-    explanation: str
-    engine: str
-    notes: Annotated[dict[str, Any], AfterValidator(_checked_notes)]
-
-
-class _Stage2(_Asked):
-    candidates: list[str]
-    complaints: dict[str, Any]
-    unseen: dict[str, Any]
-    notes: dict[str, Any]
-
-
-class _Redo(_Keyed):
-    slot: str
-    stage1: _Stage1 | None
-    stage2: _Stage2 | None
-
-
 _SHAPES: Mapping[str, type[BaseModel]] = {
     "shots.json": _Shots,
     "speech.json": _Speech,
@@ -585,9 +483,6 @@ _SHAPES: Mapping[str, type[BaseModel]] = {
     "merged.json": _Merged,
     "faces.jsonl": _Faces,
     "discovered.jsonl": _Faces,
-    "stage1.jsonl": _Stage1,
-    "stage2.jsonl": _Stage2,
-    "redo.jsonl": _Redo,
     "review.jsonl": _Step,
 }
 

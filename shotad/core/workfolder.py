@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
@@ -44,7 +45,7 @@ Result = TypeVar("Result")
 SETTINGS = "settings.json"
 """The record of what a run was asked to do, which also says which format the folder has."""
 
-FORMAT = 2
+FORMAT = 3
 """The format of a work folder. Raise it when a record changes so that those made before cannot be read any
 more; a folder of another format is refused (see `check_format`)."""
 
@@ -246,9 +247,11 @@ class WorkFolder:
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return False  # reading it says what is wrong
 
-    def log_of_records(self, name: str) -> RecordLog:
-        """The records of ``NAME.jsonl``; empty where the run was told to redo everything."""
-        log = RecordLog(self.path / f"{name}.jsonl", discard=self._is_forced(name))
+    def log_of_records(self, name: str, *, durable: bool = True) -> RecordLog:
+        """The records of ``NAME.jsonl``; empty where the run was told to redo everything, but for those that
+        it has added itself since it asked first. ``durable`` as of `RecordLog`."""
+        log = RecordLog(self.path / f"{name}.jsonl", discard=self._is_forced(name), durable=durable)
+        self._fresh.add(name)
         if log.damaged:
             self.note(f"{name}.jsonl: {log.damaged} damaged records left out")
         return log
@@ -278,11 +281,13 @@ class WorkFolder:
 class RecordLog:
     """Records that come one by one, found again by key. Lines that are damaged or half written are left out.
 
-    What is not of this run and yet worth keeping lies aside, in ``NAME.aside.jsonl``.
+    What is not of this run and yet worth keeping lies aside, in ``NAME.aside.jsonl``. May be called by
+    several threads. ``durable``: each record is on the disk before the next begins.
     """
 
-    def __init__(self, path: Path, *, discard: bool = False) -> None:
+    def __init__(self, path: Path, *, discard: bool = False, durable: bool = True) -> None:
         self._path, self._aside = path, path.with_suffix(".aside.jsonl")
+        self._durable, self._lock = durable, threading.Lock()
         self._records: dict[str, dict[str, Any]] = {}
         self.damaged = 0
         """How many lines were left out."""
@@ -329,9 +334,10 @@ class RecordLog:
         A run that is killed has all of them or none, so that it asks the same again. Raises as `add`.
         """
         lines = {key: without_sent_secrets(_line({"key": key, **record})) for key, record in records.items()}
-        append(self._path, "".join(lines.values()).encode(), durable=True)
         written = {key: json.loads(line) for key, line in lines.items()}
-        self._records.update(written)
+        with self._lock:
+            append(self._path, "".join(lines.values()).encode(), durable=self._durable)
+            self._records.update(written)
         return list(written.values())
 
     def keep(self, keys: Iterable[str], spare: Callable[[Json], object] = lambda _: None) -> None:

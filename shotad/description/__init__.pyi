@@ -25,18 +25,13 @@ from .clip_builder import (
     study as study,
     understand as understand,
 )
-from .conversation import (
-    EngineCall as EngineCall,
-    Inquiry as Inquiry,
-    Named as Named,
-    converse as converse,
-    identity_record as identity_record,
-    is_done as is_done,
-    make_ready as make_ready,
-    prompt_record as prompt_record,
-    ready_if_here as ready_if_here,
-    request_record as request_record,
-    slot_seed as slot_seed,
+from .counting import (
+    CountedRequest as CountedRequest,
+    CountingEngine as CountingEngine,
+    EstimateMemory as EstimateMemory,
+    LikelyReplies as LikelyReplies,
+    WorstReplies as WorstReplies,
+    blank_clip as blank_clip,
 )
 from .doubt import (
     doubt_of as doubt_of,
@@ -46,12 +41,15 @@ from .engine_pair import (
     Engines as Engines,
     StageUsed as StageUsed,
     Used as Used,
+    make_ready as make_ready,
     opening as opening,
+    ready_if_here as ready_if_here,
     remarks as remarks,
-    used as used,
+    used_by as used_by,
     who_describes as who_describes,
 )
 from .estimate import (
+    estimate_counted as estimate_counted,
     estimate_json as estimate_json,
     estimate_lines as estimate_lines,
     foresee as foresee,
@@ -82,7 +80,6 @@ from .pipeline import (
     check_edits as check_edits,
     describe as describe,
     empty_line as empty_line,
-    write as write,
     write_track as write_track,
 )
 from .preparing import (
@@ -96,6 +93,8 @@ from .prompts import (
     check_prompts as check_prompts,
     load_examples as load_examples,
 )
+from .seeds import slot_seed as slot_seed
+from .shortening import Shortener as Shortener, shortener as shortener
 from .shown_prompts import (
     ShownPrompts as ShownPrompts,
     show_prompts as show_prompts,
@@ -105,11 +104,18 @@ from .shown_prompts import (
 from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
 from .slotplan import SlotPlan as SlotPlan, spoken as spoken
 from .stage1 import (
-    Stage1Question as Stage1Question,
+    clip_key as clip_key,
+    describe_clip as describe_clip,
+    known_description as known_description,
     stage1_as_seen as stage1_as_seen,
-    stage1_question as stage1_question,
 )
-from .stage2 import LOG as LOG, shortener as shortener
+from .stage_answers import (
+    Attempt as Attempt,
+    Candidate as Candidate,
+    Stage1Answer as Stage1Answer,
+    Stage2Answer as Stage2Answer,
+    Statement as Statement,
+)
 from .templates import (
     MATERIAL as MATERIAL,
     check_templates as check_templates,
@@ -134,3 +140,8 @@ from .worksheet_page import (
     write_sheet as write_sheet,
 )
 from .worksheet_people import OWN_CAST as OWN_CAST, cast_place as cast_place
+from .writing import (
+    WrittenSlots as WrittenSlots,
+    describe_clips as describe_clips,
+    write_slots as write_slots,
+)

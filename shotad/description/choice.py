@@ -8,10 +8,9 @@ relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein 1
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,27 +18,19 @@ import numpy.typing as npt
 from shotad.core import (
     NOBODY,
     Config,
-    Identity,
     Interval,
     Presence,
     Progress,
-    Reply,
     Request,
     SamplingSettings,
     Slot,
-    key_of,
 )
 from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
-from shotad.description.conversation import (
-    identity_record,
-    prompt_record,
-    request_record,
-    slot_seed,
-    usage_record,
-)
+from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, prompt_messages
 from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
+from shotad.engines import AskingPool
 from shotad.script import (
     Embedder,
     Finding,
@@ -227,12 +218,6 @@ def merged(attempts: Sequence[Sequence[str]], faults: Callable[[str], int], numb
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Texts → float32[n, d], a unit vector to each."""
 
-Known = Callable[[str], Mapping[str, Any] | None]
-"""The record of a question that was answered before, by its key."""
-
-Keep = Callable[[str, Mapping[str, Any]], None]
-"""Keeps the record of a question, by its key."""
-
 REDUNDANCY = 0.5
 """What a line's likeness to what was said weighs, against its relevance."""
 COVERAGE = 0.2
@@ -284,14 +269,11 @@ def worths(texts: Sequence[str], situation: Situation, embed: Embed) -> npt.NDAr
 _HEADING = re.compile(r"^\s*\d+\.\s+[A-Z][\w ]{0,40}:\s*")
 
 
-def by_engine(
-    ask: Callable[[Request], Reply], known: Known, keep: Keep, config: Config, identity: Identity
-) -> Chooser:
+def by_engine(pool: AskingPool, config: Config) -> Chooser:
     """Chooses by asking the engine of Stage II, which sees the last lines and the numbered candidates.
 
-    Only the `soundest` lines are shown; where one is left nothing is asked. Each question and answer is kept
-    under its key, so that a second run asks only where the call had failed. Where the answer names no
-    candidate, `by_rules` chooses, and the record says so.
+    Only the `soundest` lines are shown; where one is left nothing is asked. Where the call fails, or the
+    answer names no candidate, `by_rules` chooses.
     """
 
     def choose(lines: Sequence[FittedLine], situation: Situation) -> int:
@@ -299,28 +281,10 @@ def by_engine(
         if len(able) == 1:
             return able[0]
         texts = [lines[i].text for i in able]
-        request = choice_request(texts, situation, config)
-        key = key_of("choice/1", request_record(request, identity))
-        record = known(key)
-        if record is None or record.get("error") is not None:
-            reply = ask(request)
-            said_nothing = reply.error is not None or reply.finish == "refused"
-            chosen = None if said_nothing else choice_in(reply.text, texts)
-            named_none = "no candidate was named; the rules for a single slot chose"
-            record = {
-                "slot": request.slot_id,
-                "maker": identity_record(identity),
-                "seed": request.seed,
-                "prompt": prompt_record(request.messages),
-                "raw": reply.text,
-                "finish": reply.finish,
-                "usage": usage_record([reply]),
-                "error": reply.error,
-                "chosen": chosen,
-                "note": "" if chosen is not None else named_none,
-            }
-            keep(key, record)
-        chosen = record["chosen"]
+        reply = pool.ask("stage2", choice_request(texts, situation, config))
+        chosen = None
+        if reply.error is None and reply.finish != "refused":
+            chosen = choice_in(reply.text, texts)
         return by_rules(lines, situation) if chosen is None else able[chosen]
 
     return choose
@@ -345,17 +309,10 @@ def choice_request(texts: Sequence[str], situation: Situation, config: Config) -
     )
 
 
-def make_chooser(
-    config: Config,
-    ask: Callable[[Request], Reply],
-    known: Known,
-    keep: Keep,
-    identity: Identity,
-    progress: Progress | None = None,
-) -> Chooser:
-    """The chooser of ``stage2.select``; ``identity`` is the engine's behind ``ask``. Raises ShotadError."""
+def make_chooser(config: Config, pool: AskingPool, progress: Progress | None = None) -> Chooser:
+    """The chooser of ``stage2.select``. Raises ShotadError."""
     if config.stage2.select == "engine":
-        return by_engine(ask, known, keep, config, identity)
+        return by_engine(pool, config)
     if config.stage2.select == "sequence":
         check_installed()
         made: dict[str, npt.NDArray[np.float32]] = {}

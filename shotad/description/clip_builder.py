@@ -7,10 +7,10 @@ read once for a shot. Plans come one by one, so that Stage I can begin while oth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from shotad.core import (
@@ -87,27 +87,34 @@ def understand(
     they are made for this film, and let go.
     """
     builder = ClipBuilder(context, able, readers)
-    builder.outline(prepared, run)
-    return tuple(builder.plans()), builder.warnings
+    outline = builder.outline(prepared, run)
+    return tuple(builder.plans(outline)), outline.warnings
+
+
+@dataclass(frozen=True, slots=True)
+class ClipOutline:
+    """All clips of the part to describe, in order: their frames are final, their grammar is still to come.
+
+    ``plans`` are the slots'; ``shots`` their context by slot, shots of which no frame is shown among them.
+    ``end`` is that of the film in seconds. ``recognised`` is who of the cast is in how many shots, None
+    without a cast; ``warnings`` are what a person should know.
+    """
+
+    plans: tuple[SlotPlan, ...]
+    shots: Mapping[str, tuple[ContextShot, ...]]
+    end: float
+    recognised: tuple[tuple[str, int], ...] | None
+    warnings: tuple[str, ...]
 
 
 class ClipBuilder:
-    """The second act of one film: what is known of its clips, and who reads the rest.
-
-    After `outline`, ``sketches`` are all clips of the part to describe, in order; their frames are final,
-    their grammar is still to come. ``recognised`` is who of the cast is in how many shots, None without one.
-    ``warnings`` are what a person should know of it.
-    """
-
-    sketches: tuple[SlotPlan, ...] = ()
-    recognised: tuple[tuple[str, int], ...] | None = None
+    """The second act of one film: what is known of its clips, and who reads the rest."""
 
     def __init__(
         self, context: RunContext, able: Abilities = _PLAIN, readers: GrammarReaders | None = None
     ) -> None:
         self._context, self._able = context, able
-        self._readers, self._reader_warnings = readers or make_readers(context.config, context.progress)
-        self.warnings = self._reader_warnings
+        self._readers, self.warnings = readers or make_readers(context.config, context.progress)
         # The features are told by the names of the readers; the threshold judges what was measured.
         matching = context.config.threads.model_dump(mode="json", exclude={"features", "threshold"})
         self._key = key_of(
@@ -116,15 +123,12 @@ class ClipBuilder:
         record = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
         book = book_of(record["shots"], record["pairs"], guessed=self._readers.scales is not None)
         self._reader = ClipReader(book, self._readers, context.config.threads, context.config.compute.batch)
-        self._stamps: tuple[float, Seconds | None] | None = None
-        # By slot; shots of which no frame is shown are among them
-        self._shots: dict[str, tuple[ContextShot, ...]] = {}
+        self._stamps: dict[float, Seconds | None] = {}
 
-    def _sketch(self, slot: Slot, prepared: Prepared) -> SlotPlan:
-        """The clip of one slot, without its grammar."""
+    def _sketch(self, slot: Slot, context: tuple[ContextShot, ...], prepared: Prepared) -> SlotPlan:
+        """The clip of one slot, without its grammar; ``context`` are the shots around it."""
         config, (stamps, rate) = self._context.config, self._clock(prepared.end)
         inside = max(config.frames.inside, math.ceil(slot.interval.duration * self._able.frames_per_second))
-        context = context_shots(slot.interval, prepared.shots, config.context)
         settings = config.frames.model_copy(update={"inside": inside})
         frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
         clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
@@ -133,23 +137,29 @@ class ClipBuilder:
             for utterance in prepared.speech
             if (part := utterance.interval.clip(clip))
         )
-        self._shots[slot.id] = tuple(context)
         return SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken)
 
-    def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> None:
-        """Find the clips of the slots that begin in the part to describe, with who is in them."""
-        given = self._context.given
-        begin, end = given.start, math.inf if given.end is None else given.end
-        sketches = [self._sketch(s, prepared) for s in prepared.slots if begin <= s.interval.start < end]
-        self._context.frames.keep_along(self._moments_looked_at(sketches, prepared))
-        self.sketches, self.recognised, warnings = recognise(
+    def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> ClipOutline:
+        """The clips of the slots that begin in the part to describe, with who is in them."""
+        given, settings = self._context.given, self._context.config.context
+        sketches: list[SlotPlan] = []
+        shots: dict[str, tuple[ContextShot, ...]] = {}
+        for slot in prepared.slots:
+            start = slot.interval.start
+            if given.start <= start and (given.end is None or start < given.end):
+                shots[slot.id] = tuple(context_shots(slot.interval, prepared.shots, settings))
+                sketches.append(self._sketch(slot, shots[slot.id], prepared))
+        clips = [self._samples(shots[sketch.slot.id], sketch, prepared.end) for sketch in sketches]
+        self._context.frames.keep_along(self._moments_looked_at(sketches, clips, prepared))
+        plans, recognised, warnings = recognise(
             sketches, prepared, self._context, run, lately=not self._able.wants_overlay
         )
-        self.warnings = (*self._reader_warnings, *warnings)
+        return ClipOutline(plans, shots, prepared.end, recognised, (*self.warnings, *warnings))
 
-    def _moments_looked_at(self, sketches: Sequence[SlotPlan], prepared: Prepared) -> set[float]:
+    def _moments_looked_at(
+        self, sketches: Sequence[SlotPlan], clips: Sequence[Sequence[ShotSample]], prepared: Prepared
+    ) -> set[float]:
         """The moments of which this run shows frames to its readers and engines and on its worksheet."""
-        clips = [self._clip(sketch) for sketch in sketches]
         moments = set(self._reader.moments(clip for clip in clips if self._reader.lacks(clip)))
         for sketch in sketches:
             _, frame_plans = sketch.clip(self._able)
@@ -160,11 +170,11 @@ class ClipBuilder:
                 moments.update(shot.pictures)
         return moments
 
-    def plans(self) -> Iterator[SlotPlan]:
+    def plans(self, outline: ClipOutline) -> Iterator[SlotPlan]:
         """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""
-        clips = [self._clip(sketch) for sketch in self.sketches]
+        clips = [self._samples(outline.shots[plan.slot.id], plan, outline.end) for plan in outline.plans]
         for number in self._read(clips, "clips"):
-            yield self._plan(self.sketches[number], clips[number])
+            yield self._plan(outline.plans[number], clips[number])
 
     def whole(self, shots: Sequence[Shot], end: float) -> None:
         """Read the grammar of every shot, to second ``end``; pairs as near as in a slot's clip are scored."""
@@ -201,16 +211,10 @@ class ClipBuilder:
             raise
         self._save(clips)
 
-    def known(self, sketch: SlotPlan) -> SlotPlan | None:
-        """The plan, where all of its grammar has been read."""
-        clip = self._clip(sketch)
-        return None if self._reader.lacks(clip) else self._plan(sketch, clip)
-
-    def _clip(self, sketch: SlotPlan) -> list[ShotSample]:
-        """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
-        clock = self._clock(self._stamps[0] if self._stamps else self._context.film.info.duration)
+    def _samples(self, shots: Sequence[ContextShot], plan: SlotPlan, end: float) -> list[ShotSample]:
+        """The samples of the shots of a clip; a shot shorter than the grid of frames has none."""
         whole = self._context.config.threads.by_rules.span == "shot"
-        return _looks(self._shots[sketch.slot.id], clock, "" if whole else sketch.slot.id)
+        return _looks(shots, self._clock(end), "" if whole else plan.slot.id)
 
     def _plan(self, sketch: SlotPlan, clip: Sequence[ShotSample]) -> SlotPlan:
         config, numbers = self._context.config, {p.shot.index: n for n, p in enumerate(sketch.shots)}
@@ -220,9 +224,9 @@ class ClipBuilder:
 
     def _clock(self, end: float) -> Clock:
         """The film's frames up to ``end``; one more than there are changes nothing before it."""
-        if self._stamps is None or self._stamps[0] != end:
-            self._stamps = end, self._context.frames.stamps(end)
-        return self._stamps[1], self._context.film.info.frame_rate or FALLBACK_RATE
+        if end not in self._stamps:
+            self._stamps[end] = self._context.frames.stamps(end)
+        return self._stamps[end], self._context.film.info.frame_rate or FALLBACK_RATE
 
     def _save(self, clips: Sequence[Sequence[ShotSample]]) -> None:
         # The content of ``grammar.json``: what is known of the clips that have been read to the end.

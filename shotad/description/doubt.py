@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any
 
 from shotad.core import NOBODY, Facts, Presence, is_english
+from shotad.description.stage_answers import Stage1Answer, Stage2Answer, Statement
 from shotad.description.wording import content_of, letters_of, without_quotations, words_of
 from shotad.script import (
     Doubt,
@@ -58,8 +58,6 @@ _SAID = 0.3
 _DIFFERENT = 0.2
 """Share of the words of a line that other answers have too, below which they tell something else."""
 
-Record = Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Sign:
@@ -84,52 +82,56 @@ def doubt_of(line: str, signs: Sequence[Sign]) -> Doubt:
 
 def signs_of(
     line: str,
-    stage1: Record,
-    stage2: Record | None = None,
+    stage1: Stage1Answer,
+    stage2: Stage2Answer | None = None,
     *,
-    said: Sequence[Record] = (),
+    statements: Sequence[Statement] = (),
     unseen: Sequence[str] = (),
     presence: Presence = NOBODY,
     language: str = "en",
 ) -> list[Sign]:
-    """What the line was made from, then what speaks for and against it, by the records of both stages.
+    """What the line was made from, then what speaks for and against it, by the answers of both stages.
 
-    ``said`` are the narrator's notes on the line, empty where a model wrote it; ``unseen`` is what
-    a second look did not find. Words are held against what was measured in English only.
+    ``statements`` are the narrator's of the line, empty where a model wrote it; ``unseen`` is what a second
+    look did not find. Words are held against what was measured in English only.
     """
-    signs = [Sign("narrated" if said else "from a description" if stage1.get("raw") else "from nothing")]
-    for row in said:  # how sure its statements are, each as the narrator notes it
-        sure, what = float(row["sure"]), str(row["what"])
-        if sure < _WEAK:
-            kind = "text" if what in ("title", "caption", "scene") else what
-            signs.append(Sign("weak", f"{kind} measured at {sure:.2f}", times=(_WEAK - sure) / 0.15))
+    from_description = "from a description" if stage1.description.raw else "from nothing"
+    signs = [Sign("narrated" if statements else from_description)]
+    for statement in statements:
+        if statement.sure < _WEAK:
+            kind = "text" if statement.kind in ("title", "caption", "scene") else statement.kind
+            reason = f"{kind} measured at {statement.sure:.2f}"
+            signs.append(Sign("weak", reason, times=(_WEAK - statement.sure) / 0.15))
     if unseen:
         signs.append(Sign("unseen", f"the second look did not find: {'; '.join(unseen)}"))
-    signs += _by_answers(line, stage1, stage2 or {}, language)
+    signs += _by_answers(line, stage1, stage2, language)
     # The narrator's lines are made of what was measured, and agree with it whether that is right or wrong.
-    if is_english(language) and not said:
-        measured = stage1.get("notes") or {}
-        if "current" in measured:
-            signs += _by_texts(line, Facts.from_json(measured))
+    if is_english(language) and not statements:
+        if stage1.facts is not None:
+            signs += _by_texts(line, stage1.facts)
         signs += _by_names(line, stage1, presence)
     return signs
 
 
-def _by_answers(line: str, stage1: Record, stage2: Record, language: str) -> Iterator[Sign]:
+def _by_answers(
+    line: str, stage1: Stage1Answer, stage2: Stage2Answer | None, language: str
+) -> Iterator[Sign]:
     """What the engines' own answers say: other candidates, Stage I's description."""
-    if stage2.get("unlooked"):
+    if stage2 is not None and stage2.unlooked:
         yield Sign("unlooked", "the second look at the frames failed")
-    names = [str(name) for name in stage1.get("invented", ()) if set(keys_of(line)) & set(keys_of(str(name)))]
+    keys_of_line = set(keys_of(line))
+    names = [name for name in stage1.invented if keys_of_line & set(keys_of(name))]
     if names:
         yield Sign("invented", f"named by the model alone: {', '.join(names)}")
-    if (stage2.get("notes") or {}).get("said"):
+    candidates = stage2.candidates if stage2 is not None else ()
+    if any(candidate.statements for candidate in candidates):
         return
     mine = set(content_of(line))
-    others = [set(content_of(str(text))) for text in stage2.get("candidates", ()) if str(text) != line]
+    others = [set(content_of(candidate.text)) for candidate in candidates if candidate.text != line]
     shared = [len(mine & other) / len(mine) for other in others if mine]
     if len(shared) > 1 and sum(shared) / len(shared) < _DIFFERENT:
         yield Sign("answers differ", "the model's answers tell different things")
-    described = set(content_of(str(stage1.get("raw") or "")))
+    described = set(content_of(stage1.description.raw))
     if mine and described and is_english(language):
         absent = list(dict.fromkeys(w.text for w in words_of(line) if w.lemma in mine - described))
         share = len(mine - described) / len(mine)
@@ -159,7 +161,7 @@ def _by_texts(line: str, facts: Facts) -> Iterator[Sign]:
             yield Sign("text unread", f"this was not read on the screen: {line[start:end].strip()}")
 
 
-def _by_names(line: str, stage1: Record, presence: Presence) -> Iterator[Sign]:
+def _by_names(line: str, stage1: Stage1Answer, presence: Presence) -> Iterator[Sign]:
     """Whom the line names: recognised on the frames, in the cast but not seen, or of nobody that is known."""
     bare = without_quotations(line)
     by_id = {character.id: character for character in presence.cast}
@@ -170,7 +172,7 @@ def _by_names(line: str, stage1: Record, presence: Presence) -> Iterator[Sign]:
             yield Sign("name seen")
         else:
             yield Sign("name unseen", f"{by_id[who].called or who} was not recognised on the frames")
-    given = {key for row in stage1.get("heard", ()) for key in keys_of(str(row["name"]))}
+    given = {key for heard in stage1.heard for key in keys_of(heard.name)}
     spans = [(m.start, m.end) for m in mentions]
     for start, end in people_named(bare):
         free = all(end <= first or last <= start for first, last in spans)

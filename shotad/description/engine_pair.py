@@ -1,12 +1,8 @@
-"""The engines of both stages: what they need, what users are told of them, their terms, what a run used.
-
-What was used is counted from the run's own records. A record holds its calls under ``tries``, those of a
-second look by Stage I's engine under ``looks``; each call has its own ``usage``.
-"""
+"""The engines of both stages: what they need, what users are told of them, their terms, what a run used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +12,29 @@ from shotad.core import (
     Counting,
     Engine,
     EngineError,
+    Foreseeable,
+    Preparing,
     Progress,
     Stage,
     Usage,
     language_of,
+    weights_file,
     weights_folder,
 )
-from shotad.description.conversation import ClipOf, Record, Scheduler, Who, make_ready, ready_if_here
-from shotad.engines import answers, check_fits, chosen, make_engine, notice, silent_servers, stage_engines
+from shotad.engines import (
+    AskingPool,
+    Memory,
+    StageUsage,
+    answers,
+    are_local_models,
+    check_fits,
+    chosen,
+    identity_record,
+    make_engine,
+    notice,
+    silent_servers,
+    stage_engines,
+)
 from shotad.script import (
     DEFAULT as EMBEDDINGS,
     Maker,
@@ -129,23 +140,15 @@ class Used:
         return {**row(self), "stages": stages}
 
 
-def used(
-    seen: Iterable[Record],
-    written: Iterable[Record],
-    terms: Mapping[Stage, Terms],
-    other: Iterable[Record] = (),
-) -> Used:
-    """What the records of this run took: Stage I's, Stage II's, and ``other`` ones of Stage II's engine."""
-    seen, written = list(seen), [*written, *other]
-    looks = [row for record in seen for row in record.get("tries", (record,))]
-    looks += [row for record in written for row in record.get("looks", ())]
-    writes = [row for record in written for row in record.get("tries", (record,))]
-    return Used({"stage1": _sum(looks, terms["stage1"]), "stage2": _sum(writes, terms["stage2"])})
-
-
-def _sum(rows: Sequence[Record], terms: Terms) -> StageUsed:
-    calls = sum(row.get("calls", 1) for row in rows)
-    return StageUsed(terms, calls, sum((Usage(**row.get("usage", {})) for row in rows), Usage()))
+def used_by(usage: Mapping[Stage, StageUsage], terms: Mapping[Stage, Terms]) -> Used:
+    """What the engines of a pool took (`AskingPool.usage`), on these terms."""
+    return Used(
+        {
+            stage: StageUsed(terms[stage], usage[stage].calls, usage[stage].tokens)
+            for stage in terms
+            if stage in usage
+        }
+    )
 
 
 def total(costs: Iterable[float | None]) -> float | None:
@@ -168,6 +171,20 @@ _INSTEAD = (
     "Choose the engine embedded, which runs on any computer, or openai with a server; with the settings of "
     "the paper also threads.features=auto, or 4.5 GB are fetched for threads."
 )
+
+
+def make_ready(engine: Engine, progress: Progress) -> None:
+    """Refuse what cannot work and fetch what is wanted; the engine's identity is final afterwards."""
+    if isinstance(engine, Preparing):
+        engine.get_ready(progress)
+    for name in engine.abilities.weights:
+        weights_file(name, progress)
+
+
+def ready_if_here(engine: Engine) -> None:
+    """The same for an estimate, where nothing has to be fetched for it."""
+    if isinstance(engine, Foreseeable):
+        engine.ready_if_here()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,29 +239,28 @@ class Engines:
         return {"stage1": Terms.of(self.looks, config), "stage2": Terms.of(self.writes, config)}
 
     @property
-    def all(self) -> dict[Who, Engine]:
-        """Those that there are, by what they do."""
-        return {"looks": self.looks, "writes": self.writes}
-
-    @property
     def makers(self) -> tuple[Maker, ...]:
         """Both engines as the track names them."""
-        pairs = (("Stage I", self.looks.identity), ("Stage II", self.writes.identity))
-        return tuple(Maker(stage, who.engine, who.model, who.revision) for stage, who in pairs)
+        identities = {"Stage I": self.looks.identity, "Stage II": self.writes.identity}
+        return tuple(Maker(stage, **identity_record(identity)) for stage, identity in identities.items())
 
     @property
-    def alternate(self) -> bool:
-        """Whether both are models in this process that read prompts: they may not fit into memory together,
-        and would be loaded in turn for each slot if Stage II began while Stage I goes on."""
-        both = (self.looks.abilities, self.writes.abilities)
-        return all(able.converses and not able.sends_to and able.in_flight == 1 for able in both)
+    def take_turns(self) -> bool:
+        """Whether both are models of this machine. They are not loaded in turn for each slot: Stage II begins
+        when Stage I is done."""
+        return are_local_models([self.looks, self.writes])
 
-    def scheduler(self, config: Config, clip_of: ClipOf) -> Scheduler:
-        """Who asks them; ``clip_of`` reads clips for a second look."""
+    def pool(self, config: Config, memory: Memory) -> AskingPool:
+        """Who asks both, with what was answered before."""
         usual = config.openai.base_url
         one_server = (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
-        share = one_server and self.looks.identity.engine == self.writes.identity.engine
-        return Scheduler(self.all, clip_of=clip_of, share=share, alternate=self.alternate)
+        is_same_engine = self.looks.identity.engine == self.writes.identity.engine
+        return AskingPool(
+            {"stage1": self.looks, "stage2": self.writes},
+            memory,
+            shared=one_server and is_same_engine,
+            take_turns=self.take_turns,
+        )
 
 
 EMBEDDED = (

@@ -7,7 +7,7 @@ allow. Tokens of words are estimated by letters, those of frames by an engine th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,76 +16,45 @@ from typing import Any
 
 from shotad.core import (
     Config,
-    Description,
+    Engine,
     Given,
     Message,
     NoProgress,
     Progress,
     RecordLog,
     Stage,
-    Utterance,
     WorkFolder,
     at_hand,
     cached,
-    description_of,
-    key_of,
 )
-from shotad.description import stage2, story
 from shotad.description.clip_builder import get_ready, understand
-from shotad.description.conversation import is_done
+from shotad.description.counting import (
+    DESCRIPTION_WORDS,
+    CountedRequest,
+    CountingEngine,
+    EstimateMemory,
+    LikelyReplies,
+    WorstReplies,
+    blank_clip,
+)
 from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money, total
 from shotad.description.inputs import check_inputs
 from shotad.description.preparing import RunContext, prepare
-from shotad.description.prompts import NO_STORY, StoryContext
 from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1 import stage1_question
+from shotad.description.stage1 import clip_key
 from shotad.description.templates import tokens_in
-from shotad.description.verify import VERDICT_TOKENS, verify_messages
-from shotad.film import HEARING_WEIGHTS, Film, embedded_track, left_to_people, vlm_size
+from shotad.description.writing import write_slots
+from shotad.engines import ANSWERS, AnswerLog, ClipOnDemand
+from shotad.film import HEARING_WEIGHTS, Film, Prepared, embedded_track
 from shotad.grammar import MODELS, scale_weights
 from shotad.sight import PAIRS, TEXT_WEIGHTS
 
-DESCRIPTION_WORDS = 110
-"""Words of a Stage I description as a vision-language model writes it: assumed, in four to six steps."""
-LINE_WORDS = 9
-"""Words of an AD line; the means of CMD-AD, MAD-Eval and TV-AD are 9.0, 8.6 and 7.2."""
-WRAPPING = 14
-"""Tokens of the JSON around one line."""
-WORD_TOKENS = 1.35
-"""Tokens of an English word, as measured on descriptions."""
 MESSAGE_TOKENS = 5
 """What a chat template puts around a message; ChatML, the most common, takes 5 with the role's name."""
 OPENING_TOKENS = 3
 """What it puts before the answer."""
-COMPLAINT_TOKENS = 60
-"""What is said to an answer that cannot be used, when it is asked for again."""
 MARGIN = 1.15
 """By how much ``most`` exceeds the rule for words: more than that was ever short of in English prompts."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """What is still to be asked about one slot: one question, in ``calls`` calls of their own.
-
-    ``messages`` is the prompt; ``frames`` of ``width`` x ``height`` pixels go with it; ``answer_tokens`` is
-    the most that an answer may have, ``attempts`` how often each call is made where no answer can be used.
-    ``awaited_tokens`` is the most of a description that the prompt will hold and that is not there yet.
-    ``candidates`` is the number of lines in one answer (Stage II). A second look at a line is a question of
-    Stage I with two attempts.
-    """
-
-    stage: Stage
-    messages: tuple[Message, ...]
-    frames: int = 0
-    width: int = 0
-    height: int = 0
-    answer_tokens: int = 512
-    calls: int = 1
-    attempts: int = 1
-    awaited_tokens: int = 0
-    candidates: int = 1
-    likely_answer: int | None = None
-    """Tokens of a usual answer; None: those of a description or of the lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,42 +162,49 @@ def estimate_json(stages: Estimate) -> dict[str, Any]:
     }
 
 
-def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) -> list[StageEstimate]:
-    """What these questions take, stage by stage. Nothing is sent."""
-    stages: tuple[Stage, ...] = ("stage1", "stage2")
-    found = []
-    for stage in stages:
-        if mine := [question for question in questions if question.stage == stage]:
-            likely = sum((_count(question, terms[stage]) for question in mine), Count())
-            most = sum((_count(question, terms[stage], most=True) for question in mine), Count())
-            assumed = sum(question.awaited_tokens > 0 for question in mine)
-            found.append(StageEstimate(stage, terms[stage], likely, most, assumed))
-    return found
+def _prompt_tokens(messages: Sequence[Message]) -> int:
+    """Tokens of the words of a prompt, with what a chat template puts around them."""
+    return sum(tokens_in(message.text) + MESSAGE_TOKENS for message in messages) + OPENING_TOKENS
 
 
-def _count(question: OpenQuestion, terms: Terms, *, most: bool = False) -> Count:
-    """What is likely; or the ``most``: every attempt is made, with the longest answers, all repeated."""
-    calls = question.calls * (question.attempts if most else 1)
-    frames = calls * question.frames
+def _frame_tokens(terms: Terms, calls: int, frames: int, width: int, height: int) -> int | None:
+    """Tokens of the frames of so many calls; None where the engine cannot tell."""
+    if not frames:
+        return 0
+    return None if terms.image_tokens is None else calls * terms.image_tokens(width, height, frames)
+
+
+def estimate_counted(
+    likely: Iterable[CountedRequest], most: Iterable[CountedRequest], terms: Mapping[Stage, Terms]
+) -> list[StageEstimate]:
+    """What the requests of two counts take, stage by stage; see `CountingEngine`."""
+    likely, most = list(likely), list(most)
+    estimates = []
+    for stage, stage_terms in terms.items():
+        likely_requests = [request for request in likely if request.stage == stage]
+        most_requests = [request for request in most if request.stage == stage]
+        if not likely_requests and not most_requests:
+            continue
+        likely_count = most_count = Count()
+        for request in likely_requests:
+            likely_count += _count_of(request, stage_terms)
+        for request in most_requests:
+            most_count += _count_of(request, stage_terms, most=True)
+        assumed = sum(request.is_assumed for request in likely_requests if stage == "stage2")
+        estimates.append(StageEstimate(stage, stage_terms, likely_count, most_count, assumed))
+    return estimates
+
+
+def _count_of(request: CountedRequest, terms: Terms, *, most: bool = False) -> Count:
+    """What one call takes; with ``most`` a longest answer, and some more for the words of the prompt."""
     if not terms.reads:
-        return Count(calls, frames)
-    description, lines = round(DESCRIPTION_WORDS * WORD_TOKENS), question.candidates
-    words = sum(tokens_in(message.text) + MESSAGE_TOKENS for message in question.messages) + OPENING_TOKENS
+        return Count(1, request.frames)
+    prompt = _prompt_tokens(request.messages)
     if most:
-        prompt, answer = math.ceil(words * MARGIN) + question.awaited_tokens, question.answer_tokens
-        repeated = calls * (question.attempts - 1) // 2 * (answer + COMPLAINT_TOKENS)
-    else:
-        of_lines = round(lines * LINE_WORDS * WORD_TOKENS) + lines * WRAPPING
-        usual = description if question.stage == "stage1" else of_lines
-        answer = usual if question.likely_answer is None else question.likely_answer
-        answer = min(question.answer_tokens, answer)
-        # With a usual description where one is still to come
-        prompt, repeated = words + min(question.awaited_tokens, description), 0
-    of_frames: int | None = 0
-    if frames:
-        each = terms.image_tokens
-        of_frames = None if each is None else calls * each(question.width, question.height, question.frames)
-    return Count(calls, frames, calls * prompt + repeated, of_frames, calls * answer)
+        prompt = math.ceil(prompt * MARGIN)
+    of_frames = _frame_tokens(terms, 1, request.frames, request.width, request.height)
+    answer = request.longest_answer if most else request.likely_answer
+    return Count(1, request.frames, prompt, of_frames, answer)
 
 
 def _range(what: str, likely: int, most: int, remark: str = "") -> str:
@@ -245,10 +221,6 @@ def _money(cost: tuple[float, float] | None) -> dict[str, float | None]:
         "cost_likely": None if cost is None else round(cost[0], 6),
         "cost_most": None if cost is None else round(cost[1], 6),
     }
-
-
-_STATEMENTS = ("Somebody does something.",) * 3
-"""A line taken apart, where it is not written yet."""
 
 
 def foresee(
@@ -270,9 +242,38 @@ def foresee(
         get_ready(context)
         prepared = prepare(context)
         plans, _ = understand(prepared, context, engines.looks.abilities)
-        to_ask = [*_open_questions(plans, context, engines)]
-        to_ask += _renewals(plans, prepared.speech) if context.config.story.on else ()
-        return estimate(to_ask, engines.terms(context.config))
+        likely = _requests(LikelyReplies(config), plans, prepared, context, engines)
+        most = _requests(WorstReplies(config, engines), plans, prepared, context, engines)
+        return estimate_counted(likely, most, engines.terms(context.config))
+
+
+def _requests(
+    replies: LikelyReplies,
+    plans: Sequence[SlotPlan],
+    prepared: Prepared,
+    context: RunContext,
+    engines: Engines,
+) -> list[CountedRequest]:
+    """What a run asks beyond what its work folder knows, where the engines give these ``replies``."""
+    looks = CountingEngine(engines.looks, "stage1", replies)
+    writes = CountingEngine(engines.writes, "stage2", replies)
+    known = AnswerLog(RecordLog(context.folder.path / f"{ANSWERS}.jsonl"))
+    config = context.config
+    if config.stage2.select == "sequence":  # it asks nobody, and its model need not be here
+        stage2 = config.stage2.model_copy(update={"select": "single"})
+        config = config.model_copy(update={"stage2": stage2})
+
+    def blank(plan: SlotPlan, context: RunContext, engine: Engine) -> ClipOnDemand:
+        """Has the key of the real clip, by which what was answered about it is known."""
+        return ClipOnDemand(
+            clip_key(plan, context, engine), lambda: blank_clip(plan, context.film.info, config)
+        )
+
+    with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
+        trial = replace(context, folder=apart, config=config, progress=NoProgress())
+        memory = EstimateMemory(known)
+        write_slots(plans, len(plans), prepared, trial, Engines(looks, writes), memory=memory, clip_of=blank)
+    return [*looks.requests, *writes.requests]
 
 
 @contextmanager
@@ -326,72 +327,3 @@ def foreseeing(
     lean = config.model_copy(update=parts)
     with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
         yield RunContext.of(film, apart, lean, part, progress)
-
-
-def _open_questions(
-    plans: Sequence[SlotPlan], context: RunContext, engines: Engines
-) -> Iterator[OpenQuestion]:
-    """Questions of both stages, and those of a second look about lines that are not there yet."""
-    config, engine, info = context.config, engines.writes, context.film.info
-    seen = RecordLog(context.folder.path / "stage1.jsonl")
-    log = RecordLog(context.folder.path / "stage2.jsonl")
-    width, height = vlm_size(info.width, info.height, config.frames)
-    lines = config.stage2.lines_an_answer
-    # About as long as what Stage II is told: half of what the budgets allow
-    tokens = story.LINE_TOKENS + story.DIALOGUE_TOKENS + story.NAME_TOKENS + story.MEMORY_TOKENS
-    story_so_far = StoryContext(memory="word " * (tokens * 2 // 5)) if config.story.on else NO_STORY
-    pixels = key_of(context.film_key, context.frames.key)
-    for plan in plans:
-        look = stage1_question(plan, engines.looks, config, pixels)
-        record, slot = seen.get(look.key), look.plan.slot
-        frames = sum(len(shown.seconds) for shown in look.plan.frames)
-        known = description_of(slot.id, record) if record is not None and is_done(record) else None
-        if known is None:
-            yield OpenQuestion(
-                "stage1",
-                look.request.messages,
-                frames=frames,
-                width=width,
-                height=height,
-                answer_tokens=config.stage1.sampling.max_tokens,
-                attempts=config.stage1.attempts if engines.looks.abilities.converses else 1,
-            )
-        if left_to_people(slot, config.speech):
-            continue
-        described, identity = known or Description(slot.id, {}, "", "", ""), engines.looks.identity
-        asked = stage2.stage2_question(
-            look.plan, described, (), engine, config,
-            story=story_so_far, looks=identity, shown=look.key,
-        )  # fmt: skip
-        if known is not None and not engines.in_turn(config) and is_done(log.get(asked.key)):
-            continue
-        yield OpenQuestion(
-            "stage2",
-            asked.request.messages,
-            answer_tokens=config.stage2.sampling.max_tokens,
-            calls=config.stage2.candidates // lines,
-            attempts=config.stage2.attempts if asked.repairs else 1,
-            awaited_tokens=0 if known else config.stage1.sampling.max_tokens,
-            candidates=lines,
-        )
-        if config.verify.on:
-            claims = _STATEMENTS * config.stage2.candidates
-            messages, _ = verify_messages(claims, look.plan, config)
-            yield OpenQuestion(
-                "stage1", messages, frames=frames, width=width, height=height,
-                answer_tokens=VERDICT_TOKENS, attempts=2, likely_answer=8 * len(claims),
-            )  # fmt: skip
-
-
-def _renewals(plans: Sequence[SlotPlan], speech: Sequence[Utterance]) -> Iterator[OpenQuestion]:
-    """The questions by which the memory learns the film, if each slot gets a line."""
-    ends = [plan.slot.interval.end for plan in plans]
-    told = [story.told_line("Somebody does something with a thing.", end) for end in ends]
-    told += story.told_speech(speech, -1.0, max(ends, default=0.0))
-    told.sort(key=lambda one: one.second)
-    while passage := story.passage_in(told):
-        del told[: len(passage)]
-        messages = story.renewal_messages("word " * (story.MEMORY_TOKENS * 3 // 4), passage)
-        yield OpenQuestion(
-            "stage2", messages, answer_tokens=story.ANSWER_TOKENS, attempts=2, likely_answer=150
-        )

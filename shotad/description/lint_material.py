@@ -31,6 +31,7 @@ from shotad.core import (
     work_folder_of,
     write_text,
 )
+from shotad.description.stage_answers import Stage1Answer
 from shotad.film import check_inside, fit_subtitles, read_subtitles
 from shotad.script import (
     Cue,
@@ -241,16 +242,17 @@ def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | Non
     path = folder / "stage1.jsonl" if folder else None
     if whole is not None or path is None or not path.is_file():
         return whole
-    found: dict[TextFact, None] = {}
-    looked = False
+    texts: dict[TextFact, None] = {}
+    has_looked = False
     for record in RecordLog(path).records():
-        notes = record.get("notes") or {}
-        looked = looked or "texts" in notes
         try:
-            found |= dict.fromkeys(TextFact(**{**row, "shot": 0}) for row in notes.get("texts", ()))
-        except (TypeError, AttributeError) as trouble:
+            facts = Stage1Answer.from_json(record).facts
+        except (KeyError, TypeError, ValueError, AttributeError) as trouble:
             raise _damaged(path, trouble) from None
-    return tuple(found) if looked else None
+        if facts is not None:
+            has_looked = True
+            texts |= dict.fromkeys(replace(text, shot=0) for text in facts.texts)
+    return tuple(texts) if has_looked else None
 
 
 def _damaged(path: Path, trouble: Exception, hint: str = _AGAIN) -> WorkFolderError:

@@ -22,12 +22,11 @@ from shotad.description.engine_pair import Engines, Used
 from shotad.description.inputs import Inputs
 from shotad.description.preparing import SHOTS_STEP, RunContext, prepare
 from shotad.description.prompts import check_prompts
-from shotad.description.slot_writer import SlotWriter
-from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import STAGE1_STEP
 from shotad.description.stage2 import STAGE2_STEP
 from shotad.description.worksheet import keep_material, read_worksheet
 from shotad.description.worksheet_page import write_sheet
+from shotad.description.writing import write_slots
 from shotad.film import (
     Film,
     Prepared,
@@ -139,14 +138,11 @@ def describe(
             accepted()
         builder = ClipBuilder(context, engines.looks.abilities)
     prepared = prepare(context)
-    builder.outline(prepared)
-    sketches = builder.sketches
-    with SlotWriter(sketches, tuple(map(builder.known, sketches)), prepared, context, engines) as writer:
-        for name, _ in writer.begin(builder.plans()):
-            writer.go_on(name)
+    outline = builder.outline(prepared)
+    written = write_slots(builder.plans(outline), len(outline.plans), prepared, context, engines)
     if film.media is not None:
         film.media.check_same(may_be_gone=True)
-    outcome = write_track(writer.cues, prepared, context, engines.makers, discard_edits=discard_edits)
+    outcome = write_track(written.cues, prepared, context, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")
     page = None
     if sheet:
@@ -154,8 +150,8 @@ def describe(
     else:
         keep_material(folder, read_worksheet(folder.path, config, film.info), film.info)
     context.close()
-    warnings = (*outcome.warnings, *builder.warnings, *names_amiss(outcome.track, context))
-    return replace(outcome, sheet=page, used=writer.used, warnings=warnings, recognised=builder.recognised)
+    warnings = (*outcome.warnings, *outline.warnings, *names_amiss(outcome.track, context))
+    return replace(outcome, sheet=page, used=written.used, warnings=warnings, recognised=outline.recognised)
 
 
 def check_edits(folder: WorkFolder, film: FilmInfo, *, discard_edits: bool) -> None:
@@ -166,14 +162,6 @@ def check_edits(folder: WorkFolder, film: FilmInfo, *, discard_edits: bool) -> N
         forget_lost_slots(folder.path)
     else:
         refuse_lost_slots(folder.path)
-
-
-def write(plans: Sequence[SlotPlan], prepared: Prepared, context: RunContext, engines: Engines) -> SlotWriter:
-    """Who has written the cue of each plan: a line, silent or failed."""
-    with SlotWriter(plans, plans, prepared, context, engines) as writer:
-        for name, _ in writer.begin(plans):
-            writer.go_on(name)
-    return writer
 
 
 @span("track")

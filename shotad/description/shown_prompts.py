@@ -13,25 +13,26 @@ from shotad.core import (
     Given,
     Message,
     Progress,
-    RecordLog,
     Slot,
     Stage,
     UsageError,
     WorkFolder,
-    description_of,
-    key_of,
     quoted,
 )
 from shotad.description.clip_builder import get_ready, understand
-from shotad.description.conversation import is_done
 from shotad.description.engine_pair import STAGE_NAMES, Engines
 from shotad.description.estimate import foreseeing
 from shotad.description.preparing import RunContext, prepare
-from shotad.description.prompts import NO_STORY, StoryContext, check_prompts
+from shotad.description.prompts import (
+    NO_STORY,
+    StoryContext,
+    check_prompts,
+    stage1_messages,
+    stage2_messages,
+)
 from shotad.description.slot_redo import rows_of
-from shotad.description.slotplan import SlotPlan
-from shotad.description.stage1 import Stage1Question, stage1_question
-from shotad.description.stage2 import stage2_question
+from shotad.description.slotplan import SlotPlan, as_called
+from shotad.description.stage1 import known_description
 from shotad.description.story import Memory, story_of
 from shotad.film import Film, Prepared
 from shotad.script import TRACK, load_track, milliseconds, parse_time, timecode
@@ -78,24 +79,22 @@ def show_prompts(
         prepared = prepare(context)
         plans, _ = understand(prepared, context, engines.looks.abilities)
         plan = _find_plan(plans, slot)
-        pixels = key_of(context.film_key, context.frames.key)
-        looks = stage1_question(plan, engines.looks, context.config, pixels)
-        known = _description(looks, context)
-        description = known or _placeholder(looks)
-        writes = stage2_question(
-            looks.plan,
-            description,
-            (),
-            engines.writes,
+        stage1, headings = stage1_messages(plan, context.config, hears=engines.looks.abilities.hears)
+        known = known_description(plan, context, engines.looks)
+        steps = dict.fromkeys(headings, "(what Stage I says)")
+        description = known or Description(plan.slot.id, steps, "", "", "")
+        stage2 = stage2_messages(
+            as_called(description, plan.presence, context.config.prompt),
+            plan,
             context.config,
-            story=_story(looks.plan, description, prepared, context),
+            story=_story(plan, description, prepared, context),
         )
     both: dict[Stage, Engine] = {"stage1": engines.looks, "stage2": engines.writes}
     return ShownPrompts(
-        slot=looks.plan.slot,
-        frames=sum(len(shot.seconds) for shot in looks.plan.frames),
-        stage1=looks.request.messages,
-        stage2=writes.request.messages,
+        slot=plan.slot,
+        frames=sum(len(shot.seconds) for shot in plan.frames),
+        stage1=stage1,
+        stage2=stage2,
         is_described=known is not None,
         engines={stage: engine.identity.engine for stage, engine in both.items()},
         unread=tuple(stage for stage, engine in both.items() if not engine.abilities.converses),
@@ -126,19 +125,6 @@ def _find_plan(plans: Sequence[SlotPlan], name: str) -> SlotPlan:
         nearest = min(plans, key=lambda plan: abs(plan.slot.interval.start - second)).slot
         hint = f"The nearest is {nearest.id}, at {timecode(nearest.interval.start)}."
     raise UsageError(f"There is no slot {quoted(name)}.", hint)
-
-
-def _description(looks: Stage1Question, context: RunContext) -> Description | None:
-    """What Stage I answered to this question before; None where it was not asked."""
-    record = RecordLog(context.folder.path / "stage1.jsonl").get(looks.key)
-    if record is None or not is_done(record):
-        return None
-    return description_of(looks.plan.slot.id, record)
-
-
-def _placeholder(looks: Stage1Question) -> Description:
-    steps = dict.fromkeys(looks.steps, "(what Stage I says)")
-    return Description(looks.plan.slot.id, steps, "", "", "")
 
 
 def _story(plan: SlotPlan, description: Description, prepared: Prepared, context: RunContext) -> StoryContext:

@@ -16,29 +16,33 @@ from typing import Any, NamedTuple
 from shotad.core import (
     Config,
     EditConflict,
-    Engine,
     NoProgress,
     Progress,
-    RecordLog,
     RunSettings,
     UsageError,
     WorkFolder,
     WorkFolderError,
     key_of,
     read_file,
+    reported,
     whole_record,
 )
+from shotad.description.choice import Situation, make_chooser
 from shotad.description.clip_builder import get_ready, understand
-from shotad.description.conversation import Record, slot_seed
-from shotad.description.engine_pair import Engines, Used
+from shotad.description.cues import cue_of, one_line
+from shotad.description.engine_pair import Engines, Used, used_by
 from shotad.description.inputs import check_setting_files
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
-from shotad.description.prompts import NO_STORY, StoryContext, check_prompts
-from shotad.description.slot_writer import SlotWriter, one_line
+from shotad.description.prompts import NO_STORY, check_prompts
+from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1 import clip_of, describe_clip
+from shotad.description.stage2 import write_lines
+from shotad.description.stage_answers import Stage1Answer, Stage2Answer
 from shotad.description.story import Memory, story_of
 from shotad.description.worksheet_page import write_sheet
+from shotad.engines import ANSWERS, AnswerLog
 from shotad.film import Film, Prepared, recorded, refuse_lost_slots
 from shotad.script import (
     TRACK,
@@ -112,15 +116,12 @@ def redo(
     with tempfile.TemporaryDirectory(prefix="shotad-") as place:
         apart = WorkFolder(Path(place))
         asks, warnings = _asks(chosen, prepared, context, engines, apart)
-        with SlotRewriter(asks, track, prepared, context, engines, apart) as rewriter:
-            for name, _ in rewriter.begin([ask.plan for ask in asks]):
-                rewriter.go_on(name)
+    rewritten = _rewrite(asks, track, prepared, context, engines)
     page = None
-    if sheet and rewriter.files:
+    if sheet and rewritten.files:
         page = write_sheet(folder, context.frames.pictures, config, film.info, context.progress)
     context.close()
-    news = (*warnings, *rewriter.warnings)
-    return Redone(tuple(rewriter.results), rewriter.files, page, news, rewriter.used)
+    return replace(rewritten, sheet=page, warnings=(*warnings, *rewritten.warnings))
 
 
 def _present(folder: WorkFolder, film: FilmId) -> Track:
@@ -238,10 +239,6 @@ LOG = "redo"
 """Of ``redo.jsonl``: one record for each slot and try, with all that was asked and answered."""
 
 
-LOOKS = "redo-looks"
-"""Of ``redo-looks.jsonl``: what Stage I has answered in a redo that is not done yet."""
-
-
 @dataclass(frozen=True, slots=True)
 class Result:
     """What came of one slot: its line before, and its new one; ``reason`` says why there is none."""
@@ -256,105 +253,104 @@ class Result:
         return self.after is None and not self.reason
 
 
-class SlotRewriter(SlotWriter):
-    """Describes single slots again, each under settings of its own, with the lines around them at hand.
+def _rewrite(
+    asks: Sequence[Ask], track: Track, prepared: Prepared, context: RunContext, engines: Engines
+) -> Redone:
+    """Describe single slots again, each under settings of its own, with the lines around them at hand.
 
-    A new line is in the track and its scripts, and known to those after it, before the next is asked.
-    ``results`` are in the order of ``asks``. ``apart`` holds for now what a run keeps for good.
+    A new line is in the track and its scripts, and known to those after it, before the next is asked for.
+    Results are in the order of ``asks``. Raises what stops the run.
     """
+    folder, info = context.folder, context.film.info
+    film = FilmId(info.name, info.fingerprint, prepared.end)
+    answers = AnswerLog(folder.log_of_records(ANSWERS))
+    log = folder.log_of_records(LOG)
+    notes = rows_of(folder, "story")
+    cues = {cue.id: cue for cue in track.cues}
+    speech = [utterance.interval for utterance in prepared.speech]
+    results: list[Result] = []
+    files: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
+    with (
+        engines.pool(context.config, answers) as pool,
+        reported(context.progress, "Looking at the film", len(asks), "slots") as looking,
+    ):
 
-    looks_first = True
+        def describe(ask: Ask) -> Stage1Answer:
+            return describe_clip(pool, ask.plan, ask.config, clip_of(ask.plan, context, engines.looks))
 
-    def __init__(
-        self,
-        asks: Sequence[Ask],
-        track: Track,
-        prepared: Prepared,
-        context: RunContext,
-        engines: Engines,
-        apart: WorkFolder,
-    ) -> None:
-        self._asks = {ask.plan.slot.id: ask for ask in asks}
-        self._track = {cue.id: cue for cue in track.cues}
-        info, self._folder = context.film.info, context.folder
-        self._film = FilmId(info.name, info.fingerprint, prepared.end)
-        self._notes = rows_of(context.folder, "story")
-        self.results: list[Result] = []
-        self.files: tuple[Path, ...] = ()
-        self.warnings: tuple[str, ...] = ()
-        plans, looks = [ask.plan for ask in asks], context.folder.log_of_records(LOOKS)
-        super().__init__(plans, plans, prepared, replace(context, folder=apart), engines, looks=looks)
-        self._in_turn = True
-
-    def _tidy(self, log: RecordLog, engine: Engine, keys: Sequence[str]) -> None:
-        (self._folder.path / f"{LOOKS}.jsonl").unlink(missing_ok=True)
-
-    def _settings(self, plan: SlotPlan) -> Config:
-        return self._asks[plan.slot.id].config
-
-    def _left_to_people(self, plan: SlotPlan) -> str:
-        """Nothing: whoever has a slot described again wants a line there."""
-        return ""
-
-    def _said(self, plan: SlotPlan) -> tuple[str, ...]:
-        own, start = self._asks[plan.slot.id].before.id, plan.slot.interval.start
-        before = [cue for cue in self._track.values() if cue.heard and cue.interval.start < start]
-        return tuple(cue.text for cue in before if cue.id != own)
-
-    def _story(self, plan: SlotPlan, description: str) -> StoryContext:
-        """What it was in the run, with what that had learnt before the slot."""
-        config = self._settings(plan)
-        if not config.story.on:
-            return NO_STORY
-        memory, speech = Memory.at(self._notes, plan.slot.interval.start), self._prepared.speech
-        return story_of(plan.slot, self._said(plan), speech, memory, description, plan.presence, config)
-
-    def _cue(self, plan: SlotPlan, seen: Record, line: Record | None) -> Cue:
-        """The new line, chosen among Stage II's, which are kept with all that was answered."""
-        ask = self._asks[plan.slot.id]
-        before, config = ask.before, ask.config
-        others = line and other_than(line, before.text)
-        cue = self._chosen(plan, seen, others, self._make_chooser(config))
-        result = Result(before, replace(cue, id=before.id))
-        if not cue.heard:
-            told = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}.get(cue.status, "failed")
-            result = Result(before, None, f"the new answer is {told}: {cue.reason}")
-        elif before.heard and cue.text == before.text:
-            result = Result(before, None)
-        row = {
-            "slot": plan.slot.id,
-            "number": ask.number,
-            "seed": config.seed,
-            "note": config.prompt.note,
-            "before": before.text,
-            "after": None if result.after is None else result.after.text,
-            "reason": "the same line" if result.same else result.reason,
-            "stage1": seen,
-            "stage2": line and {name: value for name, value in line.items() if name != "key"},
-        }
-        self._folder.log_of_records(LOG).add(key_of("redo/1", plan.slot.id, ask.number), row)
-        if result.after is not None:
-            self._track[result.after.id] = result.after
-            result, files, news = _put(before, result.after, self._folder, self._film)
-            self.files, self.warnings = files or self.files, (*self.warnings, *news)
-        self.results.append(result)
-        return cue
+        # All are looked at before a line is asked for: each new line is in the track at once.
+        described = list(pool.map(describe, asks, workers=pool.workers("stage1"), advance=looking.advance))
+        with reported(context.progress, "Writing lines", len(asks), "slots") as writing:
+            for ask, stage1 in zip(asks, described, strict=True):
+                plan, config, before = ask.plan, ask.config, ask.before
+                start = plan.slot.interval.start
+                earlier = [cue for cue in cues.values() if cue.heard and cue.interval.start < start]
+                lines_before = tuple(cue.text for cue in earlier if cue.id != before.id)
+                stage2: Stage2Answer | None = None
+                if stage1.error is None:
+                    text = stage1.description.text
+                    story = NO_STORY
+                    if config.story.on:  # what the run had learnt before the slot
+                        memory = Memory.at(notes, start)
+                        story = story_of(
+                            plan.slot, lines_before, prepared.speech, memory, text, plan.presence, config
+                        )
+                    stage2 = write_lines(
+                        pool,
+                        plan,
+                        stage1.description,
+                        config,
+                        history=lines_before if engines.writes.abilities.uses_history else (),
+                        story=story,
+                        clip=clip_of(plan, context, engines.looks),
+                    )
+                given = context.given.slots is not None or config.slots.budget != "fit"
+                situation = Situation(plan.slot, lines_before, "", speech, plan.presence, given)
+                others = other_than(stage2, before.text) if stage2 is not None else None
+                choose = make_chooser(config, pool, context.progress)
+                cue = cue_of(situation, stage1, others, config, choose)
+                result = _result_of(cue, before)
+                log.add(key_of("redo/1", plan.slot.id, ask.number), _row(ask, stage1, stage2, result))
+                if result.after is not None:
+                    cues[result.after.id] = result.after
+                    result, written, news = _put(before, result.after, folder, film)
+                    files, warnings = written or files, (*warnings, *news)
+                results.append(result)
+                writing.advance()
+    used = used_by(pool.usage, engines.terms(context.config))
+    return Redone(tuple(results), files, None, warnings, used)
 
 
-def other_than(record: Record, line: str) -> Record:
-    """Stage II's record without candidates that say ``line`` again, where it has others."""
-    kept = [n for n, text in enumerate(record["candidates"]) if one_line(text) != line]
-    if not kept or len(kept) == len(record["candidates"]):
-        return record
-    unseen, notes = record.get("unseen") or {}, record.get("notes") or {}
-    said = notes.get("said", ())
-    own = {"notes": {**notes, "said": [said[n] for n in kept if n < len(said)]}} if said else {}
+def _result_of(cue: Cue, before: Cue) -> Result:
+    """What the new cue of a slot comes to, beside the line that the slot has."""
+    if not cue.heard:
+        names = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}
+        return Result(before, None, f"the new answer is {names.get(cue.status, 'failed')}: {cue.reason}")
+    if before.heard and cue.text == before.text:
+        return Result(before, None)
+    return Result(before, replace(cue, id=before.id))
+
+
+def _row(ask: Ask, stage1: Stage1Answer, stage2: Stage2Answer | None, result: Result) -> dict[str, Any]:
+    """The record of a try, with all that was asked and answered."""
     return {
-        **record,
-        **own,
-        "candidates": [record["candidates"][n] for n in kept],
-        "unseen": {str(new): unseen[str(n)] for new, n in enumerate(kept) if str(n) in unseen},
+        "slot": ask.plan.slot.id,
+        "number": ask.number,
+        "seed": ask.config.seed,
+        "note": ask.config.prompt.note,
+        "before": ask.before.text,
+        "after": None if result.after is None else result.after.text,
+        "reason": "the same line" if result.same else result.reason,
+        "stage1": stage1.to_json(),
+        "stage2": None if stage2 is None else stage2.to_json(),
     }
+
+
+def other_than(stage2: Stage2Answer, line: str) -> Stage2Answer:
+    """Stage II's answer without candidates that say ``line`` again, where it has others."""
+    others = tuple(candidate for candidate in stage2.candidates if one_line(candidate.text) != line)
+    return replace(stage2, candidates=others) if others else stage2
 
 
 def rows_of(folder: WorkFolder, name: str) -> list[dict[str, Any]]:

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import (
     NOBODY,
     Config,
-    Identity,
     Message,
     Presence,
-    Reply,
+    RecordLog,
     Request,
     SamplingSettings,
     Slot,
@@ -31,12 +30,16 @@ from shotad.core import (
 )
 from shotad.description.answer_text import is_nothing, without_thoughts
 from shotad.description.answers import is_refusal, plain, unescaped_json
-from shotad.description.conversation import Record, identity_record, prompt_record, slot_seed, try_record
 from shotad.description.prompts import NO_STORY, StoryContext
+from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import distance, told_only, whose, without_untold
 from shotad.description.templates import cut_to_words, form_of, prompt_block, prompt_messages, tokens_in
 from shotad.description.wording import content_of, letters_of
+from shotad.engines import AskingPool, identity_record, prompt_record
 from shotad.script import Cue, capitals_are_names, names_in
+
+Record = Mapping[str, Any]
+"""What the memory learnt of one passage, as it stands in ``story.jsonl``."""
 
 RENEW_EVERY = 8
 """Lines after which the memory is asked to learn: about a minute of a film."""
@@ -297,25 +300,20 @@ def story_of(
     )
 
 
-class Telling:
-    """The story told slot by slot, if ``story.on``; ``known`` and ``keep`` hold earlier answers, by key."""
+class StoryTeller:
+    """Tells Stage II the story slot by slot, if ``story.on``, and learns it meanwhile.
 
-    def __init__(
-        self,
-        speech: Sequence[Utterance],
-        config: Config,
-        writes: Identity,
-        ask: Callable[[Request], Reply],
-        known: Callable[[str], Record | None],
-        keep: Callable[[str, Record], None],
-    ) -> None:
-        self._speech, self._config, self._writes = speech, config, writes
-        self._ask, self._known, self._keep = ask, known, keep
+    What it learns of each passage is kept in ``log`` (``story.jsonl``), so that a slot can be described again
+    with what was known before it.
+    """
+
+    def __init__(self, speech: Sequence[Utterance], config: Config, pool: AskingPool, log: RecordLog) -> None:
+        self._speech, self._config, self._pool, self._log = speech, config, pool, log
         self._lines: list[str] = []
-        self._told: list[Told] = []
+        self._untaught: list[Told] = []
         self._until = -1.0
         self._memory = Memory()
-        self._last = ""
+        self._last_key = ""
 
     def context(self, slot: Slot, description: str, presence: Presence = NOBODY) -> StoryContext:
         """What Stage II is told for this slot. ``presence`` is who is in its clip."""
@@ -326,37 +324,43 @@ class Telling:
         self._until = slot.interval.start
         return story_of(slot, self._lines, self._speech, self._memory, description, presence, self._config)
 
-    def heard(self, cue: Cue) -> None:
+    def add_line(self, cue: Cue) -> None:
         """A line has been written."""
         self._lines.append(cue.text)
         if self._config.story.on:
             self._learn(cue.id, [told_line(cue.text, cue.interval.end)])
 
-    def _learn(self, slot_id: str, told: Sequence[Told]) -> None:
+    def _learn(self, slot_id: str, rows: Sequence[Told]) -> None:
         """Take what was told into the memory, passage by passage; the rest waits."""
-        self._told += told
-        while passage := passage_in(self._told):
-            del self._told[: len(passage)]
-            about = "\n".join(one.row for one in passage)
+        self._untaught += rows
+        while passage := passage_in(self._untaught):
+            del self._untaught[: len(passage)]
+            about = "\n".join(row.row for row in passage)
             messages = renewal_messages(self._memory.told(about, numbered=True), passage)
-            for attempt in ("story", "story again"):
-                seed = slot_seed(self._config.seed, f"{slot_id}/{attempt}")
-                asked = prompt_record(messages), identity_record(self._writes), seed, self._last
-                key = key_of("story/1", *asked)
-                record = self._known(key)
-                if record is None:
-                    sampling = SamplingSettings(max_tokens=ANSWER_TOKENS)
-                    reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed, schema=SCHEMA))
-                    if reply.error is not None:
-                        break  # the next run asks again
-                    # A server that refuses says so in words of its own, of which nothing is learnt.
-                    learned = None if reply.finish == "refused" else parse_renewal(reply.text)
-                    made = {
-                        "slot": slot_id, "second": passage[-1].second, "after": self._last, "learned": learned
-                    }  # fmt: skip
-                    record = made | {"prompt": prompt_record(messages), **try_record(reply)}
-                    self._keep(key, record)
-                if record["learned"] is not None:
-                    self._last = key
-                    self._memory.learn(record)
+            for name in ("story", "story again"):
+                seed = slot_seed(self._config.seed, f"{slot_id}/{name}")
+                sampling = SamplingSettings(max_tokens=ANSWER_TOKENS)
+                request = Request(slot_id, messages, sampling=sampling, seed=seed, schema=SCHEMA)
+                reply = self._pool.ask("stage2", request)
+                if reply.error is not None:
+                    break  # the next run asks again
+                # A server that refuses says so in words of its own, of which nothing is learnt.
+                learned = None if reply.finish == "refused" else parse_renewal(reply.text)
+                if learned is not None:
+                    self._keep(slot_id, passage[-1].second, messages, seed, learned)
                     break
+
+    def _keep(
+        self,
+        slot_id: str,
+        second: float,
+        messages: tuple[Message, ...],
+        seed: int,
+        learned: Mapping[str, list[Any]],
+    ) -> None:
+        """Add what was learnt to the memory and to the log, after what was learnt before it."""
+        identity = identity_record(self._pool.engine("stage2").identity)
+        key = key_of("story/1", prompt_record(messages), identity, seed, self._last_key)
+        row = {"slot": slot_id, "second": second, "after": self._last_key, "learned": learned}
+        self._memory.learn(self._log.get(key) or self._log.add(key, row))
+        self._last_key = key

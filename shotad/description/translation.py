@@ -1,14 +1,20 @@
 """A track in another language: its lines translated by an engine, each within its time, into a work folder.
 
-Every line's translation is a record of its own, found again by a hash of all that changes it. The lines
-around it are shown to the engine and are no part of the hash: a changed line makes no other stale. What a
-person changed in the translation or its scripts stays through every later one.
+The translated track says of each line which line it translates and under which terms. What stands there for
+the same line under the same terms stays; only the other lines are asked for, so a changed line makes no other
+stale, although an engine is shown the lines around it. Every answer is kept with those of the run: a run that
+was killed asks the same questions again and is answered from memory. Old answers are never dropped here,
+because they are those of a run and of other languages too, and any of them may have been paid for.
+
+What a person changed in the translation or its scripts stays through every later one.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -23,7 +29,10 @@ from shotad.core import (
     NoProgress,
     Progress,
     RecordLog,
+    Reply,
+    Request,
     Slot,
+    Usage,
     UsageError,
     WorkFolder,
     key_of,
@@ -33,10 +42,18 @@ from shotad.core import (
     slots_of,
 )
 from shotad.description import translation_prompt as prompt
-from shotad.description.conversation import Record, identity_record, is_done, of_other, prompt_record
-from shotad.description.engine_pair import Terms, Used, used
-from shotad.description.estimate import Estimate, OpenQuestion, estimate
+from shotad.description.counting import CountedRequest, CountingEngine, EstimateMemory
+from shotad.description.engine_pair import Terms, Used, used_by
+from shotad.description.estimate import Estimate, estimate_counted
 from shotad.description.templates import MATERIAL, check_templates, prompt_hash
+from shotad.engines import (
+    ANSWERS,
+    AnswerLog,
+    AskingPool,
+    Memory,
+    identity_record,
+    prompt_record,
+)
 from shotad.script import (
     Cue,
     Maker,
@@ -44,7 +61,7 @@ from shotad.script import (
     derive,
     keep_discarded,
     load_track,
-    log_name,
+    quotations,
     refuse_lost_translation,
     respeak,
     save_translation,
@@ -87,40 +104,83 @@ class TranslationOutcome:
     warnings: tuple[str, ...] = ()
 
 
-def _planned(
-    source: Source, target: str, engine: Engine, config: Config
-) -> tuple[prompt.Task, tuple[prompt.SourceLine, ...], dict[str, str]]:
-    """What ``engine``, whose identity is final, is to translate; the key of each line's record, by its id.
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be translated.
+
+    ``terms`` are by the line's id, as in `Translation`, and so are ``standing``, the lines whose translation
+    stays, ``failures``, how often the others failed before, and ``by_people``, what a person wrote instead.
+    ``missing`` are indices into ``lines``.
+    """
+
+    task: prompt.Task
+    lines: tuple[prompt.SourceLine, ...]
+    terms: Mapping[str, str]
+    standing: Mapping[str, prompt.TranslatedLine]
+    failures: Mapping[str, int]
+    by_people: Mapping[str, str]
+    missing: tuple[int, ...]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Translations that there are, by the line's id, as engines are shown them."""
+        return {line_id: line.text for line_id, line in self.standing.items()} | dict(self.by_people)
+
+
+def _plan(
+    source: Source, target: str, engine: Engine, config: Config, previous: Track | None, *, anew: bool
+) -> _Plan:
+    """What ``engine``, whose identity is final, is to translate beyond what stands in ``previous``.
 
     Raises UsageError for a wrong language, EngineError for an engine that cannot translate, PromptError.
     """
     prompts = (MATERIAL, "translate")
     check_templates(prompts)
-    own, into = between(source.track, target)
+    language, target_language = between(source.track, target)
     check_translates(engine)
-    task = prompt.Task(own, into, config)
+    task = prompt.Task(language, target_language, config)
     slots = {slot.id: slot for slot in source.slots}
     lines = prompt.wanted_lines(source.track, slots, config.slots, source.names)
-    terms = [
-        own.tag, into.tag, config.prompt.medium, task.note, config.translate.quotes,
+    settings = [
+        language.tag, target_language.tag, config.prompt.medium, task.note, config.translate.quotes,
         identity_record(engine.identity), task.sampling, prompt.ATTEMPTS, config.seed, prompt_hash(prompts),
     ]  # fmt: skip
-    keys = {o.id: key_of("translate/1", o.id, o.text, o.words, o.names, terms) for o in lines}
-    return task, lines, keys
+    terms = {line.id: key_of("translate/1", line.words, line.names, settings) for line in lines}
+    cues = {cue.id: cue for cue in previous.cues} if previous is not None else {}
+    standing: dict[str, prompt.TranslatedLine] = {}
+    failures: dict[str, int] = {}
+    for line in lines:
+        cue = cues.get(line.id)
+        translation = cue.translation if cue is not None else None
+        if cue is None or translation is None:
+            continue
+        if (translation.line, translation.terms) != (line.text, terms[line.id]):
+            continue
+        if not translation.text:
+            failures[line.id] = translation.failures
+        elif not anew:
+            made = (cue.provenance.prompt_hash, cue.provenance.seed) if cue.provenance else ("", 0)
+            standing[line.id] = prompt.TranslatedLine(line, translation.text, translation.terms, *made)
+    by_people = {
+        cue.id: " ".join(cue.text.split()) for cue in cues.values() if cue.edited is not None and cue.heard
+    }
+    missing = tuple(number for number, line in enumerate(lines) if line.id not in standing)
+    return _Plan(task, lines, terms, standing, failures, by_people, missing)
 
 
 def _groups(
-    lines: Sequence[prompt.SourceLine], missing: Sequence[int], said: Mapping[str, str]
+    lines: Sequence[prompt.SourceLine], missing: Sequence[int], texts: Mapping[str, str]
 ) -> Iterator[tuple[Sequence[prompt.SourceLine], prompt.Around]]:
     """The lines at these indices in groups that are asked for together, neighbours, with those around them;
-    of those before only the ones whose translation is in ``said``, by id."""
+    of those before only the ones whose translation is in ``texts``, by id, when the group is drawn."""
     for _, neighbours in groupby(enumerate(missing), key=lambda pair: pair[1] - pair[0]):
-        row = [index for _, index in neighbours]
-        for first in row[::LINES]:
-            end = min(first + LINES, row[-1] + 1)
+        indices = [index for _, index in neighbours]
+        for first in indices[::LINES]:
+            end = min(first + LINES, indices[-1] + 1)
             before = lines[max(0, first - BEFORE) : first]
-            told = [(line.text, said[line.id]) for line in before if line.id in said]
-            yield lines[first:end], (told, [line.text for line in lines[end : end + AFTER]])
+            lines_before = [(line.text, texts[line.id]) for line in before if line.id in texts]
+            lines_after = [line.text for line in lines[end : end + AFTER]]
+            yield lines[first:end], (lines_before, lines_after)
 
 
 def check_translates(engine: Engine) -> None:
@@ -145,94 +205,144 @@ def translate_track(
     target: str,
     engine: Engine,
     config: Config,
-    log: RecordLog,
+    memory: Memory | None = None,
     *,
-    own: Mapping[str, str] | None = None,
+    previous: Track | None = None,
+    anew: bool = False,
     progress: Progress | None = None,
 ) -> TranslationOutcome:
     """The track in the language ``target`` (a tag), line by line, at the same places.
 
-    ``log`` keeps the answers: what is in it is not asked again. ``own`` are translations that a person wrote,
-    by the line's id. A line without a usable translation is failed, one that fits in no form dropped, each
-    with the reason. Raises what stops a run; what was answered till then is kept.
+    ``memory`` keeps the engine's replies. ``previous`` is the translation as it stands, with people's edits:
+    what it has of the same lines under the same terms is not asked again, unless all is made ``anew``. A line
+    without a usable translation is failed, one that fits in no form dropped, each with the reason. Raises
+    what stops a run; what was answered till then is kept in ``memory``.
     """
-    (task, lines, keys), own = _planned(source, target, engine, config), own or {}
-    known = {name: log.get(key) for name, key in keys.items()}
-    missing = [number for number, line in enumerate(lines) if not is_done(known[line.id])]
-    said = {name: str(row["text"]) for name, row in known.items() if row and row["text"]} | dict(own)
-    made: list[Record] = []
-    maker = identity_record(engine.identity)
-    with reported(progress or NoProgress(), "Translating", len(missing), "lines") as shown:
-        for group, around in _groups(lines, missing, said):
-            every, tries = prompt.translated(group, task, around, engine)
-            request = prompt.request_for(group, task, around)
-            asked = prompt_record(request.messages)
-            rows: dict[str, Record] = {}
-            for one in every:
-                # What was asked and answered for the group stands in the record of its first line.
-                head = one is every[0]
-                rows[keys[one.line.id]] = {
-                    "slot": one.line.id,
-                    "line": one.line.text,
-                    "budget": one.line.words,
-                    "maker": maker,
-                    "seed": request.seed,
-                    "together": [line.id for line in group],
-                    "prompt": asked if head else [],
-                    "prompt_hash": key_of(asked),
-                    "tries": tries if head else [],
-                    "text": one.text if one.usable else "",
-                    "faults": [fault.text for fault in one.faults] if one.usable else [],
-                    "error": one.why or None,
-                }
-            for one, record in zip(every, log.add_all(rows), strict=True):
-                made.append(record)
-                if record["text"] and not own.get(one.line.id):
-                    said[one.line.id] = record["text"]
+    plan = _plan(source, target, engine, config, previous, anew=anew)
+    translated = dict(plan.standing)
+    texts = plan.texts
+    # One group after the other: each is shown the translations before it.
+    with (
+        AskingPool({"stage2": engine}, memory) as pool,
+        reported(progress or NoProgress(), "Translating", len(plan.missing), "lines") as shown,
+    ):
+        asked = 0
+        for group, around in _groups(plan.lines, plan.missing, texts):
+            calls_before = pool.usage["stage2"].calls
+            for result in _translate_group(pool, plan, group, around):
+                line_id = result.line.id
+                translated[line_id] = result
+                if result.text and line_id not in plan.by_people:
+                    texts[line_id] = result.text
+            if pool.usage["stage2"].calls > calls_before:
+                asked += len(group)
             shown.advance(len(group))
-    log.keep(keys.values(), lambda record: of_other(record, maker))
-    who = engine.identity
-    by = Maker("Translation", who.engine, who.model, who.revision)
-    heard = {line.id: (line, log.record(keys[line.id])) for line in lines}
-    pace, cues = config.slots.seconds_per_word, source.track.cues
-    cues = tuple(prompt.cue_of(cue, heard.get(cue.id), task, by, pace) for cue in cues)
-    makers = tuple(dict.fromkeys((*source.track.makers, by)))
-    new = replace(
+    identity = engine.identity
+    maker = Maker("Translation", identity.engine, identity.model, identity.revision)
+    pace = config.slots.seconds_per_word
+    cues = [prompt.cue_of(cue, translated.get(cue.id), plan.task, maker, pace) for cue in source.track.cues]
+    track = replace(
         source.track,
-        language=task.target.tag,
-        translated_from=task.source.tag,
-        makers=makers,
+        language=plan.task.target.tag,
+        translated_from=plan.task.source.tag,
+        makers=tuple(dict.fromkeys((*source.track.makers, maker))),
         version=__version__,
         cues=(),
         reviewed_by=(),
     ).with_cues(cues)
-    terms = Terms.of(engine, config)
-    spent = used([], made, {"stage1": terms, "stage2": terms})
-    failed = tuple(cue for cue in new.cues if cue.id in heard and not cue.heard)
-    return TranslationOutcome(new, failed, spent, len(missing), len(lines) - len(missing))
+    used = used_by(pool.usage, {"stage2": Terms.of(engine, config)})
+    failed = tuple(cue for cue in track.cues if cue.id in translated and not cue.heard)
+    return TranslationOutcome(track, failed, used, asked, len(plan.lines) - asked)
+
+
+def _translate_group(
+    pool: AskingPool, plan: _Plan, group: Sequence[prompt.SourceLine], around: prompt.Around
+) -> list[prompt.TranslatedLine]:
+    """The lines of a group as ``pool``'s engine translates them. Raises what stops a run."""
+    failures = plan.failures.get(group[0].id, 0)
+    drafts = prompt.translate_lines(pool, group, plan.task, around, failures)
+    first_request = prompt.request_for(group, plan.task, around, failures=failures)
+    question_hash = key_of(prompt_record(first_request.messages))
+    translated = []
+    for draft in drafts:
+        line_id = draft.line.id
+        translated.append(
+            prompt.TranslatedLine(
+                draft.line,
+                draft.text if draft.is_usable else "",
+                plan.terms[line_id],
+                question_hash,
+                first_request.seed,
+                draft.failure,
+                0 if draft.is_usable else plan.failures.get(line_id, 0) + 1,
+            )
+        )
+    return translated
 
 
 def foresee_translation(
-    source: Source, target: str, engine: Engine, config: Config, log: RecordLog
+    folder: WorkFolder,
+    source: Source,
+    target: str,
+    engine: Engine,
+    config: Config,
+    *,
+    discard_edits: bool = False,
+    anew: bool = False,
 ) -> Estimate:
-    """What `translate_track` with the same arguments would ask. Nothing is sent."""
-    task, lines, keys = _planned(source, target, engine, config)
-    missing = [number for number, line in enumerate(lines) if not is_done(log.get(keys[line.id]))]
-    said = {line.id: line.text for line in lines}  # as long as a translation, about
-    questions = []
-    for group, around in _groups(lines, missing, said):
-        asked, most = prompt.request_for(group, task, around).messages, task.sampling.max_tokens
-        likely = min(most, sum(_ANSWER + 2 * line.words for line in group))
-        question = OpenQuestion(
-            "stage2", asked, answer_tokens=most, attempts=prompt.ATTEMPTS, likely_answer=likely
-        )
-        questions.append(question)
-    terms = Terms.of(engine, config)
-    return estimate(questions, {"stage1": terms, "stage2": terms})
+    """What `translate_into` with the same arguments would ask. Nothing is sent, and nothing written.
+
+    ``folder`` need not be open. Raises as `translate_into`.
+    """
+    tag = language_of(target).tag
+    previous = _previous(folder, tag, source, config, discard_edits=discard_edits)
+    plan = _plan(source, tag, engine, config, previous, anew=anew)
+    log = RecordLog(folder.path / f"{ANSWERS}.jsonl")
+    answers = AnswerLog(log, _purpose(tag), anew=anew)
+    placeholders = {line.id: _placeholder(line) for line in plan.lines}
+    usable_reply = partial(_usable_reply, placeholders)
+    likely = _count_requests(plan, CountingEngine(engine, "stage2", usable_reply), answers)
+    # At worst no answer can be used, and each line is asked for alone until no attempt is left.
+    most = _count_requests(plan, CountingEngine(engine, "stage2", _unusable_reply), answers)
+    return estimate_counted(likely, most, {"stage2": Terms.of(engine, config)})
 
 
-_ANSWER = 14
-"""Tokens of an id and the signs around a translation, whose words take about two each."""
+def _count_requests(plan: _Plan, engine: CountingEngine, answers: Memory) -> list[CountedRequest]:
+    """The requests of a translation, as they are counted by ``engine``; ``answers`` are of earlier runs."""
+    texts = plan.texts
+    with AskingPool({"stage2": engine}, EstimateMemory(answers)) as pool:
+        for group, around in _groups(plan.lines, plan.missing, texts):
+            number_before = len(engine.requests)
+            translated = _translate_group(pool, plan, group, around)
+            is_known = len(engine.requests) == number_before
+            for result in translated:
+                line = result.line
+                if line.id not in plan.by_people:
+                    # A line stands for a translation that is still to come: it is about as long.
+                    texts[line.id] = result.text if is_known else line.text
+    return engine.requests
+
+
+def _usable_reply(placeholders: Mapping[str, str], request: Request) -> Reply:
+    """Placeholders for the lines of a question, counted as two tokens for each word that fits."""
+    ids = (request.schema or {})["properties"]
+    text = json.dumps({line_id: placeholders[line_id] for line_id in ids}, ensure_ascii=False)
+    tokens = TOKENS_AROUND_LINE * len(ids) + 2 * (request.budget or 0)
+    return Reply(text, usage=Usage(0, tokens))
+
+
+def _placeholder(line: prompt.SourceLine) -> str:
+    """A translation in which nothing is wrong, in whatever language: a number, names, and what is quoted."""
+    quotes = [line.text[start:end] for start, end in quotations(line.text)]
+    return " ".join(["7", *line.names, *quotes])
+
+
+def _unusable_reply(request: Request) -> Reply:
+    return Reply("", usage=Usage(0, request.sampling.max_tokens))
+
+
+TOKENS_AROUND_LINE = 14
+"""Tokens of an id and the signs around a translation."""
 
 
 def read_source(path: Path, cast: GivenCast | None = None) -> Source:
@@ -253,64 +363,72 @@ def translate_into(
     config: Config,
     *,
     discard_edits: bool = False,
+    anew: bool = False,
     progress: Progress | None = None,
 ) -> TranslationOutcome:
     """Translate a track into the language ``target``, and write the new one with its scripts into ``folder``.
 
-    ``engine`` is ready. Raises as `translate_track`, EditConflict for edits of another film or in two files.
+    ``engine`` is ready. ``anew``: every line is translated again; people's edits stay. Raises as
+    `translate_track`, EditConflict for edits of another film or in two files.
     """
     tag = language_of(target).tag
-    pace = config.slots.seconds_per_word
-    rooms = {slot.id: slot.interval for slot in source.slots}
-    previous = _previous(folder, tag, source.track.film.name, rooms, pace, discard_edits=discard_edits)
-    log, cues = folder.log_of_records(log_name(tag)), previous.cues if previous is not None else ()
-    own = {cue.id: " ".join(cue.text.split()) for cue in cues if cue.edited is not None and cue.heard}
-    done = translate_track(source, tag, engine, config, log, own=own, progress=progress)
+    previous = _previous(folder, tag, source, config, discard_edits=discard_edits)
+    memory = AnswerLog(folder.log_of_records(ANSWERS), _purpose(tag), anew=anew)
+    outcome = translate_track(
+        source, tag, engine, config, memory, previous=previous, anew=anew, progress=progress
+    )
     with track_lock(folder.path):
         # Whoever edited the translation while it was made keeps what they wrote.
-        film_name = source.track.film.name
-        previous = _previous(folder, tag, film_name, rooms, pace, discard_edits=discard_edits)
+        previous = _previous(folder, tag, source, config, discard_edits=discard_edits)
         discarded = ""
         if discard_edits:
+            film_name = source.track.film.name
             discarded = keep_discarded(previous, folder.path, film_name, file=track_name(tag))
-        merged = derive(previous, done.track, discard_edits=discard_edits)
-        track = respeak(merged.track, rooms, pace)
+        merged = derive(previous, outcome.track, discard_edits=discard_edits)
+        track = respeak(merged.track, _slot_times(source), config.slots.seconds_per_word)
         files = save_translation(track, folder)
     # What the user should know of edits that met new translations
-    before = {cue.id: cue for cue in (previous.cues if previous is not None else ())}
-    now = {cue.id: cue.text for cue in done.track.cues}
-    stale = [
-        name
-        for name in merged.kept
-        if name in now and (old := before[name].machine) is not None and old.text != now[name]
-    ]
-    news = [*filter(None, [discarded]), *merged.news]
+    cues_before = {cue.id: cue for cue in (previous.cues if previous is not None else ())}
+    texts = {cue.id: cue.text for cue in outcome.track.cues}
+    stale = []
+    for cue_id in merged.kept:
+        machine = cues_before[cue_id].machine
+        if machine is not None and cue_id in texts and machine.text != texts[cue_id]:
+            stale.append(cue_id)
+    warnings = [*filter(None, [discarded]), *merged.news]
     if stale:
         word = "line" if len(stale) == 1 else "lines"
-        news.append(
+        warnings.append(
             f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
             "The edits stay; the new translations stand beside them, as machine."
         )
-    return replace(done, track=track, files=files, kept=merged.kept, warnings=tuple(news))
+    return replace(outcome, track=track, files=files, kept=merged.kept, warnings=tuple(warnings))
+
+
+def _purpose(tag: str) -> str:
+    """Of the answers in the log; see `AnswerLog`."""
+    return f"translate.{tag}"
+
+
+def _slot_times(source: Source) -> dict[str, Interval]:
+    return {slot.id: slot.interval for slot in source.slots}
 
 
 def _previous(
-    folder: WorkFolder,
-    tag: str,
-    film_name: str,
-    rooms: Mapping[str, Interval],
-    pace: float,
-    *,
-    discard_edits: bool,
+    folder: WorkFolder, tag: str, source: Source, config: Config, *, discard_edits: bool
 ) -> Track | None:
-    """The translation that is there, with what people changed in its scripts; None where there is none."""
+    """The translation that is there, with what people changed in its scripts; None where there is none.
+
+    With ``discard_edits`` it is the track as its file has it; the edits are thrown away later.
+    """
     path = folder.path / track_name(tag)
     refuse_special(path)
     if not path.exists():
         if not discard_edits:
-            refuse_lost_translation(folder.path, film_name, tag)
+            refuse_lost_translation(folder.path, source.track.film.name, tag)
         return None
     track = load_track(path)
     if discard_edits:
         return track
-    return with_edited_scripts(track, folder, file=track_name(track.language), times=(rooms, pace))[0]
+    times = (_slot_times(source), config.slots.seconds_per_word)
+    return with_edited_scripts(track, folder, file=track_name(track.language), times=times)[0]

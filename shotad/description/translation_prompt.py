@@ -14,11 +14,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from shotad.core import (
     Config,
-    Engine,
     Interval,
     Language,
     Message,
@@ -34,9 +32,10 @@ from shotad.core import (
 from shotad.description.answer_text import is_error_report, is_nothing, without_markup, without_thoughts
 from shotad.description.answers import is_refusal, refuses, unescaped, unescaped_json
 from shotad.description.checks import Complaint
-from shotad.description.conversation import ask_all, slot_seed, try_record
+from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, note_of, prompt_messages
 from shotad.description.wording import other_language, without_quotations
+from shotad.engines import AskingPool
 from shotad.film import word_budget
 from shotad.script import (
     MARKUP,
@@ -47,6 +46,7 @@ from shotad.script import (
     Maker,
     Provenance,
     Track,
+    Translation,
     budget_text,
     clean_text,
     fit_spoken,
@@ -83,10 +83,16 @@ REPEATED = Complaint(
 
 
 def repeats(text: str, line: str, others: Iterable[tuple[str, str]]) -> bool:
-    """Whether ``text``, for ``line``, came for others too; lines that are alike or short may come to one."""
-    said = _words_bare(text)
-    return len(said) >= _SAME_WORDS and any(
-        _words_bare(told) == said and similarity(other, line) < _ALIKE for other, told in others
+    """Whether ``text``, for ``line``, came for others too; lines that are alike or short may come to one.
+
+    ``others`` are lines, each with its translation.
+    """
+    words = _words_bare(text)
+    if len(words) < _SAME_WORDS:
+        return False
+    return any(
+        _words_bare(translation) == words and similarity(other, line) < _ALIKE
+        for other, translation in others
     )
 
 
@@ -97,38 +103,39 @@ def _words_bare(text: str) -> list[str]:
 def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
     """What is wrong with ``text`` as the translation of ``line``; nothing where it is good."""
     target = task.target
-    found: list[Complaint] = []
-    many = len(without_quotations(line.text).split()) >= _SAME_WORDS
+    faults: list[Complaint] = []
+    is_long = len(without_quotations(line.text).split()) >= _SAME_WORDS
     if (other := other_language(text, target.tag, line.names)) is not None:
-        found.append(Complaint("language", f"It is in {other}. Write it in {target.name}."))
-    elif task.source.code != target.code and many and _letters(text) == _letters(line.text):
-        found.append(Complaint("copied", f"It is the line itself. Write it in {target.name}."))
+        faults.append(Complaint("language", f"It is in {other}. Write it in {target.name}."))
+    elif task.source.code != target.code and is_long and _letters(text) == _letters(line.text):
+        faults.append(Complaint("copied", f"It is the line itself. Write it in {target.name}."))
     if (markup := MARKUP.search(text)) is not None:
         what = f"It holds {markup[0].strip()!r}. Give the sentence alone, as plain text."
-        found.append(Complaint("markup", what))
+        faults.append(Complaint("markup", what))
     if spoken_words(text, target.tag) > line.words:
         most = budget_text(target.tag, line.words)
         short = "short ones, " if has_blanks(target.tag) else ""
         what = f"It takes too long to say. Write at most {most}, {short}less if need be."
-        found.append(Complaint("length", what))
+        faults.append(Complaint("length", what))
     # Names that are left out or translated; another script spells them in its own letters.
-    gone, said = [], _letters(text)
+    lost_names = []
+    letters = _letters(text)
     for name in line.names if _is_latin(text) else ():
         parts = filter(None, map(_letters, name.split()))
         # Any part will do, but for its last letters, which a case may change.
-        if _is_latin(name) and not any(part[: max(_STEM, len(part) - 2)] in said for part in parts):
-            gone.append(name)
-    if gone:
-        found.append(Complaint("name", f"It must say {' and '.join(gone)}, spelled so."))
+        if _is_latin(name) and not any(part[: max(_STEM, len(part) - 2)] in letters for part in parts):
+            lost_names.append(name)
+    if lost_names:
+        faults.append(Complaint("name", f"It must say {' and '.join(lost_names)}, spelled so."))
     spans = quotations(line.text)
-    inner = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
-    lost = [quote for quote in inner if quote.casefold() not in text.casefold()]
-    if lost and task.config.translate.quotes == "keep":
-        what = f"What is read from the screen stays as it is: {' and '.join(lost)}."
-        found.append(Complaint("quote", what))
+    read_out = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
+    lost_quotes = [quote for quote in read_out if quote.casefold() not in text.casefold()]
+    if lost_quotes and task.config.translate.quotes == "keep":
+        what = f"What is read from the screen stays as it is: {' and '.join(lost_quotes)}."
+        faults.append(Complaint("quote", what))
     elif spans and task.config.translate.quotes != "keep" and not quotes(text):
-        found.append(Complaint("quote", "What is read from the screen must stand in quotation marks."))
-    return tuple(found)
+        faults.append(Complaint("quote", "What is read from the screen must stand in quotation marks."))
+    return tuple(faults)
 
 
 def quotes(text: str) -> bool:
@@ -174,20 +181,20 @@ def wanted_lines(
     track: Track, slots: Mapping[str, Slot], settings: SlotSettings, names: Sequence[str] = ()
 ) -> tuple[SourceLine, ...]:
     """The heard lines in order. ``slots`` are those of the film by id, as far as they are known."""
-    heard, found = track.heard, []
     patterns = {name: rf"(?<!\w){re.escape(name)}(?!\w)" for name in names if name}
-    starts = [cue.interval.start for cue in heard[1:]]
-    for cue, following in zip(heard, [*starts, track.film.duration], strict=True):
+    next_starts = [cue.interval.start for cue in track.heard[1:]] + [track.film.duration]
+    lines = []
+    for cue, next_start in zip(track.heard, next_starts, strict=True):
         slot, start, end = slots.get(cue.slot_id or ""), cue.interval.start, cue.interval.end
         if slot is not None and not is_timed(cue) and slot.interval.contains(start):
             # It may be spoken up to the end of its slot, but not into the line that follows.
-            end = max(end, min(slot.interval.end, max(following, end)))
+            end = max(end, min(slot.interval.end, max(next_start, end)))
         room = Interval(start, end)
-        whole = slot is not None and room == slot.interval
-        words = slot.max_words if slot is not None and whole else word_budget(room.duration, settings)
-        told = (name for name in patterns if re.search(patterns[name], cue.text, re.IGNORECASE))
-        found.append(SourceLine(cue, room, words, tuple(told)))
-    return tuple(found)
+        is_whole_slot = slot is not None and room == slot.interval
+        words = slot.max_words if slot is not None and is_whole_slot else word_budget(room.duration, settings)
+        names_in_line = [name for name in patterns if re.search(patterns[name], cue.text, re.IGNORECASE)]
+        lines.append(SourceLine(cue, room, words, tuple(names_in_line)))
+    return tuple(lines)
 
 
 def is_timed(cue: Cue) -> bool:
@@ -291,46 +298,45 @@ def unwrapped(text: str, source: str) -> str:
 
 
 @dataclass(slots=True)
-class Attempted:
-    """How far a line has come: its best translation so far, what is wrong with it, what was wrong last."""
+class Draft:
+    """A line on its way to a translation: the best so far and what is wrong with it, and what came last."""
 
     line: SourceLine
     text: str = ""
     faults: tuple[Complaint, ...] = (MISSING,)
-    last: tuple[Complaint, ...] = ()
-    """Empty: not asked yet."""
-    said: str = ""
-    """What came last."""
+    last_text: str = ""
+    last_faults: tuple[Complaint, ...] = ()
+    """Empty: no answer could be judged yet."""
     error: str = ""
     """Why there was no answer: the engine's own word."""
-    given_up: bool = False
-    softly: bool = False
+    is_given_up: bool = False
+    is_repaired: bool = False
     """Whether it was asked for again because of faults that may stay."""
 
     @property
-    def usable(self) -> bool:
+    def is_usable(self) -> bool:
         """Whether the translation can be spoken, if only shortened."""
         return bool(self.text) and not _badness(self.faults)[0]
 
     @property
-    def why(self) -> str:
-        """Why there is no translation, for people; empty where there is one."""
-        if self.usable:
-            return ""
-        if self.error and not self.said:
-            return self.error
-        told = f": {quoted(self.said)}" if self.said else ""
-        return f"{_WHY[(self.last or (MISSING,))[0].rule]}{told}"
-
-    @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether to ask for it again."""
         hard, long, soft = _badness(self.faults)
-        return not self.given_up and bool(hard or long or (soft and not self.softly))
+        return not self.is_given_up and bool(hard or long or (soft and not self.is_repaired))
+
+    @property
+    def failure(self) -> str:
+        """Why there is no translation, for people; empty where there is one."""
+        if self.is_usable:
+            return ""
+        if self.error and not self.last_text:
+            return self.error
+        answer = f": {quoted(self.last_text)}" if self.last_text else ""
+        return f"{_WHY[(self.last_faults or (MISSING,))[0].rule]}{answer}"
 
     def take(self, text: str, faults: tuple[Complaint, ...]) -> None:
         """Note another translation, and keep it where it is the best so far."""
-        self.last, self.said = faults, text
+        self.last_text, self.last_faults = text, faults
         if not self.text or _badness(faults) < _badness(self.faults):
             self.text, self.faults = text, faults
 
@@ -361,89 +367,118 @@ def request_for(
     around: Around,
     wrong: Sequence[tuple[str, str]] = (),
     attempt: int = 0,
+    failures: int = 0,
 ) -> Request:
-    """The question about ``lines`` as an engine gets it; ``wrong`` as in `messages`."""
+    """The question about ``lines`` as an engine gets it; ``wrong`` as in `messages`.
+
+    ``failures`` is how many runs before found no translation of the first line. It changes the seed: the same
+    question would be answered from memory, as badly as before.
+    """
+    again = f"/again {failures}" if failures else ""
+    name = f"{lines[0].id}/translate/{task.target.tag}{again}/{attempt}"
     return Request(
         slot_id=lines[0].id,
         messages=messages(lines, task, around, wrong),
         budget=sum(line.words for line in lines),
         sampling=task.sampling,
-        seed=slot_seed(task.config.seed, f"{lines[0].id}/translate/{task.target.tag}/{attempt}"),
+        seed=slot_seed(task.config.seed, name),
         schema=form_of({line.id: {"type": "string"} for line in lines}),
     )
 
 
-def translated(
-    lines: Sequence[SourceLine], task: Task, around: Around, engine: Engine
-) -> tuple[list[Attempted], list[dict[str, Any]]]:
-    """A few lines with their best translations, and the calls made. Raises what stops a run."""
-    every, tries, apart = [Attempted(line) for line in lines], list[dict[str, Any]](), False
+def translate_lines(
+    pool: AskingPool, lines: Sequence[SourceLine], task: Task, around: Around, failures: int = 0
+) -> list[Draft]:
+    """A few lines with their best translations, as the engine of Stage II in ``pool`` has them.
+
+    ``failures`` as in `request_for`. Raises what stops a run.
+    """
+    drafts = [Draft(line) for line in lines]
+    one_by_one = False
     for attempt in range(ATTEMPTS):
-        open_ = [one for one in every if one.open]
-        if not open_:
+        open_drafts = [draft for draft in drafts if draft.is_open]
+        if not open_drafts:
             break
-        groups = [[one] for one in open_] if apart else [open_]
+        groups = [[draft] for draft in open_drafts] if one_by_one else [open_drafts]
         requests = []
         for group in groups:
-            wrong = []
-            for one in group:
-                if one.last:
-                    one.softly = True
-                    said = f"You wrote {quoted(one.said)}. " if one.said else ""
-                    faults = " ".join(dict.fromkeys(fault.text for fault in one.last))
-                    wrong.append((one.line.id, said + faults))
-            requests.append(request_for([one.line for one in group], task, around, wrong, attempt))
-        for group, reply in zip(groups, ask_all(engine, requests), strict=True):
-            complaints, is_read = _answered(group, reply, task, around, every)
-            tries.append(try_record(reply, complaints))
-            apart = apart or not is_read
-    return every, tries
+            wrong = _wrong_before(group)
+            lines_asked = [draft.line for draft in group]
+            requests.append(request_for(lines_asked, task, around, wrong, attempt, failures))
+        replies = pool.ask_together("stage2", requests)
+        for group, reply in zip(groups, replies, strict=True):
+            is_read = _take_reply(group, reply, task, around, drafts)
+            one_by_one = one_by_one or not is_read
+    return drafts
 
 
-def _answered(
-    group: Sequence[Attempted], reply: Reply, task: Task, around: Around, every: Sequence[Attempted]
-) -> tuple[list[str], bool]:
-    """Takes what a reply holds: what is wrong with it, and whether it could be read. ``every``: all lines."""
+def _wrong_before(group: Sequence[Draft]) -> list[tuple[str, str]]:
+    """What was wrong with the last answers for these lines, by id; notes that they are asked for again."""
+    wrong = []
+    for draft in group:
+        if draft.last_faults:
+            draft.is_repaired = True
+            answer = f"You wrote {quoted(draft.last_text)}. " if draft.last_text else ""
+            faults = " ".join(dict.fromkeys(fault.text for fault in draft.last_faults))
+            wrong.append((draft.line.id, answer + faults))
+    return wrong
+
+
+def _take_reply(
+    group: Sequence[Draft], reply: Reply, task: Task, around: Around, drafts: Sequence[Draft]
+) -> bool:
+    """Take what a reply holds for the lines of ``group``; whether it could be read. ``drafts``: all that
+    are translated together, which must not all get the same sentence."""
     if reply.error is not None:
         # What fails for several lines may go well for each, so only a line that fails alone is given up.
-        for one in group:
-            one.error = reply.error
-            one.given_up = len(group) == 1
-        return [], False
+        for draft in group:
+            draft.error = reply.error
+            draft.is_given_up = len(group) == 1
+        return False
     try:
         if reply.finish == "refused":
             raise RefusalError(reply.text or "refused")
-        found = read_answer(reply.text, [one.line.id for one in group])
+        answers = read_answer(reply.text, [draft.line.id for draft in group])
     except ScriptError as trouble:
         fault = _REFUSED if isinstance(trouble, RefusalError) else _UNREADABLE
-        for one in group:
-            one.take("", (fault,))
-        return [trouble.what], False
-    complaints = []
-    texts = {
-        one.line.id: own_signs(unwrapped(found.get(one.line.id, ""), one.line.text), task.target.tag)
-        for one in group
-    }
-    told = {one.line.id: (one.line.text, texts.get(one.line.id, one.text)) for one in every}
-    for one in group:
-        text = texts[one.line.id]
-        faults = faults_of(text, one.line, task) if text else (MISSING,)
-        others = [pair for name, pair in told.items() if name != one.line.id]
-        if text and repeats(text, one.line.text, [*around[0], *others]):
+        for draft in group:
+            draft.take("", (fault,))
+        return False
+    texts = {draft.line.id: draft.text for draft in drafts}
+    for draft in group:
+        answer = unwrapped(answers.get(draft.line.id, ""), draft.line.text)
+        texts[draft.line.id] = own_signs(answer, task.target.tag)
+    for draft in group:
+        text = texts[draft.line.id]
+        faults = faults_of(text, draft.line, task) if text else (MISSING,)
+        others = [
+            (other.line.text, texts[other.line.id]) for other in drafts if other.line.id != draft.line.id
+        ]
+        if text and repeats(text, draft.line.text, [*around[0], *others]):
             faults = (REPEATED, *faults)
-        one.take(text, faults)
-        complaints += [f"{one.line.id}: {fault.text}" for fault in faults]
-    return complaints, True
+        draft.take(text, faults)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedLine:
+    """A line and its whole translation, made now or in an earlier run; empty where there is none, and then
+    ``failure`` says why. ``terms`` and ``failures`` are as in `Translation`; ``prompt_hash`` and ``seed`` are
+    of the question."""
+
+    line: SourceLine
+    text: str
+    terms: str
+    prompt_hash: str = ""
+    seed: int = 0
+    failure: str = ""
+    failures: int = 0
 
 
 def cue_of(
-    cue: Cue,
-    heard: tuple[SourceLine, Mapping[str, Any]] | None,
-    task: Task,
-    maker: Maker,
-    seconds_per_word: float,
+    cue: Cue, translated: TranslatedLine | None, task: Task, maker: Maker, seconds_per_word: float
 ) -> Cue:
-    """The cue in the other language. ``heard``: the line and its record; None for a cue that is not heard.
+    """The cue in the other language; ``translated`` is None for one that is not heard.
 
     It starts where the cue does and ends with its own words, within its room; a person's times stay.
     """
@@ -455,27 +490,29 @@ def cue_of(
         text="",
         kind=cue.kind,
         language=language,
-        status=cue.status if heard is None else CueStatus.FAILED,
+        status=cue.status if translated is None else CueStatus.FAILED,
         reason=cue.reason,
     )
-    if heard is None:
+    if translated is None:
         return unspoken
-    line, record = heard
-    before = cue.provenance.makers if cue.provenance is not None else ()
-    made = Provenance((*before, maker), record["prompt_hash"], record["seed"])
-    if record["error"]:
-        return replace(unspoken, reason=f"Not translated: {record['error']}", provenance=made)
-    text = str(record["text"])
+    line, text = translated.line, translated.text
+    makers_before = cue.provenance.makers if cue.provenance is not None else ()
+    unspoken = replace(
+        unspoken,
+        provenance=Provenance((*makers_before, maker), translated.prompt_hash, translated.seed),
+        translation=Translation(line.text, text, translated.terms, translated.failures),
+    )
+    if not text:
+        return replace(unspoken, reason=f"Not translated: {translated.failure}")
     fitted = fit_spoken(text, line.words, language=language)
     if fitted is None:
-        room = budget_text(language, line.words)
-        reason = f"The translation is longer than the {room} that fit: {text}"
-        dropped = CueStatus.DROPPED
-        return replace(unspoken, status=dropped, reason=reason, candidates=(text,), provenance=made)
+        most = budget_text(language, line.words)
+        reason = f"The translation is longer than the {most} that fit: {text}"
+        return replace(unspoken, status=CueStatus.DROPPED, reason=reason, candidates=(text,))
     length = max(1, spoken_words(fitted.text, language)) * seconds_per_word
     spoken = Interval(line.room.start, min(line.room.end, line.room.start + length))
     interval = cue.interval if is_timed(cue) else spoken
-    faults = [fault for fault in record["faults"] if not fault.startswith("It takes too long")]
+    faults = [fault.text for fault in faults_of(text, line, task) if fault.rule != "length"]
     return replace(
         unspoken,
         interval=interval,
@@ -488,7 +525,6 @@ def cue_of(
         chosen=0,
         spoken_length=min(length, interval.duration),
         fit_steps=fitted.steps,
-        provenance=made,
         seen_from=cue.seen_from,
         doubted=None if cue.doubt is None else replace(cue.doubt, stamp=short_hash(fitted.text)),
     )

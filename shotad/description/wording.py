@@ -1,12 +1,8 @@
-"""What an English line is made of, when a line is first seen, and in which language it is.
+"""What an English line is made of, and in which language a line is.
 
 AD is plain prose in the present tense: the list of the verbs that describers use finds nearly all of them
 (a verb in 93 % of the 7,316 lines of CMD-AD's test set). It is for comparing lines with each other and with a
 description. Other languages have no verbs here; their words are compared as they are.
-
-The embedded narrator says of each of its statements when it is seen. A language model does not; but its Stage
-I may say in which shot something happens, and whoever of the cast is named has a face on the frames. Of what
-is left nothing is known, and the line keeps the start of its slot.
 
 Languages are told by py3langid (BSD), which knows some 140. Lines of AD are short, so it is heeded only where
 sure; English, to which models fall back, is found more readily. Quotations and names are left out.
@@ -17,13 +13,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from shotad.core import NOBODY, Presence, Role, is_english, languages
-from shotad.description.leaks import SHOTS
+from shotad.core import is_english, languages
 from shotad.script import (
     ADJECTIVE_ENDINGS,
     ADJECTIVES,
@@ -46,13 +41,10 @@ from shotad.script import (
     PREPOSITIONS,
     THIRD,
     UNFINISHED,
-    Sight,
-    cast_mentions,
     lemma,
     listed,
     quotations,
     singular,
-    spoken_words,
 )
 
 _NOUNS = NOUNS_TOO | MOSTLY_NOUNS | frozenset(map(lemma, NOUNS_TOO))
@@ -173,69 +165,6 @@ def _is_verb(raw: str, precedes: str, after: str, earlier: list[Word]) -> bool:
         # "pulls open", "stops short": a bare form right after a verb is none.
         return LEMMAS[word] != word or not earlier or not earlier[-1].verb
     return word.endswith("s") and not word.endswith(("ss", "us", "is")) and before in _SUBJECTS
-
-
-Part = tuple[int, float, float | None]
-"""A part of a line: the words of the line before it, and the seconds from and until which it is seen."""
-
-Rows = Sequence[Mapping[str, Any]]
-"""What the narrator notes of the statements of one line (``notes.said`` of Stage II's record)."""
-
-_PART = re.compile(r"(?<=[.!?…])\s+|[,;]\s+|\s(?=(?:and|as|while|then|before|until)\s)")
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
-_ALIKE = 2
-"""Words that a part of a line must share with a sentence of Stage I to be taken from it."""
-
-
-def sight_of(
-    text: str,
-    said: Rows,
-    stage1: Mapping[str, Any],
-    seconds_per_word: float,
-    language: str = "en",
-    presence: Presence = NOBODY,
-) -> Sight | None:
-    """When ``text`` may start so that all is seen when told, if known; ``said`` are the narrator's notes."""
-    if said:
-        parts = [(row["after"], row["since"], row["until"]) for row in said if "since" in row]
-    else:
-        parts = [*_by_shots(text, stage1, language)]
-        # When the faces of those who are named are first seen in the slot's own shots
-        rows = [row for row in stage1.get("shots", ()) if row["role"] == Role.CURRENT.value]
-        for mention in cast_mentions(text, presence.cast) if presence.sightings else ():
-            seen = [s.seconds for s in presence.sightings if s.name == mention.id]
-            shown = [second for second in seen if any(r["start"] <= second < r["end"] for r in rows)]
-            if shown:
-                parts.append((spoken_words(text[: mention.start], language), min(shown), None))
-    words = spoken_words(text, language)
-    return Sight.of((part for part in parts if part[0] < words), seconds_per_word)
-
-
-def _by_shots(text: str, stage1: Mapping[str, Any], language: str) -> Iterator[Part]:
-    """When the shots begin of which Stage I says what parts of the line say again."""
-    starts = {row["number"]: row["start"] for row in stage1.get("shots", ())}
-    if len(starts) < 2 or not is_english(language):
-        return
-    # The words of each sentence of Stage I, and when the first shot begins that it, or one before, names
-    told: list[tuple[Counter[str], float | None]] = []
-    for paragraph in stage1["raw"].splitlines():
-        begins: float | None = None
-        for sentence in _SENTENCE.split(paragraph):
-            named = " ".join(match[0] for match in SHOTS.finditer(sentence))
-            shots = [starts[n] for n in map(int, re.findall(r"\d+", named)) if n in starts]
-            begins = min(shots) if shots else begins
-            told.append((content_of(SHOTS.sub(" ", sentence)), begins))
-    if all(second is None for _, second in told):
-        return
-    at = 0
-    for part in _PART.split(text):
-        content = content_of(part)
-        shared = [(sum((content & words).values()), second) for words, second in told]
-        most = max((number for number, _ in shared), default=0)
-        seconds = [second for number, second in shared if number == most]
-        if most >= _ALIKE and 2 * most >= sum(content.values()) and None not in seconds:
-            yield at, min(second for second in seconds if second is not None), None
-        at += spoken_words(part, language)
 
 
 _ENGLISH = 5.0

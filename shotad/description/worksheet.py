@@ -35,6 +35,7 @@ from shotad.core import (
     whole_record,
 )
 from shotad.description.cast_discovery import PIXELS
+from shotad.description.stage_answers import Stage1Answer
 from shotad.description.worksheet_people import SeenPeople, seen_people
 from shotad.script import (
     SheetDialogue,
@@ -187,15 +188,13 @@ def _facts_by_slot(
     path = folder / "stage1.jsonl"
     for line in read_file(path).splitlines() if path.exists() else ():
         try:
-            record = whole_record(path.name, line) or {}
-            slot, notes = record["slot"], record["notes"]
-            indices = {row["number"]: row["shot"] for row in record["shots"] if row["role"] == Role.CURRENT}
-            # An engine that measures nothing has no facts.
-            facts = Facts.from_json(notes) if "current" in notes else Facts(())
-            texts[slot] = tuple(
+            answer = Stage1Answer.from_json(whole_record(path.name, line) or {})
+            indices = {shot.number: shot.index for shot in answer.shots if shot.role is Role.CURRENT}
+            facts = answer.facts or Facts(())
+            texts[answer.slot_id] = tuple(
                 replace(text, shot=indices[text.shot]) for text in facts.texts if text.shot in indices
             )
-            faces[slot] = tuple(
+            faces[answer.slot_id] = tuple(
                 replace(fact, shot=indices[fact.shot]) for fact in facts.faces if fact.shot in indices
             )
         except _BROKEN:

@@ -1,3 +1,21 @@
+from .asking import (
+    ANSWERS as ANSWERS,
+    DESCRIPTION as DESCRIPTION,
+    AnswerLog as AnswerLog,
+    AskingPool as AskingPool,
+    ClipOnDemand as ClipOnDemand,
+    Memory as Memory,
+    NoMemory as NoMemory,
+    StageUsage as StageUsage,
+    answer_key as answer_key,
+    answer_record as answer_record,
+    are_local_models as are_local_models,
+    identity_record as identity_record,
+    prompt_record as prompt_record,
+    reply_of as reply_of,
+    reply_record as reply_record,
+    workers_of as workers_of,
+)
 from .local_model import (
     MODELS as MODELS,
     ROOM as ROOM,

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad import __version__
-from shotad.core import EvaluationError, aligned, plural, read_text_file
+from shotad.core import EvaluationError, aligned, plural, read_text_file, reported
 from shotad.description import prompt_messages
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
@@ -34,13 +34,12 @@ from shotad.evaluation.metrics.judge import (
     Judge,
     Pair,
     Question,
-    Steps,
     failed,
     listing,
+    map_items,
     question,
     text_part,
     word,
-    worked,
 )
 from shotad.evaluation.screenplay import Element, Screenplay, read_cml
 from shotad.evaluation.store import MetricContext, vectors_of
@@ -106,52 +105,70 @@ class ScriptFeatures:
         """The turns whose answer could be read, by number, in order."""
         return {number: one for number, one in enumerate(self.turns) if one is not None}
 
-    def ask(
-        self, judge: Judge, questions: Mapping[str, Sequence[Question[Any]]]
-    ) -> Steps[dict[str, list[Any]]]:
-        """What a judge answers to each question, asked together; None for what failed, which is noted."""
-        answers = iter((yield judge, [one for those in questions.values() for one in those]))
-        found: dict[str, list[Any]] = {}
-        for what, those in questions.items():
-            said = [next(answers) for _ in those]
-            if wrong := failed(said):
-                self.failures[what] = wrong
-            found[what] = [answer.value for answer in said]
-        return found
+    def ask(self, judge: Judge, questions: Mapping[str, Sequence[Question[Any]]]) -> dict[str, list[Any]]:
+        """What a judge answers to the questions of each kind, asked together; None for what failed, which is
+        noted."""
+        together = [question for of_kind in questions.values() for question in of_kind]
+        answers = iter(judge.ask_all(together))
+        values: dict[str, list[Any]] = {}
+        for kind, of_kind in questions.items():
+            of_this_kind = [next(answers) for _ in of_kind]
+            if failure := failed(of_this_kind):
+                self.failures[kind] = failure
+            values[kind] = [answer.value for answer in of_this_kind]
+        return values
 
 
-def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> Steps[ScriptFeatures]:
+def extract_features(parts: ScriptParts, judge: Judge, analyst: Judge) -> ScriptFeatures:
     """What the engines find in a screenplay. An answer that fails is noted, and raises nothing."""
-    found, turns, speakers = ScriptFeatures(), parts.turns, parts.characters(VOICE_TURNS)
+    features, turns, speakers = ScriptFeatures(), parts.turns, parts.characters(VOICE_TURNS)
     lines = [f"{turn.character}: {turn.text}" for turn in turns]
     events = [list_question("events", parts.scenes, _EVENTS)] if parts.scenes else []
-    first: dict[str, Sequence[Question[Any]]] = {
-        "turns": [turn_question(turn.character, turn.text) for turn in turns],
-        "creative": [list_question("creative", lines, _CREATIVE)] if turns else [],
-        "patterns": [list_question("patterns", parts.scenes, _PATTERNS)] if parts.scenes else [],
-        "code events": events,
-        "voices": [
-            list_question("voice", [turns[k].text for k in numbers], _VOICE, name)
-            for name, numbers in speakers.items()
-        ],
+    values = features.ask(
+        judge,
+        {
+            "turns": [turn_question(turn.character, turn.text) for turn in turns],
+            "creative": [list_question("creative", lines, _CREATIVE)] if turns else [],
+            "patterns": [list_question("patterns", parts.scenes, _PATTERNS)] if parts.scenes else [],
+            "code events": events,
+            "voices": [
+                list_question("voice", [turns[number].text for number in numbers], _VOICE, name)
+                for name, numbers in speakers.items()
+            ],
+        },
+    )
+    features.turns = values["turns"]
+    creative, patterns, code_events = (
+        _only_list(values[kind]) for kind in ("creative", "patterns", "code events")
+    )
+    voices = {name: voice for name, voice in zip(speakers, values["voices"], strict=True) if voice}
+    values = features.ask(
+        analyst,
+        {
+            "events": events,
+            "creative analyses": [analysis_question("creative", [feature]) for feature in creative],
+            "pattern analyses": [analysis_question("pattern", [pattern]) for pattern in patterns],
+            "voice analyses": [analysis_question("voice", voice, name) for name, voice in voices.items()],
+        },
+    )
+    features.lists = {
+        "creative": creative,
+        "patterns": patterns,
+        "code events": code_events,
+        "events": _only_list(values["events"]),
     }
-    said = yield from found.ask(judge, first)
-    found.turns = said["turns"]
-    listed = {kind: next(iter(said[kind]), ()) or () for kind in ("creative", "patterns", "code events")}
-    special = {name: told for name, told in zip(speakers, said["voices"], strict=True) if told}
-    second: dict[str, Sequence[Question[Any]]] = {
-        "events": events,
-        "creative analyses": [analysis_question("creative", [one]) for one in listed["creative"]],
-        "pattern analyses": [analysis_question("pattern", [one]) for one in listed["patterns"]],
-        "voice analyses": [analysis_question("voice", told, name) for name, told in special.items()],
-    }
-    said = yield from found.ask(analyst, second)
-    found.lists = {**listed, "events": next(iter(said["events"]), ()) or ()}
     for kind in ("creative", "pattern"):
-        found.analyses[kind] = tuple(one for one in said[f"{kind} analyses"] if one is not None)
-    analyses = zip(special, said["voice analyses"], strict=True)
-    found.voices = {name: analysis for name, analysis in analyses if analysis is not None}
-    return found
+        analyses = values[f"{kind} analyses"]
+        features.analyses[kind] = tuple(analysis for analysis in analyses if analysis is not None)
+    for name, analysis in zip(voices, values["voice analyses"], strict=True):
+        if analysis is not None:
+            features.voices[name] = analysis
+    return features
+
+
+def _only_list(values: Sequence[tuple[str, ...] | None]) -> tuple[str, ...]:
+    """The value of a question that was asked once at most; empty where it was not, or failed."""
+    return (values[0] if values else None) or ()
 
 
 def turn_question(character: str, line: str) -> Question[Json]:
@@ -492,13 +509,21 @@ def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, contex
     pair, vectors = Pair(judge, analyst, context, "cml"), vectors_of(context)
     # A model that is not here is said before any engine is asked.
     made_by = {"judge": pair.actor.identity, "analyst": pair.judge.identity, "embedding": vectors.identity}
-    asked = [_scored(script, pair, vectors.of) for script in scripts]
-    results = list(worked("Reading screenplays", "screenplays", asked, context))
+
+    def read(script: ScriptText) -> ReadScript:
+        return read_script(script, pair)
+
+    readings = list(map_items(read, scripts, pair.judges, "Reading screenplays", "screenplays"))
+    results = []
+    with reported(context.progress, "Scoring screenplays", len(scripts), "screenplays") as task:
+        for script, reading in zip(scripts, readings, strict=True):
+            results.append(_scored(script, reading, vectors.of))
+            task.advance(1)
     odd, metrics = differences(_models(made_by)), []
     for name, metric in CML_METRICS.items():
         why = [why for need, why in odd.items() if need in metric.needs]
-        told = {"name": name, "title": metric.title, "definition": metric.source}
-        metrics.append({**told, "comparable": not why, "why_not": why})
+        heads = {"name": name, "title": metric.title, "definition": metric.source}
+        metrics.append({**heads, "comparable": not why, "why_not": why})
     sources: dict[str, list[Json]] = {}
     for result in results:
         sources.setdefault(result["source"], []).append(result)
@@ -512,35 +537,52 @@ def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, contex
         "sources": [
             {
                 "source": source,
-                "scripts": len(those),
-                "read": sum(one["read"] != "none" for one in those),
-                "by_tags": sum(one["read"] == "tags" for one in those),
+                "scripts": len(of_source),
+                "read": sum(result["read"] != "none" for result in of_source),
+                "by_tags": sum(result["read"] == "tags" for result in of_source),
                 "means": {
-                    name: _mean([one["scores"][name]["value"] for one in those]) for name in CML_METRICS
+                    name: _mean([result["scores"][name]["value"] for result in of_source])
+                    for name in CML_METRICS
                 },
             }
-            for source, those in sources.items()
+            for source, of_source in sources.items()
         ],
         "scripts": results,
     }
 
 
-def _scored(script: ScriptText, pair: Pair, embed: Embed) -> Steps[Json]:
-    play, form = read_cml(script.text, script.title)
-    parts = ScriptParts(play)
-    found = yield from extract_features(parts, pair.actor, pair.judge)
+@dataclass(frozen=True, slots=True)
+class ReadScript:
+    """A screenplay taken apart, and what engines said of it. ``form``: it was read by its ``tags``, as plain
+    ``text``, or not at all (``none``)."""
+
+    parts: ScriptParts
+    form: str
+    features: ScriptFeatures
+
+
+def read_script(script: ScriptText, pair: Pair) -> ReadScript:
+    """Take a screenplay apart, and ask both engines about it."""
+    screenplay, form = read_cml(script.text, script.title)
+    parts = ScriptParts(screenplay)
+    return ReadScript(parts, form, extract_features(parts, pair.actor, pair.judge))
+
+
+def _scored(script: ScriptText, reading: ReadScript, embed: Embed) -> Json:
+    """All metrics of a screenplay, as it stands in ``cml.json``."""
+    parts, features = reading.parts, reading.features
     scores = {}
-    for name, value, undefined in chain(_paper(parts, found, embed), _code(parts, found, embed)):
-        failed = [found.failures[what] for what in CML_METRICS[name].asks if what in found.failures]
-        reason = f"engine: {failed[0]}" if failed else undefined
+    for name, value, undefined in chain(_paper(parts, features, embed), _code(parts, features, embed)):
+        failures = [features.failures[kind] for kind in CML_METRICS[name].asks if kind in features.failures]
+        reason = f"engine: {failures[0]}" if failures else undefined
         scores[name] = {"value": 0.0, "reason": reason} if value is None else {"value": value, "reason": ""}
     counts = {name: len(getattr(parts, name)) for name in ("scenes", "turns", "actions")}
     return {
         **{name: getattr(script, name) for name in ("id", "title", "source")},
-        "read": form,
+        "read": reading.form,
         "n": {**counts, "characters": len(parts.characters())},
         "scores": scores,
-        "features": asdict(found),
+        "features": asdict(features),
     }
 
 

@@ -24,17 +24,15 @@ from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.metrics.judge import (
     STRING,
-    Answer,
     Judge,
     Part,
     Question,
-    Steps,
     Unreadable,
     checked_prompts,
     listing,
+    map_items,
     question,
     sentence,
-    worked,
 )
 from shotad.evaluation.store import MetricContext, parser_of
 from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
@@ -78,11 +76,14 @@ def make_actions(
         made = tuple(_by_rules(ads, made_by, context))
     else:
         prompts, judge = checked_prompts("actions"), Judge(engine, context)
-        who = judge.identity
-        made_by = " ".join(filter(None, (who["engine"], who["model"], who["revision"])))
-        identity = {"version": 1, **who, "prompts": prompts}
-        asked = [_asked(ad, judge) for ad in ads]
-        made = tuple(worked(f"Making actions by {made_by}", "ADs", asked, context))
+        maker = judge.identity
+        made_by = " ".join(filter(None, (maker["engine"], maker["model"], maker["revision"])))
+        identity = {"version": 1, **maker, "prompts": prompts}
+
+        def make(ad: AdText) -> AdText:
+            return _by_engine(ad, judge)
+
+        made = tuple(map_items(make, ads, [judge], f"Making actions by {made_by}", "ADs"))
     failed = [{"id": ad.id, "reason": ad.failure} for ad in made if ad.actions is None]
     count = sum(len(ad.actions or ()) for ad in made)
     return made, {
@@ -119,16 +120,16 @@ def _by_rules(ads: Sequence[AdText], made_by: str, context: MetricContext) -> It
             task.advance(1)
 
 
-def _asked(ad: AdText, judge: Judge) -> Steps[AdText]:
+def _by_engine(ad: AdText, judge: Judge) -> AdText:
     """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
-    bare: Answer[str] = Answer(None, "it has no words")
-    if says_something(ad.text):
-        (bare,) = yield judge, [names_question(ad.text)]
-    if bare.value is None:
-        return replace(ad, failure=f"people could not be taken out: {bare.failure}")
-    (actions,) = yield judge, [split_question(bare.value)]
-    wrong = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
-    return replace(ad, without_names=bare.value, actions=actions.value, failure=wrong)
+    if not says_something(ad.text):
+        return replace(ad, failure="people could not be taken out: it has no words")
+    without_names = judge.ask(names_question(ad.text))
+    if without_names.value is None:
+        return replace(ad, failure=f"people could not be taken out: {without_names.failure}")
+    actions = judge.ask(split_question(without_names.value))
+    failure = f"the text could not be taken apart: {actions.failure}" if actions.value is None else ""
+    return replace(ad, without_names=without_names.value, actions=actions.value, failure=failure)
 
 
 def write_actions(made: Sequence[AdText], record: Json, out: Path) -> tuple[Path, ...]:

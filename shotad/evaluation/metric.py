@@ -11,7 +11,8 @@ import importlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -401,12 +402,15 @@ def _counted(
     metric: Metric, corpus: Corpus, context: MetricContext, new: Mapping[str, int], space: str
 ) -> dict[str, Row]:
     """The rows of these places, by key; in groups they go into the store."""
-    found: dict[str, Row] = {}
+    rows: dict[str, Row] = {}
     waiting: dict[str, bytes] = {}
-    with reported(context.progress, f"Scoring {metric.title}", len(new), "ADs") as task:
+    with (
+        reported(context.progress, f"Scoring {metric.title}", len(new), "ADs") as task,
+        _drawn(metric.rows(corpus, list(new.values()))) as coming,
+    ):
         try:
-            for key, row in zip(new, metric.rows(corpus, list(new.values())), strict=True):
-                found[key] = row
+            for key, row in zip(new, coming, strict=True):
+                rows[key] = row
                 if not row.failure.startswith(JUDGE_FAILED):
                     plain = {one.name: getattr(row, one.name) for one in fields(row)}
                     waiting[key] = json.dumps(plain).encode()
@@ -416,4 +420,15 @@ def _counted(
                 task.advance(1)
         finally:
             context.store.put(space, waiting)
-    return found
+    return rows
+
+
+@contextmanager
+def _drawn(rows: Iterable[Row]) -> Iterator[Iterable[Row]]:
+    """The rows. A generator of them ends with the block, also where not all were drawn: it may be asking an
+    engine."""
+    try:
+        yield rows
+    finally:
+        if isinstance(rows, Generator):
+            rows.close()

@@ -31,18 +31,18 @@ from shotad.evaluation.metrics.judge import (
     STRING,
     STRINGS,
     Answer,
+    Judge,
     Pair,
     Part,
     Question,
-    Steps,
     Unreadable,
     by_judge,
     entries_schema,
     listing,
+    map_items,
     points,
     question,
     sentence,
-    worked,
 )
 from shotad.evaluation.stage import (
     ANSWER,
@@ -95,34 +95,33 @@ def evaluate_timelines(
     engine, ShotadError where vectors cannot be counted here."""
     pair = Pair(engine, judge, context, "stage")
     vectors = vectors_of(context)
-    asked = [_character(film, gold, pair, vectors) for film in films for gold in film.timelines][:limit]
-    items = tuple(worked("Timelines", "characters", asked, context))
+    characters = [(film, gold) for film in films for gold in film.timelines][:limit]
+
+    def evaluate(character: tuple[StageFilm, StageTimeline]) -> Json:
+        film, gold = character
+        return _character(film, gold, pair, vectors)
+
+    items = tuple(map_items(evaluate, characters, pair.judges, "Timelines", "characters"))
     identity = {**pair.identity, "vectors": vectors.identity}
     results = [
-        figure(name, of, (row(one["id"], *one["figures"][name]) for one in items), identity)
+        figure(name, of, (row(item["id"], *item["figures"][name]) for item in items), identity)
         for name, of in FIGURES.items()
     ]
     return StageRun("timelines and arcs", tuple(results), items, identity)
 
 
-def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: VectorService) -> Steps[Json]:
+def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: VectorService) -> Json:
     """What is found of a character; ``figures`` has a tally of each figure."""
-    (told,) = yield pair.actor, [drawn(timeline_question(film, gold), TOKENS)]
-    ours: StageTimeline = told.value or StageTimeline(character=gold.character, nodes=())
+    timeline = pair.actor.ask(drawn(timeline_question(film, gold), TOKENS))
+    ours: StageTimeline = timeline.value or StageTimeline(character=gold.character, nodes=())
     arcs: tuple[StageArc, ...] = ()
-    failed = told.failure
+    failure = timeline.failure
     if len(ours.nodes) > 1:
-        (joined,) = yield pair.actor, [drawn(arcs_question(film, ours), TOKENS)]
-        arcs, failed = joined.value or (), joined.failure
-    recall = yield from _covered(film, gold, ours, pair)
-    precision = yield from _covered(film, ours, gold, pair)
-    after = []  # can one development come after another?
-    for two in pairwise(ours.nodes):
-        before, then = (film.scenes[film.places[one.scene]].content[:EXCERPT] for one in two)
-        earlier, later = (_node_values(film, one) for one in two)
-        says = {"character": gold.character, "earlier": earlier, "later": later}
-        after.append(verdict("stage-follows", {**says, "before": before, "after": then}))
-    follows = yield pair.judge, after
+        joined = pair.actor.ask(drawn(arcs_question(film, ours), TOKENS))
+        arcs, failure = joined.value or (), joined.failure
+    recall = _covered(film, gold, ours, pair.judge)
+    precision = _covered(film, ours, gold, pair.judge)
+    follows = pair.judge.ask_all(_transition_questions(film, gold, ours))
     theirs = [arc for arc in film.arcs if arc.character == gold.character]
     nearest = _nearest(theirs, gold, arcs, ours, vectors)
     texts = [
@@ -133,14 +132,14 @@ def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: Vector
         }
         for arc, best in zip(theirs, nearest, strict=False)
     ]
-    aspect = yield pair.judge, [verdict("stage-aspect", one) for one in texts]
-    progression = yield pair.judge, [verdict("stage-progression", one) for one in texts]
+    aspect = pair.judge.ask_all([verdict("stage-aspect", values) for values in texts])
+    progression = pair.judge.ask_all([verdict("stage-progression", values) for values in texts])
     tallies = (
         recall,
         precision,
         _tally(follows, len(follows)),
-        _tally(aspect, len(theirs), failed),
-        _tally(progression, len(theirs), failed),
+        _tally(aspect, len(theirs), failure),
+        _tally(progression, len(theirs), failure),
     )
     return {
         "id": f"{film.id}/{gold.character}",
@@ -149,8 +148,23 @@ def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: Vector
         "arcs": [arc.model_dump(mode="json") for arc in arcs],
         "matched": {arc.id: best.id for arc, best in zip(theirs, nearest, strict=False)},
         "figures": dict(zip(FIGURES, tallies, strict=True)),
-        "failure": failed,
+        "failure": failure,
     }
+
+
+def _transition_questions(film: StageFilm, gold: StageTimeline, ours: StageTimeline) -> list[Question[bool]]:
+    """Can each development of the engine's timeline come after the one before it?"""
+    questions = []
+    for earlier, later in pairwise(ours.nodes):
+        values = {
+            "character": gold.character,
+            "earlier": _node_values(film, earlier),
+            "later": _node_values(film, later),
+            "before": film.scenes[film.places[earlier.scene]].content[:EXCERPT],
+            "after": film.scenes[film.places[later.scene]].content[:EXCERPT],
+        }
+        questions.append(verdict("stage-follows", values))
+    return questions
 
 
 Tally = tuple[int, int, str]
@@ -161,21 +175,21 @@ def _tally(answers: Sequence[Answer[bool]], of: int, failure: str = "") -> Tally
     return sum(answer.value is True for answer in answers), of, failure or by_judge(answers)
 
 
-def _covered(film: StageFilm, one: StageTimeline, other: StageTimeline, pair: Pair) -> Steps[Tally]:
+def _covered(film: StageFilm, timeline: StageTimeline, other: StageTimeline, judge: Judge) -> Tally:
     """How many facts of one timeline the other covers. Where the judge lists none, none of as many as it may
     list."""
-    if not one.nodes:
+    if not timeline.nodes:
         return 0, 0, ""
-    values = {"character": one.character, "timeline": _timeline_values(film, one), "most": FACTS}
+    values = {"character": timeline.character, "timeline": _timeline_values(film, timeline), "most": FACTS}
     parts, room = {"facts": listing(FACTS)}, _FACT_TOKENS * FACTS
-    asked = question("stage-facts", values, parts, tokens=room)
-    (facts,) = yield pair.judge, [asked]
+    facts: Answer[tuple[str, ...]] = judge.ask(question("stage-facts", values, parts, tokens=room))
     if facts.value is None:
         return 0, FACTS, by_judge([facts])
-    values = {"character": one.character, "timeline": _timeline_values(film, other)}
-    told = facts.value if other.nodes else ()
-    covered = yield pair.judge, [verdict("stage-covered", {**values, "fact": fact}) for fact in told]
-    return _tally(covered, len(facts.value), "" if other.nodes else "no timeline")
+    if not other.nodes:
+        return 0, len(facts.value), "no timeline"
+    values = {"character": timeline.character, "timeline": _timeline_values(film, other)}
+    covered = judge.ask_all([verdict("stage-covered", {**values, "fact": fact}) for fact in facts.value])
+    return _tally(covered, len(facts.value))
 
 
 def _nearest(
@@ -363,46 +377,58 @@ def evaluate_questions(
     """All questions, or the first ``limit``, answered from none, all or the nearest ``top`` scenes, with each
     setting. Raises EvaluationError for an unknown setting, EngineError for what stops an engine."""
     pair = Pair(engine, judge, context, "stage", "question")
-    picked = [(film, one) for film in films for one in film.questions][:limit]
+    picked = [(film, story_question) for film in films for story_question in film.questions][:limit]
     settings = dict.fromkeys(memory)
 
     @cache
     def choose(setting: str, film: StageFilm) -> Choose:
-        scenes = [f"{one.heading}\n{one.content}" for one in film.scenes]
+        scenes = [f"{scene.heading}\n{scene.content}" for scene in film.scenes]
         return chooser(setting, scenes, film.language, context, top)
 
-    both = product(settings, picked)
-    asked = [_answered(film, one, name, choose(name, film), pair) for name, (film, one) in both]
-    items = tuple(worked("Questions", "questions", asked, context))
+    cases: list[tuple[StageFilm, StoryQuestion, str, Choose]] = []
+    for setting, (film, story_question) in product(settings, picked):
+        cases.append((film, story_question, setting, choose(setting, film)))
+
+    def answer(case: tuple[StageFilm, StoryQuestion, str, Choose]) -> Json:
+        return _answered(*case, pair)
+
+    items = tuple(map_items(answer, cases, pair.judges, "Questions", "questions"))
     identity = {**pair.identity, "memory": list(memory), "top": top, "tries": TRIES}
     results = []
     for setting in settings:
-        its = [one for one in items if one["memory"] == setting]
-        passed = [row(one["id"], any(one["right"]), 1, one["failure"]) for one in its]
+        of_setting = [item for item in items if item["memory"] == setting]
+        passed = [row(item["id"], any(item["right"]), 1, item["failure"]) for item in of_setting]
         results.append(figure(f"{setting}: pass@{TRIES}", "questions", passed, identity))
-        for kind in ("", *sorted({one["type"] for one in its} - {""})):
+        for kind in ("", *sorted({item["type"] for item in of_setting} - {""})):
             rows = [
-                row(one["id"], sum(one["right"]), TRIES, one["failure"])
-                for one in its
-                if kind in ("", one["type"])
+                row(item["id"], sum(item["right"]), TRIES, item["failure"])
+                for item in of_setting
+                if kind in ("", item["type"])
             ]
             name = f"{setting}: average accuracy{kind and ', '}{kind}"
             results.append(figure(name, "tries", rows, identity))
     return StageRun("question answering", tuple(results), items, identity)
 
 
-def _answered(film: StageFilm, asked: StoryQuestion, setting: str, choose: Choose, pair: Pair) -> Steps[Json]:
-    given = [film.scenes[place] for place in sorted(choose(asked.text))]
-    one = question("stage-question", {"scenes": given, "question": asked.text}, ANSWER)
-    answers = yield pair.actor, [drawn(one, draw=draw) for draw in range(TRIES)]
-    said = list(dict.fromkeys(answer.value for answer in answers if answer.value))
-    verdicts = yield pair.judge, [answer_check(asked.text, asked.answer, asked.reason, one) for one in said]
-    right = dict(zip(said, (answer.value is True for answer in verdicts), strict=True))
+def _answered(
+    film: StageFilm, story_question: StoryQuestion, setting: str, choose: Choose, pair: Pair
+) -> Json:
+    """A question, story_question `TRIES` times; equal answers are judged once."""
+    given = [film.scenes[place] for place in sorted(choose(story_question.text))]
+    shown = question("stage-question", {"scenes": given, "question": story_question.text}, ANSWER)
+    answers = pair.actor.ask_all([drawn(shown, draw=draw) for draw in range(TRIES)])
+    texts = list(dict.fromkeys(answer.value for answer in answers if answer.value))
+    checks = [
+        answer_check(story_question.text, story_question.answer, story_question.reason, text)
+        for text in texts
+    ]
+    verdicts = pair.judge.ask_all(checks)
+    right = dict(zip(texts, (checked.value is True for checked in verdicts), strict=True))
     failure = next((answer.failure for answer in answers if answer.failure), "")
     return {
-        "id": f"{setting}/{film.id}/{asked.id}",
+        "id": f"{setting}/{film.id}/{story_question.id}",
         "film": film.id,
-        "type": asked.kind,
+        "type": story_question.kind,
         "memory": setting,
         "scenes": [scene.id for scene in given],
         "said": [answer.value or "" for answer in answers],
@@ -444,7 +470,7 @@ def evaluate_role_play(
     banks = {(film.id, role.character): _Bank(role, film.language) for film in films for role in film.roles}
     talks: list[tuple[StageFilm, StageInterview]] = []
     for kind in DIMENSIONS:
-        talks += [(film, one) for film in films for one in film.interviews if one.kind == kind][:limit]
+        talks += [(film, talk) for film in films for talk in film.interviews if talk.kind == kind][:limit]
     strange = [talk.id for film, talk in talks if (film.id, talk.character) not in banks]
     if strange:
         raise DatasetError(
@@ -455,22 +481,28 @@ def evaluate_role_play(
     def choose(setting: str, bank: _Bank) -> Choose:
         return bank.chooser(setting, context, top)
 
-    asked = []
+    cases: list[tuple[StageFilm, StageInterview, _Bank, Choose, str]] = []
     for setting, (film, talk) in product(dict.fromkeys(memory), talks):
         bank = banks[film.id, talk.character]
-        asked.append(_interview(film, talk, bank, choose(setting, bank), setting, pair))
-    items = tuple(worked("Role-play", "interviews", asked, context))
+        cases.append((film, talk, bank, choose(setting, bank), setting))
+
+    def interview(case: tuple[StageFilm, StageInterview, _Bank, Choose, str]) -> Json:
+        return _interview(*case, pair)
+
+    items = tuple(map_items(interview, cases, pair.judges, "Role-play", "interviews"))
     identity = {**pair.identity, "memory": list(memory), "top": top}
     results = []
     for setting, (kind, names) in product(dict.fromkeys(memory), DIMENSIONS.items()):
         head = f"{kind}-turn, {setting}: "
-        its = [one for one in items if (one["memory"], one["kind"]) == (setting, kind)]
-        for name in names if its else ():
-            rows = [row(one["id"], *one["scores"][name], factor=1.0) for one in its]
+        talked = [item for item in items if (item["memory"], item["kind"]) == (setting, kind)]
+        for name in names if talked else ():
+            rows = [row(item["id"], *item["scores"][name], factor=1.0) for item in talked]
             results.append(figure(head + name, "interviews", rows, identity, 1.0))
-        for name in ("hit", "recall") if its else ():
-            found = [[turn[name] for turn in one["turns"] if turn[name] is not None] for one in its]
-            rows = [row(one["id"], sum(of), len(of)) for one, of in zip(its, found, strict=True)]
+        for name in ("hit", "recall") if talked else ():
+            rows = []
+            for item in talked:
+                shares = [turn[name] for turn in item["turns"] if turn[name] is not None]
+                rows.append(row(item["id"], sum(shares), len(shares)))
             results.append(figure(f"{head}support {name}", "questions", rows, identity))
     return StageRun("role-play", tuple(results), items, identity)
 
@@ -508,43 +540,45 @@ def _labelled(name: str, text: str) -> list[str]:
 
 def _interview(
     film: StageFilm, talk: StageInterview, bank: _Bank, choose: Choose, setting: str, pair: Pair
-) -> Steps[Json]:
+) -> Json:
+    """An interview: the actor answers turn by turn, then the judge scores the whole."""
     turns: list[Json] = []
-    shown: list[Json] = []
-    later: list[Question[int]] = []
+    for_judge: list[Json] = []
+    follow_ups: list[Question[int]] = []
     persona, failure = _persona_values(bank.role), ""
     for turn in talk.turns:
-        lines = [
+        history = [
             (line.speaker, turns[line.turn - 1]["answer"] if line.turn else line.text)
             for line in turn.history
         ]
-        given = [bank.memories[place] for place in choose(bank.query(turn.asked, lines))]
-        memories = [one.text for one in given]
-        values = {"persona": persona, "memories": memories, "history": lines, "asked": turn.asked}
-        one = question("stage-actor", values, ANSWER)
-        (answer,) = yield pair.actor, [drawn(one)]
-        said, failure = answer.value or "", answer.failure
-        ids, sources = [one.id for one in given], set(turn.sources)
+        given = [bank.memories[place] for place in choose(bank.query(turn.asked, history))]
+        memories = [memory.text for memory in given]
+        values = {"persona": persona, "memories": memories, "history": history, "asked": turn.asked}
+        answer = pair.actor.ask(drawn(question("stage-actor", values, ANSWER)))
+        text, failure = answer.value or "", answer.failure
+        ids, sources = [memory.id for memory in given], set(turn.sources)
         shared = len(sources & set(ids))
         hit, recall = (float(shared > 0), shared / len(sources)) if sources else (None, None)
-        turns.append({"asked": turn.asked, "answer": said, "memories": ids, "hit": hit, "recall": recall})
+        turns.append({"asked": turn.asked, "answer": text, "memories": ids, "hit": hit, "recall": recall})
         if failure:
             break
-        knows = {name: getattr(turn, name) for name in KNOWN}
-        shown.append({"asked": turn.asked, "memories": memories, "answer": said, **knows})
-        if lines:
-            values = {"history": lines, "asked": turn.asked}
-            later.append(question("stage-follow-up", values, _SCORE))
+        hidden = {name: getattr(turn, name) for name in KNOWN}
+        for_judge.append({"asked": turn.asked, "memories": memories, "answer": text, **hidden})
+        if history:
+            values = {"history": history, "asked": turn.asked}
+            follow_ups.append(question("stage-follow-up", values, _SCORE))
     scores = dict.fromkeys(DIMENSIONS[talk.kind], (0.0, 1, failure))
     if not failure:
-        names = SEVERAL if talk.kind == "multi" else SINGLE
-        talked: Json = {"persona": persona, "turns": shown}
-        each = [question("stage-score", {**talked, "dimension": name}, _SCORE) for name in names.values()]
-        answers = yield pair.judge, each + later
-        for name, of in zip(
-            scores, [*([one] for one in answers[: len(each)]), answers[len(each) :]], strict=False
-        ):
-            scores[name] = (sum(one.value or 0 for one in of) / max(1, len(of)), 1, by_judge(of))
+        dimensions = SEVERAL if talk.kind == "multi" else SINGLE
+        interview: Json = {"persona": persona, "turns": for_judge}
+        of_whole: list[Question[int]] = []
+        for dimension in dimensions.values():
+            of_whole.append(question("stage-score", {**interview, "dimension": dimension}, _SCORE))
+        answers = pair.judge.ask_all([*of_whole, *follow_ups])
+        for name, scored in zip(dimensions, answers, strict=False):
+            scores[name] = _mean_score([scored])
+        if FOLLOW_UP in scores:
+            scores[FOLLOW_UP] = _mean_score(answers[len(of_whole) :])
     return {
         "id": f"{setting}/{talk.id}",
         "film": film.id,
@@ -554,6 +588,11 @@ def _interview(
         "turns": turns,
         "scores": scores,
     }
+
+
+def _mean_score(answers: Sequence[Answer[int]]) -> tuple[float, int, str]:
+    """The mean of these scores, of which one that failed is 0; that it counts once; and what failed."""
+    return sum(answer.value or 0 for answer in answers) / max(1, len(answers)), 1, by_judge(answers)
 
 
 def _persona_values(role: StageRole) -> Json:

@@ -33,17 +33,14 @@ from shotad.evaluation.metrics.judge import (
     Judge,
     Part,
     Question,
-    Steps,
     Unreadable,
-    alone,
     checked_prompts,
-    in_groups,
     listing,
+    map_items,
     question,
     text_part,
-    worked,
 )
-from shotad.evaluation.metrics.judged import STORY_LINES
+from shotad.evaluation.metrics.judged import in_passages
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
 from shotad.evaluation.report.table import NONE
 from shotad.evaluation.store import MetricContext
@@ -169,7 +166,7 @@ def _of_predictions(path: Path, system: str) -> Iterator[StepScript]:
     for film, rows in films.items():
         if all(row.start is not None for row in rows):
             rows.sort(key=lambda row: row.start or 0.0)
-        for group in in_groups(rows, STORY_LINES):
+        for group in in_passages(rows):
             ends = f"{group[0].id or group[0].where} to {group[-1].id or group[-1].where}"
             name = f"{film}, {ends}" if film else ends
             yield _ad(name, system, _said(row.text for row in group))
@@ -206,29 +203,30 @@ GoldAnswers = Mapping[str, Answer[tuple[str, ...]]]
 """The good answer to each task by its id, or why there is none."""
 
 
-def synthesize(scripts: Sequence[StepScript], judge: Judge, context: MetricContext) -> GoldAnswers:
+def synthesize(scripts: Sequence[StepScript], judge: Judge) -> GoldAnswers:
     """A good answer to each task, learned from all its scripts, those that are judged by it included: the
     best list of steps, of at most eight, or twice the longest."""
     tasks: dict[str, list[StepScript]] = {}
     for script in scripts:
         if script.steps:
             tasks.setdefault(script.id, []).append(script)
-    asked = []
-    for those in tasks.values():
-        shown = those[:EXAMPLES]
-        most = max(8, 2 * max(len(script.steps) for script in shown))
-        values = {**task_of(shown[0]), "lists": [script.steps for script in shown], "most": most}
-        parts, room = {"steps": listing(most)}, STEP_TOKENS * (most + 1)
-        asked.append(alone(judge, question("steps-synthesis", values, parts, tokens=room)))
-    return dict(zip(tasks, worked("Writing good answers", "tasks", asked, context), strict=True))
+
+    def write(examples: Sequence[StepScript]) -> Answer[tuple[str, ...]]:
+        return judge.ask(synthesis_question(examples[:EXAMPLES]))
+
+    answers = map_items(write, list(tasks.values()), [judge], "Writing good answers", "tasks")
+    return dict(zip(tasks, answers, strict=True))
+
+
+def synthesis_question(examples: Sequence[StepScript]) -> Question[tuple[str, ...]]:
+    """What are the best steps for a task of which these scripts were written?"""
+    most = max(8, 2 * max(len(script.steps) for script in examples))
+    values = {**task_of(examples[0]), "lists": [script.steps for script in examples], "most": most}
+    return question("steps-synthesis", values, {"steps": listing(most)}, tokens=STEP_TOKENS * (most + 1))
 
 
 def judge_scripts(
-    scripts: Sequence[StepScript],
-    mechanism: Mechanism,
-    judge: Judge,
-    gold: GoldAnswers,
-    context: MetricContext,
+    scripts: Sequence[StepScript], mechanism: Mechanism, judge: Judge, gold: GoldAnswers
 ) -> list[Json]:
     """What the judge says of each script, in order, as JSON; the critic compares with ``gold``.
 
@@ -236,40 +234,49 @@ def judge_scripts(
     the share that hold (the paper's Figure 9). ``reasons`` are the agents' own words, ``unread`` says why an
     answer could not be read, by agent.
     """
-    asked = [_verdict(script, mechanism, judge, gold) for script in scripts]
-    return list(worked(f"Judging steps by {', '.join(mechanism)}", "scripts", asked, context))
+
+    def judge_script(script: StepScript) -> Json:
+        return _verdict(script, mechanism, judge, gold)
+
+    title = f"Judging steps by {', '.join(mechanism)}"
+    return list(map_items(judge_script, scripts, [judge], title, "scripts"))
 
 
-Told = tuple[Mapping[str, bool], str]
-"""Which criteria hold, and why."""
+AgentVerdict = tuple[Mapping[str, bool], str]
+"""Which criteria hold by an agent, and why."""
 
 
-def _verdict(script: StepScript, mechanism: Mechanism, judge: Judge, gold: GoldAnswers) -> Steps[Json]:
-    told, unread = dict[str, Told](), dict[str, str]()
+def _verdict(script: StepScript, mechanism: Mechanism, judge: Judge, gold: GoldAnswers) -> Json:
+    """Ask the agents about a script; see `judge_scripts`."""
+    verdicts: dict[str, AgentVerdict] = {}
+    unread: dict[str, str] = {}
     holds: dict[str, bool | None] = dict.fromkeys(_criteria(script, CRITERIA), False)
     if script.steps:
-        agents = {agent: _criteria(script, names) for agent, names in mechanism.items()}
-        good = gold[script.id]
-        if good.value is None and CRITIC in agents:
-            unread[CRITIC] = f"there is no good answer to compare with: {good.failure}"
-        asked = {
-            agent: agent_question(agent, names, script, (good.value or ()) if agent == CRITIC else ())
-            for agent, names in agents.items()
-            if agent not in unread
-        }
-        answers = yield judge, list(asked.values())
-        said = dict(zip(asked, answers, strict=True))
-        unread |= {agent: answer.failure for agent, answer in said.items() if answer.value is None}
-        told = {agent: one.value for agent, one in said.items() if one.value is not None}
-        found = {name: held for those, _ in told.values() for name, held in those.items()}
-        holds = {name: found.get(name) for name in holds}
+        questions: dict[str, Question[AgentVerdict]] = {}
+        for agent, names in mechanism.items():
+            standard: Sequence[str] = ()
+            if agent == CRITIC:
+                good_answer = gold[script.id]
+                if good_answer.value is None:
+                    unread[CRITIC] = f"there is no good answer to compare with: {good_answer.failure}"
+                    continue
+                standard = good_answer.value
+            questions[agent] = agent_question(agent, _criteria(script, names), script, standard)
+        answers = judge.ask_all(list(questions.values()))
+        holds = dict.fromkeys(holds, None)
+        for agent, answer in zip(questions, answers, strict=True):
+            if answer.value is None:
+                unread[agent] = answer.failure
+            else:
+                verdicts[agent] = answer.value
+                holds |= answer.value[0]
     return {
         "id": script.id,
         "system": script.system,
         "steps": len(script.steps),
         "score": round(share_held(holds), 9),
         "criteria": holds,
-        "reasons": {agent: reason for agent, (_, reason) in told.items()},
+        "reasons": {agent: reason for agent, (_, reason) in verdicts.items()},
         "unread": unread,
     }
 
@@ -290,12 +297,13 @@ def task_of(script: StepScript) -> dict[str, str]:
 
 def agent_question(
     agent: str, names: Sequence[str], script: StepScript, standard: Sequence[str] = ()
-) -> Question[Told]:
+) -> Question[AgentVerdict]:
     """Do these criteria hold, by this agent? ``standard`` are the steps that the critic compares with."""
     asked = [name.removeprefix("no-") for name in names]
 
-    def read(reason: str, *said: bool) -> Told:
-        return {name: yes != name.startswith("no-") for name, yes in zip(names, said, strict=True)}, reason
+    def read(reason: str, *replies: bool) -> AgentVerdict:
+        holds = {name: yes != name.startswith("no-") for name, yes in zip(names, replies, strict=True)}
+        return holds, reason
 
     values = {
         **task_of(script), "agent": agent, "standard": standard, "steps": script.steps, "questions": asked
@@ -319,31 +327,39 @@ Planted = tuple[int, str, StepScript | str]
 it cannot have this fault."""
 
 
-def plant_faults(
-    scripts: Sequence[StepScript], writer: Judge | None, context: MetricContext
-) -> list[Planted]:
+def plant_faults(scripts: Sequence[StepScript], writer: Judge | None, seed: int) -> list[Planted]:
     """Each kind of fault in each script that has steps: by rules, or by the engine ``writer``.
 
     What a rule draws depends on the seed, the script and the fault alone.
     """
-    found: list[Planted] = []
+    planted: list[Planted] = []
     for fault in FAULTS:
         places = [place for place, script in enumerate(scripts) if script.steps]
         if writer is None or fault not in BY_ENGINE:
-            seed = context.config.seed
-            found += [(place, fault, plant(scripts[place], fault, scripts, seed)) for place in places]
+            for place in places:
+                planted.append((place, fault, plant(scripts[place], fault, scripts, seed)))
             continue
         if fault == "constraint":
-            found += [(p, fault, _NO_CONDITION) for p in places if not scripts[p].constraint]
+            planted += [(place, fault, _NO_CONDITION) for place in places if not scripts[place].constraint]
             places = [place for place in places if scripts[place].constraint]
-        asked = [alone(writer, plant_question(scripts[place], fault)) for place in places]
-        answers = worked(f"Planting faults: {fault}", "scripts", asked, context)
-        for place, answer in zip(places, answers, strict=True):
-            made: StepScript | str = f"the engine did not plant it: {answer.failure}"
-            if answer.value:
-                made = replace(scripts[place], steps=answer.value)
-            found.append((place, fault, made))
-    return found
+        planted += _plant_by_engine(scripts, places, fault, writer)
+    return planted
+
+
+def _plant_by_engine(
+    scripts: Sequence[StepScript], places: Sequence[int], fault: str, writer: Judge
+) -> Iterator[Planted]:
+    """A fault in the scripts at these places, by an engine."""
+
+    def write(place: int) -> Answer[tuple[str, ...]]:
+        return writer.ask(plant_question(scripts[place], fault))
+
+    answers = map_items(write, places, [writer], f"Planting faults: {fault}", "scripts")
+    for place, answer in zip(places, answers, strict=True):
+        if answer.value:
+            yield place, fault, replace(scripts[place], steps=answer.value)
+        else:
+            yield place, fault, f"the engine did not plant it: {answer.failure}"
 
 
 def plant(script: StepScript, fault: str, scripts: Sequence[StepScript], seed: int) -> StepScript | str:
@@ -633,25 +649,30 @@ def evaluate_steps(
     prompts = checked_prompts("steps")
     judge, seed = Judge(name, context), context.config.seed
     writer = Judge(planted, context) if planted not in ("", RULES) else None
-    known, unknown = _joined(labels, scripts) if labels is not None else ({}, ())
-    gold = synthesize(scripts, judge, context)
+    used_labels, not_here = _joined(labels, scripts) if labels is not None else ({}, ())
+    gold = synthesize(scripts, judge)
     mechanisms = {"agents": AGENTS, "single": BASELINE} if baseline else {"agents": AGENTS}
-    verdicts = {key: judge_scripts(scripts, who, judge, gold, context) for key, who in mechanisms.items()}
-    plants = plant_faults(scripts, writer, context) if planted else []
-    faulty = [script for _, _, script in plants if isinstance(script, StepScript)]
+    verdicts: dict[str, list[Json]] = {}
+    for key, mechanism in mechanisms.items():
+        verdicts[key] = judge_scripts(scripts, mechanism, judge, gold)
     faults = {}
-    for key, who in mechanisms.items() if planted else ():
-        after = judge_scripts(faulty, who, judge, gold, context)
-        faults[key] = list(fault_figures(plants, verdicts[key], after))
+    if planted:
+        plants = plant_faults(scripts, writer, seed)
+        faulty = [script for _, _, script in plants if isinstance(script, StepScript)]
+        for key, mechanism in mechanisms.items():
+            after = judge_scripts(faulty, mechanism, judge, gold)
+            faults[key] = list(fault_figures(plants, verdicts[key], after))
     identity: Json = {"version": 1, "prompts": prompts, "judge": judge.identity}
     identity |= {"planted": planted or None, "writer": writer.identity if writer else None, "seed": seed}
     return {
         "judge": name,
         "identity": identity,
         "scores": list(_scores(verdicts)),
-        "people": {key: against_people(those, known) for key, those in verdicts.items()} if known else {},
-        "not_here": list(unknown),
+        "people": {key: against_people(of_mechanism, used_labels) for key, of_mechanism in verdicts.items()}
+        if used_labels
+        else {},
+        "not_here": list(not_here),
         "faults": faults,
-        "good_answers": {task: one.value or one.failure for task, one in gold.items()},
+        "good_answers": {task: answer.value or answer.failure for task, answer in gold.items()},
         "verdicts": verdicts,
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -82,12 +83,14 @@ class MetricContext:
 class Store(AbstractContextManager["Store"]):
     """Values by space and key, both text; values are bytes.
 
-    ``path`` None keeps them in memory, for this run. Several processes may use one file.
+    ``path`` None keeps them in memory, for this run. Several threads may use it, and several processes one
+    file.
     """
 
     def __init__(self, path: Path | None = None, *, forget: bool = False) -> None:
         self._path, self._forget = path, forget
         self._known: set[str] = set()
+        self._lock = threading.RLock()
         self._base: sqlite3.Connection | None = None
         self._done("keep what is computed", "Name another file by --cache.")
 
@@ -115,6 +118,11 @@ class Store(AbstractContextManager["Store"]):
         if self._forget:
             self._known.update(f"{space}\0{key}" for _, key, _ in rows)
 
+    def drop(self, space: str, keys: Sequence[str]) -> None:
+        """Forget the values of these keys."""
+        sql = "DELETE FROM kept WHERE space = ? AND key = ?"
+        self._done("be written", "Name another by --cache.", sql, [(space, key) for key in keys])
+
     def filled(
         self, space: str, keys: Mapping[T, str], make: Callable[[list[T]], Iterable[Mapping[T, bytes]]]
     ) -> dict[T, bytes]:
@@ -133,26 +141,33 @@ class Store(AbstractContextManager["Store"]):
     ) -> list[Any]:
         """What comes of ``sql`` with each of ``rows``. A file that turns out to be damaged is renamed and
         started again; its log belongs to it and would damage the next."""
-        try:
+        with self._lock:
             try:
-                return self._tried(sql, rows)
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):
-                    raise
-                self.close()
-                self._base = None
-                if self._path is not None and not _is_ours(self._path):
-                    raise EvaluationError(
-                        f"{self._path} holds something else than what evaluations keep.",
-                        "Name another file by --cache.",
-                    ) from None
-                if self._path is not None:
-                    for part in ("-wal", "-shm"):
-                        self._path.with_name(self._path.name + part).unlink(missing_ok=True)
-                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
-                return self._tried(sql, rows)
-        except (OSError, sqlite3.Error) as error:
-            raise EvaluationError(f"{self._path} cannot {what}: {error}.", hint) from None
+                try:
+                    return self._tried(sql, rows)
+                except sqlite3.DatabaseError as error:
+                    # A thread that comes after `close` finds no damage either.
+                    if isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError):
+                        raise
+                    self._set_aside()
+                    return self._tried(sql, rows)
+            except (OSError, sqlite3.Error) as error:
+                raise EvaluationError(f"{self._path} cannot {what}: {error}.", hint) from None
+
+    def _set_aside(self) -> None:
+        """Rename a damaged file. Raises EvaluationError for one that somebody else made."""
+        self.close()
+        self._base = None
+        if self._path is None:
+            return
+        if not _is_ours(self._path):
+            raise EvaluationError(
+                f"{self._path} holds something else than what evaluations keep.",
+                "Name another file by --cache.",
+            ) from None
+        for part in ("-wal", "-shm"):
+            self._path.with_name(self._path.name + part).unlink(missing_ok=True)
+        self._path.replace(self._path.with_name(self._path.name + ".damaged"))
 
     def _tried(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
         if self._base is None:
@@ -211,10 +226,14 @@ _GROUP = 4
 
 
 class VectorService:
-    """Unit vectors of texts by the model of ``measures.embedding``, each text counted once for all runs."""
+    """Unit vectors of texts by the model of ``measures.embedding``, each text counted once for all runs.
+
+    May be called by several threads: one at a time counts.
+    """
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
+        self._lock = threading.Lock()
         self._settings = context.settings.embedding
         check_installed()
 
@@ -236,13 +255,14 @@ class VectorService:
         unique = list(dict.fromkeys(cut))
         if not unique:
             return np.zeros((0, 0), np.float32)
-        values = self._context.counted(
-            f"vectors/{key_of(self.identity, prompt)}",
-            unique,
-            "Comparing by meaning",
-            VECTORS_AT_ONCE * _GROUP,
-            lambda new: [vector.tobytes() for vector in self._embedder.of(new, prompt=prompt)],
-        )
+        with self._lock:
+            values = self._context.counted(
+                f"vectors/{key_of(self.identity, prompt)}",
+                unique,
+                "Comparing by meaning",
+                VECTORS_AT_ONCE * _GROUP,
+                lambda new: [vector.tobytes() for vector in self._embedder.of(new, prompt=prompt)],
+            )
         table = np.stack([np.frombuffer(values[text], np.float32) for text in unique])
         places = {text: place for place, text in enumerate(unique)}
         return table if len(cut) == len(unique) else table[[places[text] for text in cut]]

@@ -37,11 +37,10 @@ from shotad.evaluation.metrics.judge import (
     Pair,
     Part,
     Question,
-    Steps,
     Unreadable,
+    map_items,
     question,
     word,
-    worked,
 )
 from shotad.evaluation.report.intervals import FEWEST, Span, Unit, span_of
 from shotad.evaluation.report.table import percent, signed, span_words
@@ -177,16 +176,15 @@ def evaluate_story(
     answers: dict[str, tuple[Answered, ...]] = {}
     given, left_out = _given(films, questions, conditions, seed)
     for name, lines in given.items():
-        shown = {film: [plain_line(one) for one in those] for film, those in lines.items()}
-        asked = [_answered(one, lines[one.film], shown[one.film], tries, pair, seed) for one in questions]
-        answers[name] = tuple(worked(f"Asking with {CONDITIONS[name]}", "questions", asked, context))
+        answers[name] = _answer_all(questions, name, lines, tries, pair, seed)
         if name == "nothing":
-            blind = sum(one.share for one in answers[name]) / len(questions)
+            blind = sum(answered.share for answered in answers[name]) / len(questions)
             examination = _examined(questions, blind, anyway=anyway)
     sampling = SAMPLING.model_dump() if tries > 1 else None
     identity = {**pair.identity, "tries": tries, "sampling": sampling}
     unit = context.settings.report.unit
-    used = tuple(film for film in films if any(one.film == film.name for one in questions))
+    names = {story_question.film for story_question in questions}
+    used = tuple(film for film in films if film.name in names)
     return Story(used, answers, examination, left_out, tries, unit, identity)
 
 
@@ -236,35 +234,62 @@ def _given(
     return here, left_out
 
 
+def _answer_all(
+    questions: Sequence[StoryQuestion],
+    condition: str,
+    lines: Mapping[str, Elements],
+    tries: int,
+    pair: Pair,
+    seed: int,
+) -> tuple[Answered, ...]:
+    """The questions answered under a condition, from the lines of each film."""
+    shown = {film: [plain_line(element) for element in elements] for film, elements in lines.items()}
+
+    def answer(story_question: StoryQuestion) -> Answered:
+        return _answered(
+            story_question, lines[story_question.film], shown[story_question.film], tries, pair, seed
+        )
+
+    title = f"Asking with {CONDITIONS[condition]}"
+    return tuple(map_items(answer, questions, pair.judges, title, "questions"))
+
+
 def _answered(
-    asked: StoryQuestion, lines: Elements, shown: Sequence[str], tries: int, pair: Pair, seed: int
-) -> Steps[Answered]:
-    """A question, asked so many times; equal answers to an open one are judged once."""
-    answers = yield pair.actor, [_asked(asked, shown, draw, tries, seed) for draw in range(tries)]
-    said = () if asked.options else dict.fromkeys(answer.value[0] for answer in answers if answer.value)
-    checks = [answer_check(asked.text, asked.answer, asked.reason, one) for one in said]
-    verdicts = dict(zip(said, (yield pair.judge, checks), strict=True))
-    found = []
+    story_question: StoryQuestion, lines: Elements, shown: Sequence[str], tries: int, pair: Pair, seed: int
+) -> Answered:
+    """A question, story_question so many times; equal answers to an open one are judged once."""
+    answers = pair.actor.ask_all(
+        [_question_of_try(story_question, shown, draw, tries, seed) for draw in range(tries)]
+    )
+    verdicts: dict[str, Answer[bool]] = {}
+    if not story_question.options:
+        texts = list(dict.fromkeys(answer.value[0] for answer in answers if answer.value))
+        checks = [
+            answer_check(story_question.text, story_question.answer, story_question.reason, text)
+            for text in texts
+        ]
+        verdicts = dict(zip(texts, pair.judge.ask_all(checks), strict=True))
+    records = []
     for answer in answers:
         text, places = answer.value or ("", ())
-        checked = verdicts.get(text, Answer(text == asked.answer, answer.failure))
-        right = answer.value is not None and bool(checked.value)
+        verdict = verdicts.get(text, Answer(text == story_question.answer, answer.failure))
+        is_right = answer.value is not None and bool(verdict.value)
         rests_on = tuple(lines[place].cue for place in places if lines[place].cue)
-        found.append({"said": text, "right": right, "rests_on": rests_on, "failure": checked.failure})
-    return Answered(asked, tuple(found))
+        records.append({"said": text, "right": is_right, "rests_on": rests_on, "failure": verdict.failure})
+    return Answered(story_question, tuple(records))
 
 
-def _asked(
-    asked: StoryQuestion, shown: Sequence[str], draw: int, tries: int, seed: int
+def _question_of_try(
+    story_question: StoryQuestion, shown: Sequence[str], draw: int, tries: int, seed: int
 ) -> Question[tuple[str, tuple[int, ...]]]:
     """A question for the ``draw``-th time: the answer, and the places of its lines, from 0."""
-    options = list(asked.options)
-    random.Random(slot_seed(seed, f"{asked.film}/{asked.id}/{draw}")).shuffle(options)
+    options = list(story_question.options)
+    random.Random(slot_seed(seed, f"{story_question.film}/{story_question.id}/{draw}")).shuffle(options)
     letters = LETTERS[: len(options)]
 
     def read_lines(value: Any, key: str) -> tuple[int, ...]:
         if not isinstance(value, list) or any(
-            type(one) is not int or not 1 <= one <= len(shown) for one in value
+            type(number) is not int or not 1 <= number <= len(shown) for number in value
         ):
             raise Unreadable(f"{key} must be a list of numbers from 1 to {len(shown)}.")
         return tuple(dict.fromkeys(number - 1 for number in value))
@@ -274,7 +299,7 @@ def _asked(
     if options:
         answer = word(dict(choices), f'"<{letters[0]} to {letters[-1]}>"')
     numbers = Part("[<numbers>]", {"type": "array", "items": {"type": "integer"}}, read_lines)
-    values = {"lines": shown, "question": asked.text, "options": choices}
+    values = {"lines": shown, "question": story_question.text, "options": choices}
     parts = {"lines": numbers, "answer": answer}
     made = question("question-answer", values, parts, lambda places, said: (said, places))
     return replace(made, draw=draw, sampling=SAMPLING if tries > 1 else None)

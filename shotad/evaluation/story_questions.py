@@ -33,21 +33,20 @@ from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
     STRING,
     STRINGS,
+    Answer,
     Judge,
     Part,
     Question,
     Unreadable,
-    alone,
     checked_prompts,
     entries_schema,
-    in_groups,
+    map_items,
     question,
     record_in,
     sentence,
     whole_number,
-    worked,
 )
-from shotad.evaluation.metrics.judged import STORY_LINES
+from shotad.evaluation.metrics.judged import in_passages
 from shotad.evaluation.screenplay import Element, described_elements, recorded_speech, said_elements
 from shotad.evaluation.screenplay_files import plain_line, read_screenplay
 from shotad.evaluation.store import MetricContext
@@ -281,23 +280,26 @@ def make_story_questions(
     EvaluationError for a film with neither, EngineError for what stops an engine."""
     checked_prompts("question")
     judge, seed = Judge(engine, context), context.config.seed
-    found: list[StoryQuestion] = []
+
+    def draft(passage: Sequence[Element]) -> Answer[Drafts]:
+        return judge.ask(_drafts(passage))
+
+    questions: list[StoryQuestion] = []
     for film in films:
-        passages = list(in_groups(film.human or film.script, STORY_LINES))
+        passages = list(in_passages(film.human or film.script))
         if not passages:
             what = f"{film.name} has no human AD and no script."
             raise EvaluationError(what, "Name one by --human or --script.")
-        asked = [alone(judge, _drafts(one)) for one in passages]
-        answers = worked(f"Questions on {film.name}", "passages", asked, context)
+        answers = map_items(draft, passages, [judge], f"Questions on {film.name}", "passages")
         count = 0
         for passage, answer in zip(passages, answers, strict=True):
             for text, right, wrong, place in answer.value or ():
                 count += 1
-                name, one, options = f"q{count}", passage[place], [right, *wrong]
+                name, line, options = f"q{count}", passage[place], [right, *wrong]
                 random.Random(slot_seed(seed, f"{film.name}/{name}")).shuffle(options)
-                made = (film.name, name, text, right, tuple(options), one.interval, one.text)
-                found.append(StoryQuestion(*made))
-    return found
+                cells = (film.name, name, text, right, tuple(options), line.interval, line.text)
+                questions.append(StoryQuestion(*cells))
+    return questions
 
 
 def _drafts(passage: Sequence[Element]) -> Question[Drafts]:

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Config, ShotadError, open_file, whole_record
-from shotad.description import ADDED
+from shotad.core import Config, Role, ShotadError, open_file, whole_record
+from shotad.description import ADDED, Attempt, Stage1Answer, Stage2Answer
 from shotad.engines import ENGINES, stage_engines
 from shotad.review.keeping import Watched
 from shotad.review.session import Session
@@ -29,8 +29,8 @@ _FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundin
 """What Stage I is asked about besides people and what they do, by shot scale."""
 
 
-def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterator[Note]:
-    """What the records tell of the line, and what they lack."""
+def of_records(cue: Cue, stage1: Stage1Answer | None, stage2: Stage2Answer | None) -> Iterator[Note]:
+    """What the answers of both stages tell of the line, and what is not recorded."""
     if not cue.slot_id:
         yield note("Stage I and II", "The line belongs to no slot, so no engine was asked about it.")
         return
@@ -42,19 +42,20 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
     if stage1 is None:
         yield note("Stage I", "What Stage I said is not recorded.")
     else:
-        for section in (_grammar_notes, _people_notes):
-            with suppress(*_BROKEN):  # a record that a person has changed
-                yield from list(section(stage1))
-        yield from _tries("Stage I", stage1)
+        yield from _grammar_notes(stage1)
+        yield from _people_notes(stage1)
+        yield from _tries("Stage I", stage1.attempts)
     if stage2 is None:
         yield note("Stage II", "What Stage II answered is not recorded.")
     else:
-        with suppress(*_BROKEN):
-            unseen = sorted((stage2.get("unseen") or {}).items(), key=lambda one: int(one[0]))
-            told = [f"Candidate {int(at) + 1}: {'; '.join(map(str, said))}." for at, said in unseen if said]
-            if told:
-                yield note("Not seen in the frames at a second look", " ".join(told))
-        yield from _tries("Stage II", stage2)
+        unseen = [
+            f"Candidate {number}: {'; '.join(candidate.unseen)}."
+            for number, candidate in enumerate(stage2.candidates, 1)
+            if candidate.unseen
+        ]
+        if unseen:
+            yield note("Not seen in the frames at a second look", " ".join(unseen))
+        yield from _tries("Stage II", stage2.attempts)
     if cue.provenance is not None:
         made = cue.provenance
         makers = "; ".join(str(maker) for maker in made.makers)
@@ -62,21 +63,21 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
         yield note("Settings that reproduce this line", f"{makers}; prompts {prompts}; seed {made.seed}.")
 
 
-def _grammar_notes(record: Record) -> Iterator[Note]:
+def _grammar_notes(stage1: Stage1Answer) -> Iterator[Note]:
     """Threads and shot scales, with the shots called by the numbers painted on them."""
-    shots = [row["number"] for row in record["shots"]]
-    current = [row["number"] for row in record["shots"] if row["role"] == "current"]
-    told = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
+    shots = [shot.number for shot in stage1.shots]
+    current = [shot.number for shot in stage1.shots if shot.role is Role.CURRENT]
+    sentences = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
     # Without letters: those of the film's threads, which the time line shows, may be others.
-    threads = map(_shots, record["threads"])
-    told += [f"{first(shots)} are one thread: the camera comes back." for shots in threads]
-    scales = [f"shot {number}: {scale}" for number, scale in record["scales"].items()]
+    for thread in stage1.threads:
+        sentences.append(f"{first(_shots(thread))} are one thread: the camera comes back.")
+    scales = [f"shot {number}: {scale.value}" for number, scale in stage1.scales.items()]
     if scales:
-        told.append(f"Shot scales: {', '.join(scales)}.")
-    if record.get("factors"):
-        asked = [_FACTORS.get(factor, factor) for factor in record["factors"]]
-        told.append(f"At such a distance the engine is asked about {' and '.join(asked)} too.")
-    yield note("Film grammar", " ".join(told))
+        sentences.append(f"Shot scales: {', '.join(scales)}.")
+    if stage1.factors:
+        factors = [_FACTORS.get(factor, factor) for factor in stage1.factors]
+        sentences.append(f"At such a distance the engine is asked about {' and '.join(factors)} too.")
+    yield note("Film grammar", " ".join(sentences))
 
 
 def _shots(numbers: Sequence[int]) -> str:
@@ -89,22 +90,24 @@ def _shots(numbers: Sequence[int]) -> str:
     return f"shots {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
-def _people_notes(record: Record) -> Iterator[Note]:
-    seen = dict.fromkeys(str(row["called"]) for row in record.get("characters", ()))
-    heard = dict.fromkeys(str(row["name"]) for row in record.get("heard", ()))
-    invented = [str(name) for name in record.get("invented", ())]
-    notes = {"Recognised": seen, "Names heard near by": heard, "Named by the model alone": invented}
-    yield from (note(title, f"{', '.join(names)}.") for title, names in notes.items() if names)
+def _people_notes(stage1: Stage1Answer) -> Iterator[Note]:
+    names_by_title = {
+        "Recognised": [person.called for person in stage1.people],
+        "Names heard near by": [heard.name for heard in stage1.heard],
+        "Named by the model alone": list(stage1.invented),
+    }
+    for title, names in names_by_title.items():
+        if names:
+            yield note(title, f"{', '.join(dict.fromkeys(names))}.")
 
 
-def _tries(stage: str, record: Record) -> Iterator[Note]:
+def _tries(stage: str, attempts: Sequence[Attempt]) -> Iterator[Note]:
     """How often an engine was asked, and what was wrong with its answers."""
-    tries = record.get("tries")
-    if not isinstance(tries, list) or len(tries) < 2:
+    if len(attempts) < 2:
         return
-    wrong = [str(text) for one in tries if isinstance(one, Mapping) for text in one.get("complaints", ())]
-    times = "twice" if len(tries) == 2 else f"{len(tries)} times"
-    why = f" What was wrong: {' '.join(dict.fromkeys(wrong))}" if wrong else ""
+    complaints = [complaint for attempt in attempts for complaint in attempt.complaints]
+    times = "twice" if len(attempts) == 2 else f"{len(attempts)} times"
+    why = f" What was wrong: {' '.join(dict.fromkeys(complaints))}" if complaints else ""
     yield note(f"{stage} was asked {times}", f"The answer with the fewest faults was taken.{why}")
 
 
@@ -139,38 +142,54 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
     tries = records_of(session.folder / "redo.jsonl").all(slot) if slot else ()
     # What both stages recorded of the line: in the redo that it comes from, else in the run
     own = next((row for row in reversed(tries) if row.get("after") and row["after"] == cue.text), None)
-    stage1, stage2 = (None, None) if own is None else (own.get("stage1"), own.get("stage2"))
-    if own is None and slot:
-        files = (session.folder / f"{stage}.jsonl" for stage in ("stage1", "stage2"))
-        stage1, stage2 = (records_of(file).last(slot) for file in files)
+    stage1: Stage1Answer | None = None
+    stage2: Stage2Answer | None = None
+    if own is not None:
+        stage1, stage2 = stage1_answer(own.get("stage1")), stage2_answer(own.get("stage2"))
+    elif slot:
+        stage1 = stage1_answer(records_of(session.folder / "stage1.jsonl").last(slot))
+        stage2 = stage2_answer(records_of(session.folder / "stage2.jsonl").last(slot))
     return {
         "id": cue.id,
         "stage1": None if stage1 is None else stage1_view(stage1),
         "stage2": None if stage2 is None else stage2_view(stage2),
-        "explanation": str((stage1 or {}).get("explanation") or ""),
+        "explanation": "" if stage1 is None else stage1.description.explanation,
         "made": made_by(cue),
         "notes": [*_of_line(cue), *of_records(cue, stage1, stage2)],
         "history": [redo_view(row) for row in tries],
     }
 
 
-def stage1_view(record: Record) -> dict[str, Any]:
+def stage1_answer(record: Any) -> Stage1Answer | None:
+    """What Stage I answered, from its record; None where there is none, or a person has broken it."""
+    with suppress(*_BROKEN):
+        return Stage1Answer.from_json(record)
+    return None
+
+
+def stage2_answer(record: Any) -> Stage2Answer | None:
+    """What Stage II answered, from its record; None where there is none, or a person has broken it."""
+    with suppress(*_BROKEN):
+        return Stage2Answer.from_json(record)
+    return None
+
+
+def stage1_view(stage1: Stage1Answer) -> dict[str, Any]:
     """What Stage I said: its steps, and the whole as text; why there is nothing, where it failed."""
-    found = record.get("steps")
-    rows = found.items() if isinstance(found, Mapping) else ()
-    steps = [{"title": str(head), "text": str(text)} for head, text in rows]
-    text = "\n".join(f"{number}. {step['title']}: {step['text']}" for number, step in enumerate(steps, 1))
-    if record.get("error"):
-        text = f"Stage I failed: {record['error']}"
-    return {"text": text or str(record.get("raw") or ""), "engine": _engine(record), "steps": steps}
+    description = stage1.description
+    steps = [{"title": heading, "text": text} for heading, text in description.steps.items()]
+    text = description.text or description.raw
+    if stage1.error is not None:
+        text = f"Stage I failed: {stage1.error}"
+    return {"text": text, "engine": engine_title(stage1.maker.engine, stage1.maker.model), "steps": steps}
 
 
-def stage2_view(record: Record) -> dict[str, Any]:
+def stage2_view(stage2: Stage2Answer) -> dict[str, Any]:
     """What Stage II answered, letter for letter."""
-    raw = str(record.get("raw") or "")
-    if record.get("error"):
-        raw = f"Stage II failed: {record['error']}" + (f"\n{raw}" if raw else "")
-    return {"raw": raw, "engine": _engine(record)}
+    raw = stage2.raw
+    if stage2.error is not None:
+        raw = f"Stage II failed: {stage2.error}" + (f"\n{raw}" if raw else "")
+    return {"raw": raw, "engine": engine_title(stage2.maker.engine, stage2.maker.model)}
 
 
 def redo_view(row: Record) -> dict[str, Any]:
@@ -198,13 +217,6 @@ def made_by(cue: Cue) -> str:
     if cue.edited is not None and cue.edited.source == REDO:
         told += ", again on request"
     return f"{told}."
-
-
-def _engine(record: Record) -> str:
-    maker = record.get("maker")
-    if not isinstance(maker, Mapping):
-        return str(record.get("engine") or "")
-    return engine_title(str(maker.get("engine", "")), str(maker.get("model", "")))
 
 
 def _of_line(cue: Cue) -> Iterator[Note]:

@@ -28,10 +28,12 @@ from shotad.core import (
     OverlaySettings,
     Presence,
     ReviewError,
+    Role,
     Sighting,
     WorkFolder,
     WorkFolderError,
     inner_folder,
+    key_of,
     parse_json,
     quoted,
     read_file,
@@ -39,7 +41,7 @@ from shotad.core import (
 )
 from shotad.description import CHARACTERS, FACES
 from shotad.film import COLOURS, STILLS, Film, Frames as Reading, fit, jpeg, open_film, paint, vlm_size
-from shotad.review.details import records_of
+from shotad.review.details import records_of, stage1_answer
 from shotad.review.keeping import Watched
 from shotad.review.session import Session
 from shotad.sight import FaceTrack, from_row
@@ -99,14 +101,13 @@ class FrameNote:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one slot's record says. ``record`` is its key; ``overlay`` None: its frames were seen as they
+    """What one slot's record says. ``record`` is its hash; ``overlay`` None: its frames were seen as they
     are; ``marks`` are those of the people on them, by id, in words; ``redone``: only a redo has looked."""
 
     record: str
     notes: tuple[FrameNote, ...]
     current: frozenset[int]
     overlay: Label | None
-    size: tuple[int, int] | None
     marks: Mapping[str, str]
     redone: bool
 
@@ -254,7 +255,7 @@ class Frames:
                 cast = tuple(Character(name, name, name) for name in names)
                 presence = Presence(cast, tuple(names), (), {name: known[name] for name in names}, found)
         height, width = image.shape[:2]
-        size = seen.size or vlm_size(width, height, config.frames)
+        size = vlm_size(width, height, config.frames)
         one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([note.shot], np.int64))
         marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
         painted: Image = paint(one, marks, current=seen.current, presence=presence).images[0]
@@ -291,30 +292,28 @@ class Frames:
 
 
 def _seen_in(record: Any, *, redone: bool) -> Seen | None:
-    """None for a record that a person has broken, or none at all."""
-    try:
-        overlay, size = record.get("overlay"), record.get("frame_size")
-        notes = []
-        for row in record["shots"]:
-            scale = record["scales"].get(str(row["number"]))
-            about = int(row["number"]), int(row["shot"]), str(row["role"]), scale
-            notes += [FrameNote(0, float(second), *about) for second in row["seconds"]]
-        step = -(-len(notes) // SHOWN)
-        shown = [not at % step or not at or notes[at - 1].shot != note.shot for at, note in enumerate(notes)]
-        return Seen(
-            record=str(record["key"]),
-            notes=tuple(
-                replace(note, number=i + 1, shown=shown[i], painted=overlay is not None)
-                for i, note in enumerate(notes)
-            ),
-            current=frozenset(int(row["number"]) for row in record["shots"] if row["role"] == "current"),
-            overlay=_LABELS[_LABELS.index(overlay)] if overlay is not None else None,
-            size=(int(size[0]), int(size[1])) if size else None,
-            marks={str(row["id"]): str(row["mark"]) for row in record.get("characters", ()) if row["mark"]},
-            redone=redone,
-        )
-    except _BROKEN:
+    """What a record of Stage I says was seen; None for one that a person has broken, or none at all."""
+    stage1 = stage1_answer(record)
+    if stage1 is None or stage1.overlay not in (*_LABELS, None):
         return None
+    notes = []
+    for shot in stage1.shots:
+        scale = stage1.scales.get(shot.number)
+        about = shot.number, shot.index, shot.role.value, scale.value if scale else None
+        notes += [FrameNote(0, second, *about) for second in shot.seconds]
+    step = -(-len(notes) // SHOWN)
+    shown = [not at % step or not at or notes[at - 1].shot != note.shot for at, note in enumerate(notes)]
+    return Seen(
+        record=key_of(record),
+        notes=tuple(
+            replace(note, number=at + 1, shown=shown[at], painted=stage1.overlay is not None)
+            for at, note in enumerate(notes)
+        ),
+        current=frozenset(shot.number for shot in stage1.shots if shot.role is Role.CURRENT),
+        overlay=stage1.overlay,
+        marks={person.id: person.mark for person in stage1.people if person.mark},
+        redone=redone,
+    )
 
 
 def _named(path: Path) -> Mapping[int, list[tuple[Triple, str | None]]]:

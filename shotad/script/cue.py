@@ -243,6 +243,21 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
+class Translation:
+    """Which line a cue is the translation of, and what an engine made of it.
+
+    ``line`` is that line, ``text`` its whole translation, before it was cut to fit; empty where none could be
+    used. ``terms`` is a hash of all else that can change it: its time, names, settings, the engine.
+    ``failures`` is how many runs one after the other found none.
+    """
+
+    line: str
+    text: str
+    terms: str
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Cue:
     """A line with all that is known of it.
 
@@ -251,7 +266,7 @@ class Cue:
     None while the line is the machine's. ``spoken_length`` is in seconds, estimated or measured.
     ``fit_steps`` say how it was made to fit. ``seen_from`` is the second from which the machine's line may
     start so that nothing in it is told before it is seen; None where that is not known. ``doubted`` is
-    how sure the machine was of its words.
+    how sure the machine was of its words. ``translation`` is None for a line of a track in its own language.
     """
 
     id: str
@@ -272,6 +287,7 @@ class Cue:
     accepted: Accepted | None = None
     seen_from: float | None = None
     doubted: Doubt | None = None
+    translation: Translation | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):

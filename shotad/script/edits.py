@@ -232,6 +232,7 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
         provenance=cue.provenance if _is_own_choice(cue) or earlier else fresh.provenance,
         seen_from=fresh.seen_from if tells else cue.seen_from,
         doubted=fresh.doubted if blank or fresh.text == cue.text else cue.doubted,
+        translation=fresh.translation,
     )
 
 

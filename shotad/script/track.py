@@ -42,6 +42,7 @@ from shotad.script.cue import (
     EditField,
     Maker,
     Provenance,
+    Translation,
     Voiced,
     clean_text,
     hand_id,
@@ -64,7 +65,7 @@ EMPTIED = "emptied by a person"
 _KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
     "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "doubt",
-    "stamp",
+    "translation", "stamp",
 )  # fmt: skip
 
 
@@ -106,6 +107,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "candidates": list(cue.candidates),
         "machine": derived,
         "provenance": asdict(cue.provenance) if cue.provenance else None,
+        **({"translation": asdict(cue.translation)} if cue.translation else {}),
         **({"voiced": spoken} if spoken else {}),
         **({"accepted": asdict(cue.review)} if cue.review else {}),
         "stamp": "-".join([*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]),
@@ -143,6 +145,7 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             accepted=fields.made(Accepted, raw, "accepted", where, by=str, stamp=str),
             seen_from=None if raw.get("seen_from") is None else fields.number(raw, "seen_from", where),
             doubted=fields.made(Doubt, raw, "doubt", where, value=float, reasons=list, stamp=str),
+            translation=_translation(fields, raw, where),
         ),
         where,
     )
@@ -217,6 +220,13 @@ def _provenance(fields: Fields, raw: Mapping[str, Any], where: str) -> Provenanc
         return Provenance(tuple(read_maker(fields, m) for m in given), prompt_hash, seed or 0)
 
     return fields.made(make, raw, "provenance", where, makers=None, prompt_hash=str, seed=int)
+
+
+def _translation(fields: Fields, raw: Mapping[str, Any], where: str) -> Translation | None:
+    def make(failures: int | None, **texts: str) -> Translation:
+        return Translation(**texts, failures=failures or 0)
+
+    return fields.made(make, raw, "translation", where, line=str, text=str, terms=str, failures=int)
 
 
 T = TypeVar("T")

@@ -26,7 +26,6 @@ from shotad.core import (
     Interval,
     MissingLines,
     OtherFilm,
-    RecordLog,
     ShotadError,
     WorkFolder,
     WorkFolderError,
@@ -431,11 +430,6 @@ def track_name(tag: str) -> str:
     return f"track.{tag}.json"
 
 
-def log_name(tag: str) -> str:
-    """Of the answers: ``translate.de.jsonl``."""
-    return f"translate.{tag}"
-
-
 def is_translation(path: Path, track: Track) -> bool:
     """Whether a track's file is one that stands beside a film's own, with scripts of its own."""
     return path.name == track_name(track.language)
@@ -494,21 +488,29 @@ def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:
     try:
         for name in (TRACK, track_name(track.translated_from)) if track.translated_from else ():
             path = folder.path / name
-            found = load_track(path) if path.is_file() else None
-            if found is not None and found.language == track.translated_from:
-                source = with_edited_scripts(found, folder)[0] if name == TRACK else found
+            candidate = load_track(path) if path.is_file() else None
+            if candidate is not None and candidate.language == track.translated_from:
+                source = with_edited_scripts(candidate, folder)[0] if name == TRACK else candidate
                 break
     except ShotadError:
         return ()  # whoever works with it is told what is wrong with it
-    log = folder.path / f"{log_name(track.language)}.jsonl"
-    if source is None or not log.is_file():
+    if source is None or not any(cue.translation for cue in track.cues):
         return ()
-    asked = {(record.get("slot"), record.get("line")) for record in RecordLog(log).records()}
-    now = {cue.id: " ".join(cue.text.split()) for cue in source.heard}
-    own = {cue.id for cue in track.cues if cue.edited is not None and cue.machine is None}
-    retold = [name for name, text in now.items() if (name, text) not in asked]
-    gone = [cue.id for cue in track.heard if cue.id not in now and cue.id not in own]
-    return tuple(sorted({*retold, *gone}))
+    cues = {cue.id: cue for cue in track.cues}
+    lines = {cue.id: " ".join(cue.text.split()) for cue in source.heard}
+    changed = set()
+    for cue_id, line in lines.items():
+        cue = cues.get(cue_id)
+        # Of a person's own line nobody knows what it translates.
+        is_by_person = cue is not None and cue.translation is None and cue.edited is not None
+        translated = cue.translation.line if cue is not None and cue.translation is not None else None
+        if translated != line and not is_by_person:
+            changed.add(cue_id)
+    for cue in track.heard:
+        is_by_person = cue.edited is not None and cue.machine is None
+        if cue.id not in lines and not is_by_person:
+            changed.add(cue.id)
+    return tuple(sorted(changed))
 
 
 def outdated_note(track: Track, folder: WorkFolder) -> str | None:

@@ -18,8 +18,9 @@ from cost_measuring import WAYS
 from cost_model import ANSWER1, ANSWER2, UNITS, Asking, by_film, units_of
 
 from shotad.core import Box, Message, SlotSettings
+from shotad.description import CountedRequest
 from shotad.description.engine_pair import Terms
-from shotad.description.estimate import OpenQuestion, estimate
+from shotad.description.estimate import estimate_counted
 from shotad.sight import Face, FaceTrack, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,12 +76,13 @@ ROUND = dict(zip(UNITS, COSTS, strict=True))
 def test_it_reckons_as_the_estimate_of_a_run_does() -> None:
     """One slot, asked about in the same words."""
     prompt = (Message("user", "word " * 400),)
-    looks = OpenQuestion("stage1", prompt, frames=32, width=588, height=252)
-    lines = OpenQuestion("stage2", prompt, awaited_tokens=512)
+    looks = CountedRequest("stage1", prompt, 32, 588, 252, ANSWER1, 512, False)
+    lines = CountedRequest("stage2", prompt, 0, 0, 0, ANSWER2, 256, True)
     terms = Terms("any", lambda width, height, frames: frames * 90)
-    said = [stage.likely for stage in estimate([looks, lines], {"stage1": terms, "stage2": terms})]
+    counted = estimate_counted([looks, lines], [], {"stage1": terms, "stage2": terms})
+    said = [stage.likely for stage in counted]
     words = said[0].word_tokens
-    asked = Asking(words1=words, words2=words)
+    asked = Asking(words1=words, words2=words - ANSWER1)
     assert [one.tokens_in for one in said] == pytest.approx([asked.in1, asked.in2], abs=1)
     assert [one.tokens_out for one in said] == pytest.approx([ANSWER1, ANSWER2], abs=1)
 

@@ -32,27 +32,28 @@ from shotad.batch.ray.cluster import (
     need_ray,
     quiet_data,
 )
-from shotad.batch.ray.rows import Parts, laid_together
+from shotad.batch.ray.rows import Parts, RayRow, columns, laid_together
 from shotad.batch.ray.run import Node, _places, check_nodes, nodes_of, short_of
 from shotad.batch.ray.servers import OwnServer, Pool, stage_engine
-from shotad.batch.ray.steps import PreparedSlots, _Looked, begin_anew
+from shotad.batch.ray.steps import PreparedSlots, Stage1Answers, _Looked, begin_anew
 from shotad.core import (
     Abilities,
     Clip,
     ConfigError,
     EngineError,
+    Identity,
     Message,
     Reply,
     Request,
     ShotadError,
+    Usage,
     UsageError,
     WorkFolder,
     data_root,
     load_config,
 )  # fmt: skip
-from shotad.description import prompt_record
+from shotad.engines import AnswerLog, answer_record
 from shotad.engines.fake import FakeEngine
-from tests.handmade import look
 from tests.media import FilmSpec, make_film
 from tests.shotad_process import PLAIN
 
@@ -228,15 +229,15 @@ def stored(place: Path) -> str:
 
 
 @pytest.mark.parametrize("where", [str, stored])
-def test_parts_are_found_again_by_slot_and_key(where: Callable[[Path], str], tmp_path: Path) -> None:
+def test_parts_are_found_again_by_slot(where: Callable[[Path], str], tmp_path: Path) -> None:
     folder = where(tmp_path)
     parts: Parts = Parts(folder)
-    assert parts.get("s1", "k") is None
+    assert parts.of_slot("s1") == ()
     for number, key, error in ((2, "k2", None), (1, "k1", "none"), (1, "k1", None), (1, "k0", "other")):
         parts.add(f"s{number}", key, {"slot": f"s{number}", "error": error})
     again = Parts(folder)
-    assert again.get("s1", "k1") == {"key": "k1", "slot": "s1", "error": None}
-    assert again.get("s1", "k2") is None
+    assert [record["key"] for record in again.of_slot("s2")] == ["k2"]
+    assert {"key": "k1", "slot": "s1", "error": None} in again.of_slot("s1")
     assert [record["key"] for record in again.records()] == ["k1", "k0", "k2"]
     again.remove()
     assert list(again.records()) == []
@@ -244,32 +245,26 @@ def test_parts_are_found_again_by_slot_and_key(where: Callable[[Path], str], tmp
 
 def test_good_parts_are_laid_where_a_run_looks_for_them(tmp_path: Path) -> None:
     parts = Parts(str(tmp_path / "w"))
-    record = look("s1", end=0.1 + 0.2, raw="été")
-    parts.add("s1", "k1", record)
-    parts.add("s2", "k2", look("s2", error="no answer"))
-    with WorkFolder(tmp_path / "w") as folder, WorkFolder(tmp_path / "one") as one:
-        one.log_of_records("stage1").add("k1", record)
+    good, failed = Reply("été", usage=Usage(1, 2)), Reply("", "error", error="no answer")
+    parts.add("s1", "k1", answer_record("description", "stage1", question("s1"), Identity("e"), good))
+    parts.add("s2", "k2", answer_record("description", "stage1", question("s2"), Identity("e"), failed))
+    with WorkFolder(tmp_path / "w") as folder:
         for _ in range(2):
             assert [bad["slot"] for bad in laid_together(folder, parts)] == ["s2"], "nothing comes twice"
-    assert (tmp_path / "w/stage1.jsonl").read_bytes() == (tmp_path / "one/stage1.jsonl").read_bytes()
+        assert AnswerLog(folder.log_of_records("answers")).get("k1") == good
 
 
 def test_a_slot_that_failed_on_this_run_fails_in_the_same_words_and_asks_nobody() -> None:
     asked, engine = question("s1"), FakeEngine()
-    said = [
-        {"raw": "no", "finish": "stop", "error": None, "usage": {"tokens_in": 3, "tokens_out": 1}},
-        {"raw": "", "finish": "error", "error": "broke", "usage": {"tokens_in": 0, "tokens_out": 0}, "calls": 2},
-    ]  # fmt: skip
+    broke = Reply("", "error", error="broke", calls=2)
     looked = _Looked(engine)
-    looked.failed = {"s1": {"slot": "s1", "prompt": prompt_record(asked.messages), "tries": said}}
+    record = answer_record("description", "stage1", asked, Identity("e"), broke)
+    looked.failed = {("s1", asked.seed): record}
     assert looked.generate([question("s1", "Is a dog seen?")])[0].error is None, "not the question of Stage I"
     first, other = looked.generate([asked, question("s2")])
-    assert (first.text, first.error, first.usage.tokens_in) == ("no", None, 3)
+    assert first == broke
     assert "slot s2" in other.text
-    (second,) = looked.generate([question("s1", "Again, please.")])
-    assert (second.finish, second.error, second.calls) == ("error", "broke", 2)
-    looked.generate([asked])
-    assert engine.calls == 3, "one question besides, another slot, and one attempt more than there were"
+    assert engine.calls == 2, "one question besides, and another slot"
 
 
 # Several servers
@@ -413,8 +408,8 @@ def test_example_settings_can_be_used_and_wrong_ones_are_refused(monkeypatch: py
         need_ray()
 
 
-TOLD = {"stage1.jsonl", "stage1.aside.jsonl", "stage2.jsonl", "done.json"}
-SPOKEN = {"render.json", "shorter.jsonl", "voice/0123456789abcdef.flac"}
+TOLD = {"stage1.jsonl", "stage1.aside.jsonl", "stage2.jsonl", "answers.jsonl", "done.json"}
+SPOKEN = {"render.json", "voice/0123456789abcdef.flac"}
 KEPT = {"track.json", "shots.json", "cast.yaml"}
 
 
@@ -457,11 +452,13 @@ def test_preparing_begins_anew_once_and_one_after_a_lost_attempt_keeps_what_was_
     first = [row.question for row in PreparedSlots(register, RaySettings()).rows(0, job)]
     asked = [question for question in first if question is not None]
     assert asked
-    assert all(question.clip is not None and not question.known for question in asked), "all is asked again"
+    assert all(question.clip is not None and not question.is_described for question in asked), "all again"
     assert done_before(replace(job, force=False)) is None, "who finishes the film would leave it alone"
 
     slot = asked[0].plan.slot.id
-    assert not (tmp_path / "w/stage1.jsonl").exists()
-    Parts(job.folder).add(slot, "told on this run", {"slot": slot, "error": None})
+    assert not (tmp_path / "w/answers.jsonl").exists()
+    row = RayRow(0, slot, replace(job, force=False), asked[0])
+    list(Stage1Answers(register, RaySettings())(columns([row])))
+    assert [record["slot"] for record in Parts(job.folder).records()] == [slot]
     again = [row.question for row in PreparedSlots(register, RaySettings()).rows(0, job)]
-    assert [one.known for one in again if one is not None and one.known] == [("told on this run",)]
+    assert [q.plan.slot.id for q in again if q is not None and q.is_described] == [slot]

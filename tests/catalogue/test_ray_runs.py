@@ -161,11 +161,11 @@ def test_killed_workers_and_broken_films_stop_no_other(
 
 
 def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
-    """The records of all slots but one of a run that is done, as a run that was killed has left them."""
+    """Stage I's answers about all slots but one of a run that is done, as a run that was killed has left them."""
     parts = Parts(str(folder))
-    for line in (done / "stage1.jsonl").read_text().splitlines():
+    for line in (done / "answers.jsonl").read_text().splitlines():
         record = json.loads(line)
-        if record["slot"] != SLOTS[1]:
+        if record["stage"] == "stage1" and record["slot"] != SLOTS[1]:
             parts.add(record["slot"], record.pop("key"), record)
 
 

@@ -130,7 +130,7 @@ def test_records_of_the_folder_are_used(folder: Path) -> None:
     heard = handmade.speech_record(Utterance(Interval(5.5, 8), ""))
     (folder / "speech.json").write_text(readable_json(heard), encoding="utf-8")
     fact = {"shot": 1, "text": "THE MILL", "kind": "title", "first": 20, "last": 22, "sure": 0.9}
-    record = handmade.look("s00020000", start=20.0, end=22.0, notes={"texts": [fact, fact]})
+    record = handmade.look("s00020000", start=20.0, end=22.0, notes={"current": [1], "texts": [fact, fact]})
     (folder / "stage1.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
     assert [rule for rule, _ in found(folder)] == ["T1", "L2", "L4", "L11"]
 

@@ -343,7 +343,7 @@ def test_a_work_folder_of_an_older_format_is_made_again_with_its_edits(
 ) -> None:
     edit(edited / "movie.ad.srt", LATER, texts(edited)[1])
     settings = edited / "settings.json"
-    older = settings.read_text(encoding="utf-8").replace('"schema_version": 2', '"schema_version": 1')
+    older = settings.read_text(encoding="utf-8").replace('"schema_version": 3', '"schema_version": 2')
     settings.write_text(older, encoding="utf-8")
     # Whatever its records hold by now, they are not read.
     for name in ("grammar", "shots", "slots", "speech"):
@@ -356,7 +356,7 @@ def test_a_work_folder_of_an_older_format_is_made_again_with_its_edits(
         shotad("lint", edited),
         shotad("slots", edited.with_suffix(".mp4")),
     ):
-        refused(said, "was made by an older shotad (format 1; this one has 2)", "--force", "--out")
+        refused(said, "was made by an older shotad (format 2; this one has 3)", "--force", "--out")
     assert (kept(edited), settings.read_text(encoding="utf-8")) == (before, older)
     assert describe("--force").code == 0
     assert texts(edited)[:2] == [MINE, LATER]

@@ -1,4 +1,4 @@
-"""Prompts of both stages for a made-up clip, and inquiries about one, driven by answers from a list."""
+"""Prompts of both stages for a made-up clip, and questions about one, answered from a list."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ from shotad.core import (
     Usage,
     load_config,
 )
-from shotad.description import EngineCall, Inquiry, SlotPlan, prompt_block, stage2
+from shotad.description import SlotPlan, describe_clip, prompt_block
 from shotad.description.prompts import stage1_messages, stage2_messages
 from shotad.description.slotplan import Heard
-from shotad.description.stage1 import Stage1Question, stage1_as_seen, stage1_question
+from shotad.description.stage1 import stage1_as_seen
+from shotad.description.stage2 import write_lines
+from shotad.engines import AskingPool, ClipOnDemand
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 ANNOTATION = SHARED / "cmd-ad" / "cmdad_anno.csv"
@@ -124,15 +126,18 @@ def stage2_text(settings: PromptSettings = DEFAULT, **kwargs: object) -> str:
 
 
 class Model:
-    """Who would answer; the tests answer themselves."""
+    """Answers from a list, and keeps what it was asked."""
 
     identity = Identity("model", "m", "1")
 
-    def __init__(self, **abilities: Any) -> None:
+    def __init__(self, *answers: str | Reply, **abilities: Any) -> None:
         self.abilities = Abilities(accepts_images=True, **abilities)
+        self.waiting = [Reply(a, usage=Usage(10, 2)) if isinstance(a, str) else a for a in answers]
+        self.asked: list[Request] = []
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        raise AssertionError("the test answers")
+        self.asked += requests
+        return [self.waiting.pop(0) for _ in requests]
 
 
 def human_ad(every: int) -> list[str]:
@@ -143,12 +148,11 @@ def human_ad(every: int) -> list[str]:
         return [row["text"] for row in csv.DictReader(file)][::every]
 
 
-# Inquiries
+# Questions
 
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
 CLIP = Clip(np.full((4, 144, 256, 3), 90, np.uint8), np.array([7.0, 8, 10, 11]), np.array([0, 0, 1, 1]))
-ENGINE = Model()
 GATE = "Ann opens a gate and walks into the garden."
 
 
@@ -163,53 +167,42 @@ def plan(presence: Presence = NOBODY, *heard: Heard) -> SlotPlan:
 
 
 class Talk:
-    """Drives an inquiry with answers from a list; keeps what was asked."""
+    """What was asked about the slot, and the record of the answers."""
 
-    def __init__(self, inquiry: Inquiry, *answers: str | Reply) -> None:
-        self.turns: list[tuple[EngineCall, ...]] = []
-        self.record: dict[str, Any] = {}
-        waiting = [Reply(a, usage=Usage(10, 2)) if isinstance(a, str) else a for a in answers]
-        try:
-            turns = next(inquiry)
-            while True:
-                self.turns.append(turns)
-                turns = inquiry.send(tuple(waiting.pop(0) for _ in turns))
-        except StopIteration as end:
-            self.record = end.value
-        assert not waiting, f"never asked for: {waiting}"
-
-    @property
-    def asked(self) -> list[Request]:
-        return [turn.request for turns in self.turns for turn in turns]
+    def __init__(self, record: dict[str, Any], engine: Model) -> None:
+        self.record, self.asked = record, engine.asked
+        assert not engine.waiting, f"never asked for: {engine.waiting}"
 
     @property
     def lines(self) -> tuple[str, ...]:
         return tuple(self.record["candidates"])
 
 
-def asked1(presence: Presence = NOBODY, *how: str, engine: Model = ENGINE) -> Stage1Question:
-    return stage1_question(
-        plan(presence, Heard("Max", "spoken", 9.25)), engine, load_config(None, how), "pixels"
-    )
-
-
 def look(*answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY) -> Talk:
-    asked = asked1(presence, *how)
-    return Talk(asked.inquiry(stage1_as_seen(CLIP, asked.plan, ENGINE, asked.config)), *answers)
-
-
-def asked2(
-    presence: Presence = NOBODY, text: str = GATE, *how: str, engine: Model = ENGINE, **more: Any
-) -> stage2.Question:
-    described = Description(SLOT.id, {"Actions": text}, "", "", "model")
-    more = {"looks": engine.identity, **more}
-    return stage2.stage2_question(plan(presence), described, (), engine, load_config(None, how), **more)
+    """Stage I's answer, where its engine gives these."""
+    engine, config = Model(*answers), load_config(None, how)
+    asked = plan(presence, Heard("Max", "spoken", 9.25))
+    seen = stage1_as_seen(CLIP, asked, engine, config)
+    with AskingPool({"stage1": engine}) as pool:
+        answer = describe_clip(pool, asked, config, ClipOnDemand("clip", lambda: seen))
+    return Talk(answer.to_json(), engine)
 
 
 def write(
-    *answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY, text: str = GATE
+    *answers: str | Reply,
+    how: tuple[str, ...] = (),
+    presence: Presence = NOBODY,
+    text: str = GATE,
+    **abilities: Any,
 ) -> Talk:
-    return Talk(asked2(presence, text, *how).inquiry(), *answers)
+    """Stage II's answer about a description of this ``text``, where both engines give these, in turn."""
+    engine, config = Model(*answers, **abilities), load_config(None, how)
+    described = Description(SLOT.id, {"Actions": text}, "", "", "model")
+    asked = plan(presence)
+    clip = ClipOnDemand("clip", lambda: stage1_as_seen(CLIP, asked, engine, config))
+    with AskingPool({"stage1": engine, "stage2": engine}) as pool:
+        answer = write_lines(pool, asked, described, config, clip=clip)
+    return Talk(answer.to_json(), engine)
 
 
 def line(*texts: str) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import Identity, Interval, Reply, Request, ShotadError, Slot, Usage, load_config
+from shotad.core import Abilities, Identity, Interval, Reply, Request, ShotadError, Slot, load_config
 from shotad.description.choice import (
     FittedLine,
     Situation,
@@ -26,6 +25,7 @@ from shotad.description.choice import (
     make_chooser,
     worths,
 )
+from shotad.engines import AskingPool
 from shotad.script import Finding, Fitted, Level
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)
@@ -126,36 +126,31 @@ def test_a_line_that_must_not_be_is_out_however_relevant_and_a_warning_weighs_li
 
 
 class Desk:
-    """An engine with prepared answers, and a log."""
+    """An engine with prepared answers."""
+
+    identity, abilities = Identity("fake", "m", "1"), Abilities()
 
     def __init__(self, *answers: str | Reply) -> None:
         self.answers = list(answers)
         self.requests: list[Request] = []
-        self.log: dict[str, Mapping[str, Any]] = {}
 
-    def ask(self, request: Request) -> Reply:
-        self.requests.append(request)
-        answer = self.answers.pop(0)
-        return answer if isinstance(answer, Reply) else Reply(answer, usage=Usage(100, 5))
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.requests += requests
+        answers = [self.answers.pop(0) for _ in requests]
+        return [answer if isinstance(answer, Reply) else Reply(answer) for answer in answers]
 
-    def keep(self, key: str, record: Mapping[str, Any]) -> None:
-        self.log[key] = json.loads(json.dumps(record))
-
-    def chosen(self, at: Situation, lines: Sequence[FittedLine] = (), revision: str = "1") -> int:
-        who = Identity("fake", "m", revision)
-        return by_engine(self.ask, self.log.get, self.keep, load_config(), who)(lines or CANDIDATES, at)
+    def chosen(self, at: Situation, lines: Sequence[FittedLine] = ()) -> int:
+        with AskingPool({"stage2": self}) as pool:
+            return by_engine(pool, load_config())(lines or CANDIDATES, at)
 
 
 CANDIDATES = [line(GOOD), line(GUN), line(POOR)]
 
 
 @pytest.mark.parametrize("answer", ["I like them all.", Reply("Candidate 3.", "refused")])
-def test_an_answer_without_a_choice_leaves_it_to_the_rules_with_a_note(answer: str | Reply) -> None:
+def test_an_answer_without_a_choice_leaves_it_to_the_rules(answer: str | Reply) -> None:
     desk, at = Desk(answer), situation("Ann opens the drawer.")
-    assert desk.chosen(at) == desk.chosen(at) == by_rules(CANDIDATES, at) == 1
-    (record,) = desk.log.values()
-    assert record["chosen"] is None
-    assert "rules" in record["note"]
+    assert desk.chosen(at) == by_rules(CANDIDATES, at) == 1
 
 
 def test_only_lines_that_may_be_spoken_are_shown_and_one_is_no_question() -> None:
@@ -197,11 +192,11 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("shotad.description.choice.make_embedder", Toy)
     monkeypatch.setattr("shotad.description.choice.check_installed", lambda: None)
-    desk = Desk()
+    pool = AskingPool({"stage2": Desk()})
 
     def chooser(select: str) -> Any:
         config = load_config(None, [f"stage2.select={select}"])
-        return make_chooser(config, desk.ask, desk.log.get, desk.keep, Identity("fake"))
+        return make_chooser(config, pool)
 
     assert chooser("single") is by_rules
     assert chooser("engine")([line(POOR)], situation()) == 0

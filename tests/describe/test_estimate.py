@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from shotad.core import Message, Stage, load_config
-from shotad.description import estimate_json, estimate_lines, used
+from shotad.core import Message, Stage, Usage, load_config
+from shotad.description import CountedRequest, estimate_json, estimate_lines, used_by
 from shotad.description.engine_pair import Terms
-from shotad.description.estimate import OpenQuestion, cost_of, estimate
+from shotad.description.estimate import StageEstimate, cost_of, estimate_counted
 from shotad.description.templates import tokens_in
+from shotad.engines import StageUsage
 from shotad.engines.fake import FakeEngine
 
 ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
 WRITE = (Message("system", "You write lines. " * 10), Message("user", "Condense this. " * 60))
 
 
-def looks(**changes: Any) -> OpenQuestion:
-    return OpenQuestion("stage1", ASKED, **{"frames": 32, "width": 448, "height": 252, **changes})
+def looks(frames: int = 32, *, is_assumed: bool = False) -> CountedRequest:
+    return CountedRequest("stage1", ASKED, frames, 448, 252, 148, 512, is_assumed)
 
 
-def writes(**changes: Any) -> OpenQuestion:
-    return OpenQuestion("stage2", WRITE, **{"answer_tokens": 256, "awaited_tokens": 512, **changes})
+def writes(*, is_assumed: bool = True) -> CountedRequest:
+    return CountedRequest("stage2", WRITE, 0, 0, 0, 26, 256, is_assumed)
+
+
+def estimate(likely: list[CountedRequest], terms: dict[Stage, Terms]) -> list[StageEstimate]:
+    return estimate_counted(likely, likely, terms)
 
 
 def per_frame(width: int, height: int, frames: int) -> int:
@@ -34,25 +37,20 @@ TERMS: dict[Stage, Terms] = {"stage1": PAID, "stage2": PAID}
 
 
 def test_calls_frames_and_their_tokens_are_counted_exactly() -> None:
-    stages = estimate([looks(), looks(frames=20), writes()], TERMS)
+    stages = estimate([looks(), looks(20), writes()], TERMS)
     found = [(one.likely.calls, one.likely.frames, one.likely.frame_tokens) for one in stages]
     assert found == [(2, 52, 52 * 16 * 9), (1, 0, 0)]
 
 
 def test_what_may_happen_at_most_counts_every_repair_and_the_longest_answers() -> None:
-    (once,) = estimate([looks(answer_tokens=512)], TERMS)
-    (thrice,) = estimate([looks(answer_tokens=512, attempts=3)], TERMS)
+    (once,) = estimate([looks()], TERMS)
+    (thrice,) = estimate_counted([looks()], [looks()] * 3, TERMS)
     assert thrice.likely == once.likely
     assert (thrice.most.calls, thrice.most.frames, thrice.most.tokens_out) == (3, 96, 3 * 512)
-    # Repairs repeat the answers before them: one in the second call, two in the third.
-    assert thrice.most.word_tokens >= 3 * once.most.word_tokens + 3 * 512
 
 
-def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said() -> None:
-    whole, awaiting = estimate([writes(awaited_tokens=0)], TERMS), estimate([writes()], TERMS)
-    more = awaiting[0].likely.tokens_in - whole[0].likely.tokens_in
-    assert 100 < more < 200
-    assert awaiting[0].most.tokens_in == whole[0].most.tokens_in + 512
+def test_a_prompt_that_awaits_a_description_is_said_to_be_assumed() -> None:
+    whole, awaiting = estimate([writes(is_assumed=False)], TERMS), estimate([writes()], TERMS)
     assert any("not known before Stage I" in line for line in estimate_lines(awaiting))
     assert not any("not known before Stage I" in line for line in estimate_lines(whole))
 
@@ -83,11 +81,6 @@ PRICED = Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)
 SHARED: dict[Stage, Terms] = {"stage1": Terms("qwen2-vl"), "stage2": PRICED}
 
 
-def record(tokens_in: int, tokens_out: int) -> dict[str, Any]:
-    usage = {"tokens_in": tokens_in, "tokens_out": tokens_out}
-    return {"slot": "s", "usage": usage, "tries": [{"raw": "", "usage": usage}]}
-
-
 def test_only_the_engine_with_prices_costs() -> None:
     config = load_config(None, ("openai.price_in=5", "openai.price_out=5"))
     mixed: dict[Stage, Terms] = {"stage1": PAID, "stage2": Terms.of(FakeEngine(config), config)}
@@ -95,7 +88,11 @@ def test_only_the_engine_with_prices_costs() -> None:
     assert cost_of(likely[1:]) == (0.0, 0.0), "a local engine, whatever the prices"
     assert cost_of(likely) == cost_of(likely[:1])
     assert not any("Cost" in line for line in estimate_lines(estimate([writes()], mixed)))
-    found = used([record(10**6, 10**6)], [record(10**6, 10**5)], SHARED)
+    usage: dict[Stage, StageUsage] = {
+        "stage1": StageUsage(1, Usage(10**6, 10**6)),
+        "stage2": StageUsage(1, Usage(10**6, 10**5)),
+    }
+    found = used_by(usage, SHARED)
     assert found.cost == pytest.approx(3.0)
     assert found.lines() == [
         "Used by Stage I, qwen2-vl: 1 call, 1,000,000 tokens in, 1,000,000 out.",

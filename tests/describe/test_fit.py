@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given, strategies as st
 
-from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request
-from shotad.description.stage2 import Shortener
+from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request, Usage
+from shotad.description import Shortener
+from shotad.engines import AnswerLog, StageUsage
 from shotad.script import Answer, Wish, count_words, fit_spoken
 from tests.describe.prompting import human_ad
 
@@ -124,8 +127,9 @@ class Scripted:
         return answer if isinstance(answer, Reply) else Reply(json.dumps({"ad": answer}))
 
 
-def shortener(engine: Scripted, log: RecordLog | None = None) -> Shortener:
-    return Shortener(engine, Config(), log)
+def shortener(engine: Scripted, folder: Path | None = None) -> Shortener:
+    memory = AnswerLog(RecordLog(folder / "answers.jsonl")) if folder else None
+    return Shortener(engine, Config(), memory)
 
 
 def one(*answers: str | Reply | EngineError, wish: Wish = WISH) -> Answer | None:
@@ -172,18 +176,42 @@ def test_no_line_is_no_answer(bad: Reply) -> None:
     assert one(bad) is None
 
 
-def test_a_failed_call_is_made_again_on_the_next_run(tmp_path: Path) -> None:
+def test_a_failed_call_is_made_again_on_the_next_run_and_no_other(tmp_path: Path) -> None:
     failed = Scripted(Reply("", "error", error="timed out"))
-    assert shortener(failed, RecordLog(tmp_path / "shorter.jsonl"))([WISH]) == [None]
-    well = Scripted("Emo hurries on.")
-    assert shortener(well, RecordLog(tmp_path / "shorter.jsonl"))([WISH]) == [Answer("Emo hurries on.")]
+    assert shortener(failed, tmp_path)([WISH]) == [None]
+    well = Scripted(Reply(json.dumps({"ad": "Emo hurries on."}), usage=Usage(40, 6)))
+    asked = shortener(well, tmp_path)
+    assert asked([WISH]) == asked([WISH]) == [Answer("Emo hurries on.")]
+    assert asked.usage == StageUsage(1, Usage(40, 6))
+    again = shortener(Scripted(), tmp_path)
+    assert again([WISH]) == [Answer("Emo hurries on.")]
+    assert again.usage.calls == 0
 
 
-def test_an_engine_that_stops_is_no_exception_and_is_left_alone() -> None:
-    asked = shortener(engine := Scripted(EngineError("The key is refused.", "Set another.")))
-    assert asked([WISH]) == asked([WISH]) == [None]
+def test_an_engine_that_stops_is_no_exception_and_is_left_alone(tmp_path: Path) -> None:
+    other = replace(WISH, id="s00020000")
+    shortener(Scripted("Emo hurries on."), tmp_path)([WISH])
+    asked = shortener(engine := Scripted(EngineError("The key is refused.", "Set another.")), tmp_path)
+    known = Answer("Emo hurries on.")
+    assert asked([WISH, other]) == asked([other, WISH])[::-1] == [known, None]
     assert "The key is refused." in asked.trouble
     assert engine.calls == 1
+
+
+def test_lines_are_asked_for_side_by_side_and_come_in_order() -> None:
+    class Server(Scripted):
+        def __init__(self) -> None:
+            super().__init__()
+            self.abilities = Abilities(in_flight=3)
+            self.together = threading.Barrier(3, timeout=20)
+
+        def _reply(self, request: Request) -> Reply:
+            self.together.wait()
+            return Reply(json.dumps({"ad": f"Emo hurries on {request.slot_id[-1]} legs."}))
+
+    wishes = [replace(WISH, id=f"s0000000{number}") for number in range(3)]
+    answers = shortener(Server())(wishes)
+    assert [answer and answer.text for answer in answers] == [f"Emo hurries on {n} legs." for n in range(3)]
 
 
 def test_other_languages_are_asked_in_their_own_words() -> None:

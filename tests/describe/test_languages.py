@@ -21,10 +21,10 @@ from shotad.core import (
     languages,
     load_config,
 )
-from shotad.description import Engines, describe
+from shotad.description import Engines, Stage1Answer, Stage2Answer, describe
 from shotad.description.checks import complaints_about
 from shotad.description.choice import Situation
-from shotad.description.slot_writer import cue_of
+from shotad.description.cues import cue_of
 from shotad.description.verify import statements_of
 from shotad.description.wording import other_language
 from shotad.engines.fake import FakeEngine, plain_answer
@@ -180,7 +180,8 @@ def placed(language: str, *lines: str) -> Cue:
     stage1 = handmade.look("s00010000", steps={"Actions": "Ann runs."}, seed=1)
     stage2 = handmade.line("s00010000", finish="stop", candidates=list(lines), unseen={}, seed=1)
     slot = Slot("s00010000", Interval(10.0, 16.0), 16)
-    return cue_of(Situation(slot), stage1, stage2, load_config(None, [f"language={language}"]))
+    answers = Stage1Answer.from_json(stage1), Stage2Answer.from_json(stage2)
+    return cue_of(Situation(slot), *answers, load_config(None, [f"language={language}"]))
 
 
 def test_a_line_is_in_its_language_and_as_long_as_it_takes_to_say() -> None:

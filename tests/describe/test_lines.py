@@ -21,9 +21,9 @@ from shotad.core import (
     TextFact,
     load_config,
 )
-from shotad.description import doubt_of as doubt_by, signs_of
+from shotad.description import Stage1Answer, Stage2Answer, Statement, doubt_of as doubt_by, signs_of
 from shotad.description.choice import Situation
-from shotad.description.slot_writer import cue_of
+from shotad.description.cues import cue_of
 from shotad.script import Cue, CueStatus, Doubt
 from tests import handmade
 
@@ -48,7 +48,9 @@ def cue(
     stage2: Record | None, *, stage1: Record | None = None, slot: Slot = SLOT, how: tuple[str, ...] = (),
     presence: Presence = NOBODY,
 ) -> Cue:  # fmt: skip
-    return cue_of(Situation(slot, presence=presence), stage1 or look(), stage2, load_config(None, how))
+    seen = Stage1Answer.from_json(stage1 or look())
+    line = None if stage2 is None else Stage2Answer.from_json(stage2)
+    return cue_of(Situation(slot, presence=presence), seen, line, load_config(None, how))
 
 
 def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> None:
@@ -155,8 +157,10 @@ def measured(facts: Facts = SEEN, **more: Any) -> Record:
     return {"raw": "", "notes": facts.to_json(), **more}
 
 
-def doubt_of(line: str, *records: Record, **more: Any) -> Doubt:
-    return doubt_by(line, signs_of(line, *records, **more))
+def doubt_of(line: str, stage1: Record, stage2: Record | None = None, **more: Any) -> Doubt:
+    seen = Stage1Answer.from_json(look(**stage1))
+    lines = None if stage2 is None else Stage2Answer.from_json(handmade.line(SLOT.id, **stage2))
+    return doubt_by(line, signs_of(line, seen, lines, **more))
 
 
 def reasons(line: str, *records: Record, **more: Any) -> str:
@@ -190,8 +194,8 @@ def test_a_name_is_believed_where_the_face_was_recognised_or_somebody_was_called
 
 
 def test_the_narrators_own_lines_are_as_doubtful_as_what_they_rest_on() -> None:
-    sure, unsure = ([{"what": "people", "shot": 0, "sure": value}] for value in (0.95, 0.55))
-    one, other = (doubt_of("A man waits.", measured(), said=said) for said in (sure, unsure))
+    sure, unsure = ((Statement("people", value),) for value in (0.95, 0.55))
+    one, other = (doubt_of("A man waits.", measured(), statements=own) for own in (sure, unsure))
     assert one.value < other.value
     assert one.reasons == ()
     assert "people measured at 0.55" in other.reasons

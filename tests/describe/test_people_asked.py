@@ -4,6 +4,7 @@ complaints."""
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,22 +21,21 @@ from shotad.core import (
     Utterance,
     load_config,
 )
-from shotad.description.prompts import stage2_messages
+from shotad.description import clip_key
+from shotad.description.prompts import stage1_messages, stage2_messages
 from shotad.description.slotplan import Heard, as_called, heard_names
 from shotad.description.stage1 import stage1_as_seen
+from shotad.description.stage2 import complaints_about_line
 from shotad.description.story import names_in_use
 from shotad.film import read_subtitles
 from tests.describe.prompting import (
     ANN,
     CAST,
     CLIP,
-    ENGINE,
     MARKS,
     NORA,
     SHARED,
     Model,
-    asked1,
-    asked2,
     bare,
     config_of,
     line,
@@ -54,11 +54,25 @@ MEASURES = Model(wants_overlay=False, converses=False)
 GOOD = "Description:\n1. Main characters: Ann (red).\n2. Actions: Ann opens a gate."
 
 
-def key(presence: Presence, *how: str, engine: Model = ENGINE) -> str:
-    return asked1(presence, *how, engine=engine).key
+MODEL = Model()
 
 
-@pytest.mark.parametrize("engine", [ENGINE, MEASURES])
+class Film:
+    """What a clip's key depends on beside its plan: the film and how it is read."""
+
+    def __init__(self, *how: str) -> None:
+        self.film_key, self.frames, self.config = ["film"], SimpleNamespace(key=[]), load_config(None, how)
+
+
+def key(presence: Presence, *how: str, engine: Model = MODEL) -> str:
+    """What stands for the clip and the question about it."""
+    film: Any = Film(*how)
+    asked = plan(presence)
+    messages, _ = stage1_messages(asked, film.config)
+    return f"{clip_key(asked, film, engine)} {messages}"
+
+
+@pytest.mark.parametrize("engine", [MODEL, MEASURES])
 def test_key_knows_all_that_is_shown_of_people(engine: Model) -> None:
     seen = people("ann", "cy")
     moved = replace(seen.sightings[0], seconds=11.0)
@@ -83,16 +97,16 @@ def test_frames_are_marked_for_a_model_where_the_faces_are() -> None:
         config = load_config(None, ("overlay.label=none", *how))
         return stage1_as_seen(CLIP, plan(presence), engine, config).images
 
-    bare_frames, marked = seen_by(ENGINE, people()), seen_by(ENGINE, people("ann", "cy"))
+    bare_frames, marked = seen_by(MODEL, people()), seen_by(MODEL, people("ann", "cy"))
     differs = [bool((one != other).any()) for one, other in zip(bare_frames, marked, strict=True)]
     assert differs == [True, False, True, False]
     assert bare_frames.shape != CLIP.images.shape
-    assert (seen_by(ENGINE, people("ann", "cy"), "prompt.characters=current")[0] == bare_frames[0]).all()
-    assert (seen_by(ENGINE, people("ann"), "overlay.characters=none") == bare_frames).all()
+    assert (seen_by(MODEL, people("ann", "cy"), "prompt.characters=current")[0] == bare_frames[0]).all()
+    assert (seen_by(MODEL, people("ann"), "overlay.characters=none") == bare_frames).all()
     assert (seen_by(MEASURES, people("ann")) == CLIP.images).all()
     # Where nothing is painted, shots are told in words.
-    assert (seen_by(ENGINE, people(), "overlay.label=text") == bare_frames).all()
-    told = asked1(people(), "overlay.label=text").request.messages[0].text
+    assert (seen_by(MODEL, people(), "overlay.label=text") == bare_frames).all()
+    told = look(GOOD, how=("overlay.label=text",), presence=people()).asked[0].messages[0].text
     assert "Shot 0 is frames 1 to 2; Shot 1 is frames 3 to 4" in told
     assert look(GOOD, how=("overlay.label=text",)).record["overlay"] == "text"
 
@@ -108,8 +122,9 @@ def test_a_name_that_the_question_does_not_give_is_asked_again() -> None:
 def test_the_note_of_the_user_tells_no_name_too_early() -> None:
     note = "prompt.note=Nora Falk hides from Ann."
     seen = people("ann nora")
-    for asked in (asked1(seen, note), asked2(seen, "Ann opens a gate.", note)):
-        text = " ".join(message.text for message in asked.request.messages)
+    talks = look(GOOD, how=(note,), presence=seen), write(line("She runs."), how=(note,), presence=seen)
+    for talk in talks:
+        text = " ".join(message.text for message in talk.asked[0].messages)
         assert "The woman in red hides from Ann." in text
         assert "Nora" not in text
 
@@ -164,8 +179,9 @@ SITS = "Mr. Lee and a woman sit."
     ("Rex follows her.", people("ann"), SITS, set()),
 ])  # fmt: skip
 def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(text, presence, described, rules):
-    asked = replace(asked2(presence, described, "prompt.note=Rex is her dog."), description=described)
-    assert {complaint.rule for complaint in asked.complaints(text)} == rules
+    config = load_config(None, ["prompt.note=Rex is her dog."])
+    complaints = complaints_about_line(text, plan(presence), described, config)
+    assert {complaint.rule for complaint in complaints} == rules
 
 
 # In prompts, and names that were heard

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +16,12 @@ from hypothesis import given, strategies as st
 from shotad.core import (
     Description,
     Grammar,
-    Identity,
     Interval,
     Message,
     Presence,
     PromptError,
     PromptSettings,
-    Reply,
-    Request,
+    RecordLog,
     Slot,
     Utterance,
     data_root,
@@ -39,9 +38,9 @@ from shotad.description.prompts import (
     stage1_messages,
     stage2_messages,
 )
+from shotad.description.shortening import shorter_messages
 from shotad.description.slotplan import Heard
-from shotad.description.stage2 import shorter_messages
-from shotad.description.story import Telling, story_context
+from shotad.description.story import StoryTeller, story_context
 from shotad.description.templates import cut_to_words, material
 from shotad.description.translation_prompt import (
     SourceLine,
@@ -49,6 +48,7 @@ from shotad.description.translation_prompt import (
     messages as translation,
 )
 from shotad.description.verify import verify_messages
+from shotad.engines import AskingPool
 from shotad.script import Cue, Wish
 from tests.describe.prompting import (
     DEFAULT,
@@ -58,6 +58,7 @@ from tests.describe.prompting import (
     F,
     L,
     M,
+    Model,
     config_of,
     people,
     plan_of,
@@ -322,19 +323,15 @@ def story() -> StoryContext:
 
 def memory() -> tuple[Message, ...]:
     """What the memory is asked with lines, dialogue and a fact that it learnt from such text."""
-    asked: list[Request] = []
-
-    def ask(request: Request) -> Reply:
-        asked.append(request)
-        return Reply(json.dumps({"facts": [ATTACK]}))
-
+    engine = Model(*[json.dumps({"facts": [ATTACK]})] * 4)
     config = load_config(None, ("story.on=true",))
     said = (Utterance(Interval(10, 11), ATTACK),)
-    telling = Telling(said, config, Identity("fake"), ask, lambda _: None, lambda *_: None)
-    for second in range(16):
-        telling.heard(Cue(f"s{second:05d}000", None, Interval(second, second + 1), ATTACK))
-        telling.context(Slot("s00012000", Interval(12, 13), 9), "Somebody runs.")
-    return asked[1].messages
+    with AskingPool({"stage2": engine}) as pool, tempfile.TemporaryDirectory() as folder:
+        story = StoryTeller(said, config, pool, RecordLog(Path(folder) / "story.jsonl"))
+        for second in range(16):
+            story.add_line(Cue(f"s{second:05d}000", None, Interval(second, second + 1), ATTACK))
+            story.context(Slot("s00012000", Interval(12, 13), 9), "Somebody runs.")
+    return engine.asked[1].messages
 
 
 def presence() -> Presence:

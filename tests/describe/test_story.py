@@ -5,16 +5,20 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shotad.core import (
     NOBODY,
+    Abilities,
     Identity,
     Interval,
     Presence,
+    RecordLog,
     Reply,
     Request,
     Slot,
@@ -22,7 +26,8 @@ from shotad.core import (
     Utterance,
     load_config,
 )
-from shotad.description.story import Memory, Telling, story_context
+from shotad.description.story import Memory, StoryTeller, story_context
+from shotad.engines import AnswerLog, AskingPool
 from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
 
@@ -53,34 +58,42 @@ def new(**kinds: Any) -> str:
 class Teller:
     """The story told by an engine that knows what it is given alone; keeps what it was asked and what is kept."""
 
+    identity, abilities = Identity("model"), Abilities()
+
     def __init__(
         self, *replies: Reply, speech: tuple[Utterance, ...] = (), answer: Callable[[str], str] | None = None,
-        rows: dict[str, Any] | None = None,
+        folder: Path | None = None,
     ) -> None:  # fmt: skip
         self.waiting, self.asked = list(replies), list[str]()
-        self.rows: dict[str, Any] = rows or {}
         self._answer = answer
+        self.folder = folder or Path(tempfile.mkdtemp())
         config = load_config(None, ("story.on=true",))
-        self.telling = Telling(speech, config, Identity("model"), self.ask, self.rows.get, self.keep)
+        pool = AskingPool({"stage2": self}, AnswerLog(RecordLog(self.folder / "answers.jsonl")))
+        self.story = StoryTeller(speech, config, pool, RecordLog(self.folder / "story.jsonl"))
 
-    def ask(self, request: Request) -> Reply:
+    @property
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """What was learnt, passage by passage."""
+        return RecordLog(self.folder / "story.jsonl").records()
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        return list(map(self.reply, requests))
+
+    def reply(self, request: Request) -> Reply:
         assert request.schema is not None
         assert set(request.schema["properties"]) == {"people", "places", "facts", "open", "settled"}
         self.asked.append(bare(request.messages[-1].text))
         return Reply(self._answer(self.asked[-1])) if self._answer else self.waiting.pop(0)
 
-    def keep(self, key: str, record: Any) -> None:
-        self.rows[key] = json.loads(json.dumps({"key": key, **record}))
-
     def hear(self, text: str, times: int = 1, start: float = 90.0) -> None:
         for number in range(times):
             name, interval = f"s{1000 * number:08d}", Interval(start + number, start + number + 1)
-            self.telling.heard(Cue(name, name, interval, text, language="en", status=CueStatus.PLACED))
+            self.story.add_line(Cue(name, name, interval, text, language="en", status=CueStatus.PLACED))
 
     def told(
         self, who: str = "", about: str = "", slot: Slot = SLOT, presence: Presence | None = None
     ) -> str:
-        return self.telling.context(slot, about, presence or people(who)).text
+        return self.story.context(slot, about, presence or people(who)).text
 
 
 def slot_at(second: float) -> Slot:
@@ -130,14 +143,18 @@ def test_a_fact_of_minute_5_is_there_at_minute_95_and_prompts_do_not_grow() -> N
 
 def test_a_run_that_was_killed_asks_only_for_what_is_not_there_and_tells_the_same() -> None:
     undisturbed, told = whole()
-    again = Teller(answer=repeats_the_lines, rows=dict(list(undisturbed.rows.items())[:10]))
+    folder = Path(tempfile.mkdtemp())
+    for name in ("answers.jsonl", "story.jsonl"):  # as after ten of the passages
+        lines = (undisturbed.folder / name).read_text().splitlines(keepends=True)
+        (folder / name).write_text("".join(lines[:10]))
+    again = Teller(answer=repeats_the_lines, folder=folder)
     assert film(again, 30) == told[:30]
     assert again.asked == undisturbed.asked[10:15]
-    assert list(again.rows.items()) == list(undisturbed.rows.items())[:15]
+    assert again.rows == undisturbed.rows[:15]
 
 
 def test_a_line_described_anew_knows_what_the_run_knew_then_and_nothing_of_later() -> None:
-    rows = list(whole()[0].rows.values())
+    rows = whole()[0].rows
     for second in (0.0, 299.0, 600.0, 3000.0):
         memory = Memory.at(rows, second)
         assert all(entry.second <= second for entry in memory.entries)
@@ -146,7 +163,7 @@ def test_a_line_described_anew_knows_what_the_run_knew_then_and_nothing_of_later
     assert Memory.at(rows, 299.0).entries
     other = Teller(answer=lambda _: new(facts=["A ghost laughs."]))
     other.hear("Bo sleeps.", 8)
-    memory = Memory.at([*other.rows.values(), *rows], 600.0)
+    memory = Memory.at([*other.rows, *rows], 600.0)
     assert "A ghost laughs." not in [entry.text for entry in memory.entries], "of another run"
 
 
@@ -193,7 +210,7 @@ def test_where_nothing_is_learnt_what_is_known_stays(bad: Reply) -> None:
     assert len(teller.asked) == (2 if bad.error else 3), "what cannot be read is asked for once more"
     assert "Ann waits for Bob." in teller.told()
     assert not {"filtered", "sorry"} & set(re.findall(r"\w+", teller.told()))
-    assert len(teller.rows) == len(teller.asked) - bool(bad.error), "a call that failed is made again"
+    assert len(teller.rows) == 1, "only what was learnt is kept"
 
 
 def test_names_that_the_film_has_not_told_are_told_nowhere() -> None:

@@ -211,6 +211,17 @@ def test_a_store_told_to_forget_finds_only_its_own_and_two_use_one_file(tmp_path
         assert one.get("a", ["x", "y"]) == two.get("a", ["x", "y"]) == {"x": b"1", "y": b"2"}
 
 
+def test_who_comes_after_the_file_was_closed_does_not_set_it_aside(tmp_path: Path) -> None:
+    path = tmp_path / "kept.sqlite"
+    with Store(path) as store:
+        store.put("a", {"1": b"one", "2": b"two"})
+        store.drop("a", ["2"])
+    with pytest.raises(EvaluationError, match="cannot be written"):
+        store.put("a", {"3": b"three"})
+    with Store(path) as store:
+        assert store.get("a", ["1", "2", "3"]) == {"1": b"one"}
+
+
 def test_a_file_whose_damage_shows_only_at_work_is_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "kept.sqlite"
     with Store(path) as store:

@@ -36,7 +36,7 @@ from shotad.film import Prepared, open_film, second_of, tick_of
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
 from shotad.review.frames import FrameNote, Frames, mark_of
-from tests.handmade import slots_record
+from tests.handmade import look, slots_record
 from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 from tests.runs import QUICK, SMALL
@@ -63,11 +63,9 @@ PAST, CURRENT = [0.3, 0.9, 1.5], [2.0, 2.4, 2.8, 3.2, 3.6]
 
 
 def record(key: str = "k1", overlay: str | None = None, **more: Any) -> dict[str, Any]:
-    return {
-        "key": key, "slot": "s00002000", "shots": [row(0, "past", PAST), row(1, "current", CURRENT)],
-        "scales": {"1": "close-up"}, "overlay": overlay,
-        "frame_size": None if overlay is None else [280, 168], **more,
-    }  # fmt: skip
+    shots = [row(0, "past", PAST), row(1, "current", CURRENT)]
+    shown = {"shots": shots, "scales": {"1": "close-up"}, "overlay": overlay}
+    return look("s00002000", **{"key": key, **shown, **more})
 
 
 def described(folder: Path, *records: dict[str, Any], given: bool = False) -> None:
@@ -251,14 +249,16 @@ def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path, monkeypatch):
 
 
 def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
+    from shotad.film import vlm_size
     from shotad.film.overlays import shot_label
 
     described(tmp_path, record(overlay="number"))
     frames = opened(tmp_path)
     plain, painted = (pixels(frames.picture("s00002000", 4, marks)) for marks in (False, True))
     assert plain.shape == (180, 320, 3)
-    assert painted.shape == (168, 280, 3)
-    label = shot_label(1, 280, 168)
+    size = vlm_size(320, 180, Config().frames)
+    assert painted.shape == (size[1], size[0], 3)
+    label = shot_label(1, *size)
     height, width = label.shape[:2]
     assert np.abs(painted[:height, :width].astype(int) - label).mean() < 8
     assert read_number(painted) == read_number(plain)

@@ -29,6 +29,7 @@ from shotad.script import (
     load_track,
     to_json,
 )
+from tests.handmade import look
 from tests.rendering.described import LINES, change, retrack
 from tests.review.reviewed import reviewed
 from tests.review.sessions import Tabs, session_of
@@ -357,8 +358,8 @@ def test_a_half_that_was_changed_is_joined_as_it_is(place: Path, session: Sessio
 
 
 def test_both_halves_show_what_the_model_saw_and_said_of_their_slot(place: Path) -> None:
-    record = {"key": "k", "slot": CAT, "raw": "A cat.", "steps": {"Who": "A cat."}, "engine": "fake"}
-    (place / "stage1.jsonl").write_text(json.dumps({**record, "frames": [1.5, 2.5]}) + "\n")
+    record = look(CAT, raw="A cat.", steps={"Who": "A cat."})
+    (place / "stage1.jsonl").write_text(json.dumps(record) + "\n")
     with reviewed(place) as (_, page):
         shown = page.get(f"/api/lines/{CAT}").json
         assert shown["stage1"]["text"] == "1. Who: A cat."

@@ -26,6 +26,7 @@ from shotad.script import (
     Maker,
     Provenance,
     Track,
+    Translation,
     accept,
     clean_text,
     from_json,
@@ -62,6 +63,7 @@ def test_round_trip_keeps_everything() -> None:
         status=CueStatus.SHORTENED, reason="too long", candidates=("a", "b"), chosen=1,
         edited=Edit((EditField.TEXT,), "my.vtt", Derived(Interval(12.0, 14.0), "b", CueStatus.PLACED)),
         spoken_length=2.25, fit_steps=("faster", "clauses"), provenance=Provenance(MAKERS, "9f8e", 42),
+        translation=Translation("Sie geht.", "She walks on.", "1a2b", 2),
     )  # fmt: skip
     before = track(cue(), full, cue(20.0, "", status=CueStatus.SILENT), reviewed_by=("Ada",))
     assert from_json(to_json(before)) == before

@@ -4,6 +4,8 @@ budgets; and its files: a person's edits, scripts that come back, what is out of
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from shotad.core import (
     Config,
     EditConflict,
     EngineError,
+    Identity,
     Interval,
     RecordLog,
     Reply,
@@ -25,15 +28,23 @@ from shotad.core import (
     load_config,
     readable_json,
 )
-from shotad.description import TranslationOutcome, read_source, translate_into, translation
+from shotad.description import (
+    TranslationOutcome,
+    foresee_translation,
+    read_source,
+    translate_into,
+    translation,
+)
 from shotad.description.translation import Source, translate_track
 from shotad.description.translation_prompt import (
+    TOKENS,
     SourceLine,
     Task,
     faults_of,
     messages,
     read_answer,
 )
+from shotad.engines import AnswerLog
 from shotad.engines.fake import FakeEngine
 from shotad.script import (
     TRACK,
@@ -73,18 +84,23 @@ from tests.translating.germans import (
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     """The log of answers, read from the disk each time."""
-    return tmp_path / "translate.de.jsonl"
+    return tmp_path / "answers.jsonl"
 
 
 def run(
-    engine: FakeEngine, log: Path, track: Track | None = None, lines: int = translation.LINES
+    engine: FakeEngine,
+    log: Path,
+    track: Track | None = None,
+    lines: int = translation.LINES,
+    previous: Track | None = None,
 ) -> TranslationOutcome:
-    """A translation into German, so many ``lines`` in a request."""
+    """A translation into German, so many ``lines`` in a request, beside the ``previous`` one."""
     track = track or track_of()
     source = Source(track, slots_of(track), ("Ann",))
+    memory = AnswerLog(RecordLog(log), "translate.de")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(translation, "LINES", lines)
-        return translate_track(source, "de", engine, load_config(), RecordLog(log))
+        return translate_track(source, "de", engine, load_config(), memory, previous=previous)
 
 
 def by_id(done: TranslationOutcome) -> dict[str, Cue]:
@@ -106,13 +122,22 @@ def test_lines_come_in_the_other_language_at_their_places(log: Path) -> None:
 def test_a_second_run_asks_nothing_and_a_changed_line_alone(log: Path) -> None:
     first = run(Translator(), log)
     again = Translator()
-    assert run(again, log).track == first.track
-    assert again.calls == 0
+    second = run(again, log, previous=first.track)
+    assert second.track == first.track
+    assert (again.calls, second.used.calls) == (0, 0)
     once = Translator()
-    done = run(once, log, with_first(text=LINES[4]))
+    done = run(once, log, with_first(text=LINES[4]), previous=first.track)
     assert once.asked == [[IDS[0]]]
     assert (done.asked, done.known) == (1, 4)
     assert by_id(done)[IDS[0]].text == "Sie setzen sich ans Feuer."
+
+
+def test_without_the_translation_that_stood_the_answers_are_still_known(log: Path) -> None:
+    first = run(Translator(), log, lines=2)
+    again = Translator()
+    second = run(again, log, lines=2)
+    assert second.track == first.track
+    assert (again.calls, second.asked, second.known) == (0, 0, 5)
 
 
 def test_what_was_said_before_is_shown_and_what_follows(log: Path) -> None:
@@ -167,9 +192,16 @@ def test_a_line_that_stays_wrong_fails_is_shortened_or_dropped_and_one_without_i
     assert "10 words that fit" in dropped.reason
     assert [one.id for one in done.failed] == [IDS[1], IDS[3]]
     assert [sum(name in ids for ids in engine.asked) for name in IDS] == [2, 3, 3, 3, 1]
-    again = Translator()
-    run(again, log)
-    assert again.asked == [[IDS[1]]], "what failed is asked again in the next run"
+    # What failed is asked again in each run, and for a run that was killed only once.
+    for _ in range(3):
+        again = Translator(lambda request: json.dumps({IDS[1]: LINES[1]}))
+        failed_again = run(again, log, previous=done.track)
+        assert again.asked == [[IDS[1]]] * 3
+        assert run(Translator(), log, previous=done.track).track == failed_again.track
+        done = failed_again
+    translated = run(Translator(), log, previous=done.track)
+    assert by_id(translated)[IDS[1]].text == GERMAN[LINES[1]]
+    assert [one.id for one in translated.failed] == [IDS[3]]
 
 
 def test_a_refusal_takes_no_other_line_along_and_an_engine_that_fails_says_why(log) -> None:
@@ -224,7 +256,7 @@ def test_times_that_a_person_set_stay(log: Path) -> None:
 @pytest.mark.parametrize(("tag", "match"), [("en", "already"), ("german", "Did you mean de"), ("", "no tag")])
 def test_a_language_that_cannot_be_meant_and_an_engine_that_reads_no_prompts_are_refused(log, tag, match):
     with pytest.raises(UsageError, match=match):
-        translate_track(Source(track_of()), tag, Translator(), Config(), RecordLog(log))
+        translate_track(Source(track_of()), tag, Translator(), Config())
     with pytest.raises(EngineError, match="cannot translate"):
         run(FakeEngine(), log)
 
@@ -359,11 +391,10 @@ SAID = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join
 
 @given(st.data())
 @settings(max_examples=12)
-def test_whatever_is_answered_times_and_ids_stay_and_budgets_hold(tmp_path_factory, data):
+def test_whatever_is_answered_times_and_ids_stay_and_budgets_hold(data):
     track, slots = track_of(), {slot.id: slot for slot in slots_of(track_of(), 3.0)}
-    log = RecordLog(tmp_path_factory.mktemp("w") / "translate.de.jsonl")
     engine = Translator(lambda request: json.dumps({name: data.draw(SAID) for name in asked(request)}))
-    done = translate_track(Source(track, tuple(slots.values())), "de", engine, Config(), log)
+    done = translate_track(Source(track, tuple(slots.values())), "de", engine, Config())
     assert [cue.id for cue in done.track.cues] == [cue.id for cue in track.cues]
     for cue, before in zip(done.track.cues, track.cues, strict=True):
         assert cue.interval.start == before.interval.start
@@ -374,6 +405,100 @@ def test_whatever_is_answered_times_and_ids_stay_and_budgets_hold(tmp_path_facto
         elif before.heard:
             assert cue.status in (CueStatus.FAILED, CueStatus.DROPPED)
             assert (bool(cue.reason), cue.text) == (True, "")
+
+
+def test_all_is_translated_anew_on_demand_and_no_answer_of_others_is_lost(tmp_path: Path) -> None:
+    place = tmp_path / "answers.jsonl"
+    AnswerLog(RecordLog(place)).add(
+        "k", "stage1", Request("s1", ()), Identity("other"), Reply("A description.")
+    )
+    into(tmp_path)
+    change(tmp_path / "movie.de.ad.srt", "Er rennt, stolpert und stürzt.", "Er rennt und stürzt.")
+    again = Translator()
+    outcome = into(tmp_path, again, anew=True)
+    assert again.asked == [list(IDS)]
+    assert outcome.kept == (IDS[2],)
+    assert outcome.track.heard[2].text == "Er rennt und stürzt."
+    idle = Translator()
+    assert into(tmp_path, idle).track.heard == outcome.track.heard
+    assert idle.calls == 0
+    assert [record["purpose"] for record in RecordLog(place).records()] == ["description", "translate.de"]
+
+
+def test_another_engine_translates_all_and_the_first_one_is_not_asked_twice(tmp_path: Path) -> None:
+    into(tmp_path)
+    other, first = Translator(), Translator()
+    other.identity = Identity("other", "model", "1")
+    into(tmp_path, other)
+    assert other.asked == [list(IDS)]
+    outcome = into(tmp_path, first)
+    assert first.calls == 0
+    assert "fake" in outcome.track.statement
+
+
+def test_a_line_that_a_person_wrote_is_shown_to_the_engine_and_its_source_is_noted(tmp_path: Path) -> None:
+    into(tmp_path)
+    change(tmp_path / "movie.de.ad.vtt", "Ann öffnet die Tür.", "Ann reißt die Tür auf.")
+    first, second, *rest = track_of().cues
+    engine = Translator()
+    into(tmp_path, engine, replace(track_of(), cues=(first, replace(second, text=LINES[4]), *rest)))
+    assert engine.asked == [[IDS[1]]]
+    assert "Ann reißt die Tür auf." in engine.requests[0].messages[-1].text
+    translations = [cue.translation for cue in load_track(tmp_path / "track.de.json").heard]
+    assert [translation and translation.line for translation in translations] == [
+        LINES[0],
+        LINES[4],
+        *LINES[2:],
+    ]
+
+
+def foreseen(place: Path, *settings: str, track: Track | None = None, lines: int = 8, **options: Any) -> Any:
+    """The estimate of a translation into a folder, for programs; nothing is written for it."""
+    files = {path: path.read_bytes() for path in place.iterdir()}
+    track = track or track_of()
+    source = Source(track, slots_of(track), ("Ann",))
+    config = load_config(None, settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(translation, "LINES", lines)
+        estimate = foresee_translation(WorkFolder(place), source, "de", Translator(), config, **options)
+    assert {path: path.read_bytes() for path in place.iterdir()} == files
+    return estimate
+
+
+@pytest.mark.parametrize("settings", [(), ("translate.quotes=keep",)])
+def test_an_estimate_counts_the_calls_that_come_and_at_most_those_that_may(
+    tmp_path: Path, settings: tuple[str, ...]
+) -> None:
+    (stage,) = foreseen(tmp_path, *settings, lines=2)
+    # Three groups; at worst each line is asked for twice more, alone.
+    assert (stage.likely.calls, stage.most.calls) == (3, 3 + 2 * 5)
+    assert stage.most.tokens_out == 13 * TOKENS
+    assert 0 < stage.likely.tokens_in < stage.most.tokens_in
+    broken = Translator(lambda request: "?")
+    run(broken, tmp_path / "other.jsonl", lines=2)
+    assert broken.calls == stage.most.calls
+
+
+def test_an_estimate_knows_what_was_translated_and_what_was_answered(tmp_path: Path) -> None:
+    class Spent(Translator):
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            if self.calls == 2:
+                raise EngineError("The quota is spent.")
+            return super().generate(requests)
+
+    with pytest.MonkeyPatch.context() as patch, WorkFolder(tmp_path) as folder:
+        patch.setattr(translation, "LINES", 1)
+        source = Source(track_of(), slots_of(track_of()), ("Ann",))
+        with pytest.raises(EngineError):
+            translate_into(folder, source, "de", Spent(), load_config())
+    (stage,) = foreseen(tmp_path, lines=1)
+    assert stage.likely.calls == 3
+    into(tmp_path)
+    assert foreseen(tmp_path) == []
+    (stage,) = foreseen(tmp_path, track=with_first(text=LINES[4]))
+    assert (stage.likely.calls, stage.most.calls) == (1, 3)
+    (stage,) = foreseen(tmp_path, anew=True)
+    assert stage.likely.calls == 1
 
 
 def test_a_review_lapses_where_lines_change(tmp_path: Path) -> None:
@@ -439,6 +564,10 @@ def test_a_translation_that_is_lost_is_not_written_over(place: Path) -> None:
 def test_without_its_source_nothing_is_out_of_date(place: Path) -> None:
     change(place / TRACK, "They sit down by the fire.", "They sit by a fire.")
     assert stale(place) == (IDS[4],)
+    source = load_track(place / TRACK)
+    spoken = replace(source.cues[-1], text="Rain falls.", status=CueStatus.PLACED)
+    save_track(replace(source, cues=(*source.cues[:-1], spoken)), place, "movie.mp4")
+    assert stale(place) == (IDS[4], spoken.id)
     (place / TRACK).write_text("{")
     assert stale(place) == ()
     (place / TRACK).unlink()

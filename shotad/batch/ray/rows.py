@@ -4,9 +4,9 @@ A clip is carried as the engine is to see it, without loss, for the answer must 
 Neighbouring pixels are taken from each other before they are compressed: a third of the bytes at 40 ms a clip
 (measured, docs/experiments.md), where compression alone leaves two thirds and PNG takes 200 ms.
 
-Stage I's records lie slot by slot in the film's work folder, ``.stage1.parts/SLOT.jsonl``: workers on several
+Stage I's answers lie slot by slot in the film's work folder, ``.stage1.parts/SLOT.jsonl``: workers on several
 machines look at slots of one film at once, and none of them holds the work folder. Who holds the folder lays
-them into ``stage1.jsonl``. Of a folder on object storage each file is an object.
+them into ``answers.jsonl``. Of a folder on object storage each file is an object.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import pickle
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +25,19 @@ import numpy as np
 from shotad.batch.jobs import FilmJob, FilmResult
 from shotad.batch.places import is_local, join, local_path
 from shotad.batch.store import Store
-from shotad.core import Clip, RecordLog, WorkFolder, inner_folder, own_files
-from shotad.description import SlotPlan, is_done
+from shotad.core import (
+    Clip,
+    Identity,
+    RecordLog,
+    Reply,
+    Request,
+    Stage,
+    WorkFolder,
+    inner_folder,
+    own_files,
+)
+from shotad.description import SlotPlan
+from shotad.engines import ANSWERS, DESCRIPTION, Memory, NoMemory, answer_record, reply_of
 
 Columns = dict[str, Any]
 """A batch of rows as Ray Data has it: name → values."""
@@ -36,17 +47,16 @@ _LEVEL = 1
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A slot that Stage I is to look at. ``known`` are the keys of its records that are good already.
+    """A slot that Stage I is to look at. ``is_described``: it was answered before, and is not asked about.
 
-    ``clip`` None and ``unread``: no frame of it could be decoded. ``pixels`` stands for the film and the way
-    its frames are read.
+    ``clip`` is what the engine is to see, packed; ``clip_key`` stands for it. None: no frame of it could be
+    decoded, or it is not needed.
     """
 
     plan: SlotPlan
-    pixels: str
-    known: tuple[str, ...] = ()
+    clip_key: str
+    is_described: bool = False
     clip: bytes | None = None
-    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +140,21 @@ class Parts:
         if self._store is None:
             inner_folder(local_path(folder), FOLDER)
 
-    def get(self, slot: str, key: str) -> Record | None:
-        """The record of a slot with this key, or None."""
+    def of_slot(self, slot: str) -> tuple[Record, ...]:
+        """The records of a slot, those written last at the end."""
         with self._file(self._of(slot)) as file:
-            return RecordLog(file).get(key)
+            return RecordLog(file).records()
 
-    def add(self, slot: str, key: str, record: Mapping[str, Any]) -> None:
-        """Keep a record, at once."""
+    def add(self, slot: str, key: str, record: Mapping[str, Any]) -> Record:
+        """Keep a record, at once; it is returned as it reads back."""
         place = self._of(slot)
-        found = None if self._store is None else self._store.find(place)
+        earlier = None if self._store is None else self._store.find(place)
         with self._file(place) as file:
             file.parent.mkdir(parents=True, exist_ok=True)
-            RecordLog(file).add(key, record)
+            written = RecordLog(file).add(key, record)
             if self._store is not None:
-                self._store.write(place, file.read_bytes(), over=None if found is None else found.mark)
+                self._store.write(place, file.read_bytes(), over=None if earlier is None else earlier.mark)
+        return written
 
     def records(self) -> Iterator[Record]:
         """All records, by slot; of each slot those written last at the end."""
@@ -183,13 +194,50 @@ class Parts:
             yield file
 
 
+class PartsMemory:
+    """The answers about some slots of a film, kept part by part. ``beside`` knows those of earlier runs.
+
+    ``asked`` are the slots about which an engine was asked since this was made. Safe in threads.
+    """
+
+    def __init__(self, parts: Parts, slots: Iterable[str], beside: Memory | None = None) -> None:
+        self._parts, self._beside = parts, beside or NoMemory()
+        self._replies: dict[str, Reply] = {}
+        self._slots: dict[str, str] = {}
+        self.asked: set[str] = set()
+        for slot in slots:
+            for record in parts.of_slot(slot):
+                if record["error"] is None and not record.get("again"):
+                    self._replies[record["key"]] = reply_of(record)
+
+    def get(self, key: str) -> Reply | None:
+        return self._beside.get(key) or self._replies.get(key)
+
+    def add(self, key: str, stage: Stage, request: Request, identity: Identity, reply: Reply) -> Reply:
+        record = answer_record(DESCRIPTION, stage, request, identity, reply)
+        kept = reply_of(self._parts.add(request.slot_id, key, record))
+        self._replies[key] = kept
+        self._slots[key] = request.slot_id
+        self.asked.add(request.slot_id)
+        return kept
+
+    def forget(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            slot = self._slots.get(key)
+            records = self._parts.of_slot(slot) if slot is not None else ()
+            for record in records:
+                if slot is not None and record["key"] == key:
+                    self._parts.add(slot, key, {**record, "again": True})
+
+
 def laid_together(folder: WorkFolder, parts: Parts) -> list[Record]:
-    """Lay good parts into ``stage1.jsonl`` of an open work folder; those that failed are given back."""
-    log = folder.log_of_records("stage1")
+    """Lay the answers of all parts into ``answers.jsonl`` of an open work folder; those of which nothing came
+    are given back."""
+    log = folder.log_of_records(ANSWERS)
     failed = []
     for record in parts.records():
-        if not is_done(record):
+        if record["error"] is not None or record.get("again"):
             failed.append(record)
-        elif not is_done(log.get(record["key"])):
+        elif log.get(record["key"]) is None:
             log.add(record["key"], {name: value for name, value in record.items() if name != "key"})
     return failed

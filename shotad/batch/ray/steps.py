@@ -8,7 +8,7 @@ passes over it as it goes; here the acts are in several processes, each of which
 one before has left it.
 
 Each answer of Stage I is kept at once, whichever film it is of. When all slots of a film have been looked at,
-the rest is done by the very code of a one-machine run, which finds Stage I's records where it would have left
+the rest is done by the very code of a one-machine run, which finds Stage I's answers where it would have left
 them.
 """
 
@@ -30,6 +30,7 @@ from shotad.batch.ray.cluster import RaySettings, failed_by, halted, lost
 from shotad.batch.ray.rows import (
     Columns,
     Parts,
+    PartsMemory,
     Question,
     RayRow,
     Record,
@@ -45,6 +46,7 @@ from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
 from shotad.core import (
     SETTINGS,
+    Clip,
     Engine,
     EngineError,
     InUse,
@@ -53,32 +55,35 @@ from shotad.core import (
     RecordLog,
     Reply,
     Request,
-    Usage,
     WorkFolder,
     WorkFolderError,
     check_format,
     forget_peak,
-    key_of,
     peak_memory,
 )
 from shotad.description import (
-    LOG,
     Engines,
-    Named,
     RunContext,
     SlotPlan,
-    Stage1Question,
     check_edits,
-    converse,
+    clip_key,
+    describe_clip,
     get_ready,
-    is_done,
+    known_description,
     make_ready,
     prepare,
-    prompt_record,
     ready_if_here,
     stage1_as_seen,
-    stage1_question,
     understand,
+)
+from shotad.engines import (
+    ANSWERS,
+    AnswerLog,
+    AskingPool,
+    ClipOnDemand,
+    Memory,
+    prompt_record,
+    reply_of,
 )
 from shotad.film import clips, open_film
 from shotad.sound import RECORD, VOICES, forget_takes
@@ -149,14 +154,9 @@ class PreparedSlots:
             prepared = prepare(context)
             plans, _ = understand(prepared, context, engine.abilities)
             ready_if_here(engine)
-            # The keys of good records by slot: of this run and of earlier ones.
-            log = RecordLog(folder.path / "stage1.jsonl")
-            known: dict[str, tuple[str, ...]] = {}
-            for record in (*log.records(), *parts.records()):
-                if is_done(record):
-                    slot = str(record["slot"])
-                    known[slot] = (*known.get(slot, ()), str(record["key"]))
-            yield from _asked(context, engine, known, plans)
+            of_earlier_runs = AnswerLog(RecordLog(folder.path / f"{ANSWERS}.jsonl"))
+            memory = PartsMemory(parts, [plan.slot.id for plan in plans], of_earlier_runs)
+            yield from _questions(context, engine, memory, plans)
 
 
 @contextmanager
@@ -176,37 +176,29 @@ def held(job: FilmJob, *, again: bool) -> Iterator[Placed]:
             return
 
 
-def _asked(
-    context: RunContext, engine: Engine, known: dict[str, tuple[str, ...]], plans: Sequence[SlotPlan]
+def _questions(
+    context: RunContext, engine: Engine, memory: Memory, plans: Sequence[SlotPlan]
 ) -> Iterator[Question]:
-    """The question of each plan, in order; the clips that are wanted are read in one pass. ``known`` are keys
-    of good records."""
-    # What stands for the film and the way its frames are read, in keys.
-    pixels = key_of(context.film_key, context.frames.key)
-
-    # Whose record is good already, as far as can be told before the engine is ready.
-    answered = {
-        plan.slot.id
-        for plan in plans
-        if (keys := known.get(plan.slot.id, ()))
-        and stage1_question(plan, engine, context.config, pixels).key in keys
+    """The question of each plan, in order; the clips that are wanted are read in one pass. ``memory`` knows
+    what was answered before."""
+    # What is answered already, as far as can be told before the engine is ready
+    described = {
+        plan.slot.id for plan in plans if known_description(plan, context, engine, memory=memory) is not None
     }
-    wants = [plan.clip(engine.abilities) for plan in plans if plan.slot.id not in answered]
-    reading = clips(wants, context.frames.pictures) if wants else iter(())
+    wanted = [plan.clip(engine.abilities) for plan in plans if plan.slot.id not in described]
+    reading = clips(wanted, context.frames.pictures) if wanted else iter(())
     following = next(reading, None)
     for plan in plans:
         slot = plan.slot.id
-        bare = Question(plan, pixels, known.get(slot, ()))
-        if slot in answered:
-            yield bare
-        elif following is None or following[0] != slot:
-            yield replace(bare, unread=True)
-        else:
-            yield replace(bare, clip=packed(stage1_as_seen(following[1], plan, engine, context.config)))
+        question = Question(plan, clip_key(plan, context, engine), is_described=slot in described)
+        if not question.is_described and following is not None and following[0] == slot:
+            pixels = stage1_as_seen(following[1], plan, engine, context.config)
+            question = replace(question, clip=packed(pixels))
             following = next(reading, None)
+        yield question
 
 
-TOLD = ("stage1", "stage2", "choices", "story")
+TOLD = (ANSWERS, "stage1", "stage2", "story")
 """Records that come one by one."""
 
 
@@ -215,8 +207,7 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
 
     What was spoken goes only where something is rendered: else nothing would be put in its place.
     """
-    logs = (*TOLD, LOG) if job.makes else TOLD
-    names = [DONE, *([RECORD] if job.makes else []), *(f"{log}{end}" for log in logs for end in _ENDINGS)]
+    names = [DONE, *([RECORD] if job.makes else []), *(f"{log}{end}" for log in TOLD for end in _ENDINGS)]
     try:
         check_format(folder)
     except WorkFolderError:
@@ -249,10 +240,8 @@ class Stage1Answers:
 
     def __call__(self, batch: Columns) -> Iterator[Columns]:
         given = list(rows(batch))
-        # What is to be asked about: no row that only holds the place of another, or whose record was good.
-        asked = [
-            row for row in given if (one := row.question) is not None and (one.unread or one.clip is not None)
-        ]
+        # What is to be asked about: no row that only holds the place of another, or that was answered before
+        asked = [row for row in given if row.question is not None and not row.question.is_described]
         times = self._register.begun([_unit(row) for row in asked]) if asked else []
         begun = list(zip(asked, times, strict=True))
         with self._room.together:
@@ -297,24 +286,24 @@ class Stage1Answers:
 
     def _ask(self, group: Sequence[RayRow], job: FilmJob) -> None:
         """Asks about slots of one film. Raises what the engine raises to stop."""
-        engine, parts = self._engines.of(job.config, "stage1", is_ready=True), Parts(job.folder)
-        questions: dict[str, Stage1Question] = {}
-        for row in group:
-            assert row.question is not None
-            made = stage1_question(row.question.plan, engine, job.config, row.question.pixels)
-            if made.key in row.question.known or is_done(parts.get(row.name, made.key)):
-                continue
-            questions[row.name] = made
-            if row.question.unread:
-                parts.add(row.name, made.key, made.unread())
-        named: Iterator[Named] = (
-            (row.name, questions[row.name].inquiry(unpacked(row.question.clip)))
-            for row in group
-            if row.name in questions and row.question is not None and row.question.clip is not None
-        )
-        for name, record in converse(named, {"looks": engine}):
-            parts.add(name, questions[name].key, record)
-            self._register.answered()
+        engine = self._engines.of(job.config, "stage1", is_ready=True)
+        memory = PartsMemory(Parts(job.folder), [row.name for row in group])
+        with AskingPool({"stage1": engine}, memory) as pool:
+
+            def describe(row: RayRow) -> str:
+                question = row.question
+                assert question is not None
+                packed_clip = question.clip
+
+                def read() -> Clip | None:
+                    return None if packed_clip is None else unpacked(packed_clip)
+
+                describe_clip(pool, question.plan, job.config, ClipOnDemand(question.clip_key, read))
+                return row.name
+
+            for slot in pool.map(describe, group, workers=pool.workers("stage1")):
+                if slot in memory.asked:
+                    self._register.answered()
 
 
 def _unit(row: RayRow) -> str:
@@ -386,7 +375,8 @@ class Finishing:
         def lay(need: Need) -> None:
             """Lays what was told on this run where the one-machine run looks for it."""
             with WorkFolder(need.folder) as folder:
-                looks.failed = {str(record["slot"]): record for record in laid_together(folder, parts)}
+                failed = laid_together(folder, parts)
+                looks.failed = {(record["slot"], record["seed"]): record for record in failed}
 
         result = describe_film(job, engines=engines, begin=lay)
         if result.state == "done":
@@ -397,14 +387,14 @@ class Finishing:
 class _Looked:
     """The engine of Stage I after it has looked: what failed on this run fails again in the same words.
 
-    A one-machine run asks about a slot that failed on its next run, not twice on one.
+    A one-machine run asks about a slot that failed on its next run, not twice on one. ``failed`` are the
+    records of such answers, by slot and seed.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.identity, self.abilities = engine.identity, engine.abilities
-        self.failed: Mapping[str, Record] = {}
-        self._said: dict[str, int] = {}
+        self.failed: Mapping[tuple[str, int], Record] = {}
 
     def get_ready(self, progress: Progress) -> None:
         """As the engine's own. Raises ShotadError."""
@@ -418,19 +408,14 @@ class _Looked:
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order."""
-        told: list[Reply | None] = []
-        for request in requests:
-            # What was said to this question on this run, where no description came of it.
-            record, number = self.failed.get(request.slot_id), self._said.get(request.slot_id, 0)
-            is_other = number == 0 and record and prompt_record(request.messages) != record["prompt"]
-            if record is None or is_other or number >= len(record["tries"]):
-                told.append(None)
-                continue
-            self._said[request.slot_id] = number + 1
-            said = record["tries"][number]
-            usage, batch = Usage(**said["usage"]), tuple(said.get("batch", ()))
-            calls = said.get("calls", 1)
-            told.append(Reply(said["raw"], said["finish"], usage, said["error"], batch=batch, calls=calls))
-        open_ = [request for request, reply in zip(requests, told, strict=True) if reply is None]
-        fresh = iter(self._engine.generate(open_) if open_ else [])
-        return [reply if reply is not None else next(fresh) for reply in told]
+        replies = [self._failed_reply(request) for request in requests]
+        unanswered = [request for request, reply in zip(requests, replies, strict=True) if reply is None]
+        fresh = iter(self._engine.generate(unanswered) if unanswered else [])
+        return [reply if reply is not None else next(fresh) for reply in replies]
+
+    def _failed_reply(self, request: Request) -> Reply | None:
+        """What came of this very question on this run, where it failed."""
+        record = self.failed.get((request.slot_id, request.seed))
+        if record is None or record["prompt"] != prompt_record(request.messages):
+            return None
+        return reply_of(record)

@@ -1,7 +1,8 @@
 """An engine as a judge: how it is named, how many short questions are asked, and how answers are read.
 
-Questions are batched, several in flight, asked again, and each answer that could be read is kept, by all that
-can change it (engine, model, revision, prompt, sampling and seed).
+A plain function calls `Judge.ask`, and `map_items` runs it for many items side by side: so questions go to an
+engine in batches, several in flight. An answer that cannot be read is asked for again. Replies are kept by
+all that can change them (engine, model, revision, server, prompt, sampling and seed).
 
 An answer is read strictly: a JSON object with what was asked, and nothing guessed. Two wrappings are taken
 off, since they change nothing that is said: a code fence around the whole, and what a model thinks aloud
@@ -18,50 +19,61 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from shotad.core import (
     Engine,
     EvaluationError,
     Foreseeable,
+    Identity,
     Message,
     Preparing,
+    Reply,
     Request,
     SamplingSettings,
+    Stage,
     Stage2Settings,
     key_of,
     reported,
     shipped_prompts,
 )
 from shotad.description import (
-    EngineCall,
-    Inquiry,
     check_templates,
-    converse,
-    identity_record,
     is_placeholder,
     make_ready,
     prompt_block,
     prompt_hash,
     prompt_messages,
     refuses,
-    request_record,
     slot_seed,
     without_markup,
 )
-from shotad.engines import ENGINES, engine_class, make_engine
+from shotad.engines import (
+    ENGINES,
+    AskingPool,
+    are_local_models,
+    engine_class,
+    identity_record,
+    make_engine,
+    reply_of,
+    reply_record,
+    workers_of,
+)
 from shotad.evaluation.metric import JUDGE_FAILED, Json
-from shotad.evaluation.store import MetricContext
+from shotad.evaluation.store import MetricContext, Store
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 ATTEMPTS = 2
 """How often an item is asked about, where the answer cannot be read: a judge that fails twice on it, asked by
 the likeliest tokens, fails on."""
-_GROUP = 256
-"""Questions that are looked up together, and whose answers wait for each other."""
+_BETWEEN_TURNS = 64
+"""Items at once where two local models take turns: one is asked about all of them before the other is
+loaded, which may take a minute."""
 _LONGEST = 1200
 """Characters of an answer that an engine is shown again, as in `shotad.description.checks`."""
 
@@ -93,6 +105,43 @@ class Answer(Generic[T]):
     failure: str = ""
 
 
+class AnswerStore:
+    """Replies of judges, kept in the evaluation's store for this run and later ones: a
+    `shotad.engines.Memory`.
+
+    A failed reply is not kept. May be used by several threads.
+    """
+
+    _SPACE = "answers"
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, key: str) -> Reply | None:
+        """The reply that was kept, or None."""
+        value = self._store.get(self._SPACE, [key]).get(key)
+        return None if value is None else reply_of(json.loads(value))
+
+    def add(self, key: str, stage: Stage, request: Request, identity: Identity, reply: Reply) -> Reply:
+        """Keep a reply at once. Raises EvaluationError for a full disk."""
+        if reply.error is None:
+            self._store.put(self._SPACE, {key: json.dumps(reply_record(reply)).encode()})
+        return reply
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Drop these replies: they are asked for again."""
+        self._store.drop(self._SPACE, list(keys))
+
+
+@dataclass(slots=True)
+class _Exchange(Generic[T]):
+    """A question, every request that was put for it, and the answer to the last."""
+
+    question: Question[T]
+    requests: list[Request]
+    answer: Answer[T]
+
+
 class Judge:
     """An engine that is asked, by its name (`JudgeName`), and its answers, kept on the context.
 
@@ -102,12 +151,14 @@ class Judge:
 
     def __init__(self, name: str, context: MetricContext) -> None:
         self.name = name
-        self._context = context
+        self.context = context
         self._sampling = SamplingSettings(max_tokens=context.config.stage2.sampling.max_tokens)
         self._key = f"engine/{name}/{key_of(self._sampling.model_dump())}"
         # Two servers may call different models by the same name ("default").
         self._server = JudgeName.of(name).base_url or ""
         self._engine: Engine = context.once(self._key, self._make)
+        self._pool: AskingPool | None = None
+        self._stage: Stage = "stage2"
 
     @property
     def model(self) -> str:
@@ -128,42 +179,51 @@ class Judge:
             "server": self._server,
             "sampling": self._sampling.model_dump(),
             "attempts": ATTEMPTS,
-            "seed": self._context.config.seed,
+            "seed": self.context.config.seed,
         }
 
-    def answers(self, questions: Sequence[Question[T]]) -> Iterator[Answer[T]]:
-        """The answer to each question, in order, as soon as it is there.
+    def ask(self, question: Question[T]) -> Answer[T]:
+        """The answer to one question. Blocks; see `ask_all`."""
+        return self.ask_all([question])[0]
 
-        Raises what an engine raises to stop the run (EngineError); whatever was answered until then is kept.
+    def ask_all(self, questions: Sequence[Question[T]]) -> list[Answer[T]]:
+        """The answers to several questions, in order. Blocks; they may go to the engine in one call.
+
+        Where an answer cannot be read, the engine is told so and asked again, `ATTEMPTS` times in all; what
+        it said then is forgotten, so that the next run asks anew. An engine's own error is not asked about
+        again: it has tried itself. Raises what an engine raises to stop the run (EngineError); what was
+        answered until then is kept.
         """
-        self._get_ready()
-        who, store = self._engine.identity, self._context.store
-        space = f"answers/{who.engine}/{who.model}/{self._server}"
-        attempts = ATTEMPTS if self._engine.abilities.converses else 1
-        for first in range(0, len(questions), _GROUP):
-            group = questions[first : first + _GROUP]
-            requests = [self._request(question) for question in group]
-            keys = [key_of(request_record(request, who)) for request in requests]
-            asked = dict(zip(keys, zip(group, requests, strict=True), strict=True))
-            found: dict[str, Answer[T]] = {}
-            for key, value in store.get(space, keys).items():
-                answer = _read(asked[key][0], json.loads(value)["said"][-1])
-                if not answer.failure:
-                    found[key] = answer
-            left = [(key, _inquiry(*one, attempts)) for key, one in asked.items() if key not in found]
-            coming = converse(left, {"writes": self._engine})
-            for key in keys:
-                while key not in found:
-                    name, record = next(coming)
-                    if record["failure"]:
-                        found[name] = Answer(None, record["failure"])
-                    else:
-                        store.put(space, {name: json.dumps(record).encode()})
-                        found[name] = _read(asked[name][0], record["said"][-1])
-                yield found[key]
+        if not questions:
+            return []
+        if self._pool is None:
+            with asking([self]):
+                return self.ask_all(questions)
+        exchanges = [_Exchange(question, [self._request(question)], Answer(None)) for question in questions]
+        waiting = exchanges
+        for _ in range(ATTEMPTS if self._engine.abilities.converses else 1):
+            requests = [exchange.requests[-1] for exchange in waiting]
+            replies = self._pool.ask_together(self._stage, requests)
+            unreadable = []
+            for exchange, reply in zip(waiting, replies, strict=True):
+                if reply.error is not None:
+                    exchange.answer = Answer(None, reply.error)
+                    continue
+                try:
+                    exchange.answer = Answer(_read(exchange.question, reply))
+                except Unreadable as complaint:
+                    exchange.answer = Answer(None, str(complaint))
+                    exchange.requests.append(
+                        _asked_again(exchange.question, exchange.requests[0], reply, complaint)
+                    )
+                    unreadable.append(exchange)
+            waiting = unreadable
+        for exchange in waiting:
+            self._pool.forget(self._stage, exchange.requests)
+        return [exchange.answer for exchange in exchanges]
 
     def _make(self) -> Engine:
-        judge, context = JudgeName.of(self.name), self._context
+        judge, context = JudgeName.of(self.name), self.context
         engine_class(judge.engine)
         # Nothing of the settings of Stage II itself goes along: the judge is not the one who wrote the lines.
         stage2 = Stage2Settings(**asdict(judge), sampling=self._sampling)
@@ -181,14 +241,14 @@ class Judge:
 
     def _get_ready(self) -> None:
         def ready() -> bool:
-            make_ready(self._engine, self._context.progress)
+            make_ready(self._engine, self.context.progress)
             if self.sends_to:
                 where = self._engine.abilities.destination
                 note = f"Texts leave this machine: they are sent to {where}."
-                self._context.progress.note(note)
+                self.context.progress.note(note)
             return True
 
-        self._context.once(f"{self._key}/ready", ready)
+        self.context.once(f"{self._key}/ready", ready)
 
     def _request(self, question: Question[T]) -> Request:
         name = key_of([[message.role, message.text] for message in question.messages])
@@ -196,48 +256,99 @@ class Judge:
         sampling = question.sampling or self._sampling
         if question.tokens > sampling.max_tokens:
             sampling = sampling.model_copy(update={"max_tokens": question.tokens})
-        seed = slot_seed(self._context.config.seed, name)
-        return Request(name, question.messages, sampling=sampling, seed=seed, schema=question.schema)
+        return Request(
+            # The server stands in the key of a reply by this name: the engine's identity does not have it.
+            f"{name}@{self._server}" if self._server else name,
+            question.messages,
+            sampling=sampling,
+            seed=slot_seed(self.context.config.seed, name),
+            schema=question.schema,
+        )
 
 
-def _inquiry(question: Question[T], request: Request, attempts: int) -> Inquiry:
-    """Asks until the answer can be read. The record: what was said each time, and why the last is of no use.
-    An engine's own error is not asked about again: it has tried itself."""
-    said: list[str] = []
-    failure = ""
-    *before, last = question.messages
-    for _ in range(attempts):
-        (reply,) = yield (EngineCall("writes", request),)
-        if reply.error is not None:
-            return {"said": [*said, reply.text], "failure": reply.error}
-        said.append(reply.text)
-        wrong: Unreadable = Refused("The answer is a refusal.")
-        if reply.finish != "refused":
-            try:
-                question.read(reply.text)
-                return {"said": said, "failure": ""}
-            except Unreadable as error:
-                wrong = error
-        refused, failure = isinstance(wrong, Refused), str(wrong)
-        if reply.finish == "length" and not refused:
-            failure = "The answer is too long, and was cut off."
-        # The question with what was wrong with the last answer alone, so that it does not grow.
-        if refused:
-            told = prompt_block("judge-again", "refused", answer_form=question.template)
-            messages = (*before, replace(last, text=f"{last.text}\n\n{told}"))
-        else:
-            told = prompt_block("judge-again", "wrong", complaint=failure, answer_form=question.template)
-            answered = Message("assistant", reply.text[:_LONGEST] or "…")
-            messages = (*before, last, answered, Message("user", told))
-        request = replace(request, messages=messages)
-    return {"said": said, "failure": failure}
+@contextmanager
+def asking(judges: Sequence[Judge]) -> Iterator[AskingPool]:
+    """Until the block ends these judges, of two engines at most, are asked by the pool that it gives.
+
+    They share one, which sees who waits for whom: a batch goes to an engine when nobody is left to fill it.
+    """
+    for judge in judges:
+        judge._get_ready()
+    engines = _engines_of(judges)
+    # The pool calls engines by the stages of a description, and asks the last of them first.
+    names: tuple[Stage, ...] = ("stage2",) if len(engines) == 1 else ("stage1", "stage2")
+    stages = dict(zip(names, engines, strict=True))
+    context = judges[0].context
+    usual_server = context.config.openai.base_url
+    servers = {(judge._engine.identity.engine, judge._server or usual_server) for judge in judges}
+    with AskingPool(
+        stages,
+        AnswerStore(context.store),
+        shared=len(servers) == 1,
+        take_turns=are_local_models(engines),
+    ) as pool:
+        for judge in judges:
+            judge._pool = pool
+            judge._stage = next(name for name, engine in stages.items() if engine is judge._engine)
+        try:
+            yield pool
+        finally:
+            for judge in judges:
+                judge._pool = None
 
 
-def _read(question: Question[T], text: str) -> Answer[T]:
+def _engines_of(judges: Sequence[Judge]) -> list[Engine]:
+    """The engines of these judges, each once."""
+    return list({id(judge._engine): judge._engine for judge in judges}.values())
+
+
+def map_items(
+    function: Callable[[S], T],
+    items: Sequence[S],
+    judges: Sequence[Judge],
+    title: str = "",
+    unit: str = "items",
+) -> Iterator[T]:
+    """``function`` of every item, in order; many run side by side, in threads, and ask any of ``judges``.
+
+    How many follows from what the engines can take. With a ``title`` progress is shown, in these units.
+    Raises what an engine or a function raises; nothing more is asked then, and what was answered is kept.
+    Who does not draw all results closes the iterator, for asking goes on until then.
+    """
+    if not items:
+        return
+    engines = _engines_of(judges)
+    workers = _BETWEEN_TURNS if are_local_models(engines) else sum(map(workers_of, engines))
+    progress = judges[0].context.progress
+    with reported(progress, title, len(items) if title else 0, unit) as task, asking(judges) as pool:
+        for result in pool.map(function, items, workers=min(workers, len(items))):
+            yield result
+            task.advance(1)
+
+
+def _read(question: Question[T], reply: Reply) -> T:
+    """What a reply says. Raises Unreadable, Refused for a refusal."""
+    if reply.finish == "refused":
+        raise Refused("The answer is a refusal.")
     try:
-        return Answer(question.read(text))
-    except Unreadable as error:
-        return Answer(None, str(error))
+        return question.read(reply.text)
+    except Refused:
+        raise
+    except Unreadable:
+        if reply.finish == "length":
+            raise Unreadable("The answer is too long, and was cut off.") from None
+        raise
+
+
+def _asked_again(question: Question[T], first: Request, reply: Reply, complaint: Unreadable) -> Request:
+    """The ``first`` request with what is wrong with the last reply alone, so that it does not grow."""
+    *before, last = question.messages
+    if isinstance(complaint, Refused):
+        plea = prompt_block("judge-again", "refused", answer_form=question.template)
+        return replace(first, messages=(*before, replace(last, text=f"{last.text}\n\n{plea}")))
+    correction = prompt_block("judge-again", "wrong", complaint=str(complaint), answer_form=question.template)
+    answered = Message("assistant", reply.text[:_LONGEST] or "…")
+    return replace(first, messages=(*before, last, answered, Message("user", correction)))
 
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -398,12 +509,6 @@ def failed(answers: Sequence[Answer[T]]) -> str:
     return f"{some}{wrong[0]}" if wrong else ""
 
 
-def in_groups(these: Sequence[T], size: int = 128) -> Iterator[Sequence[T]]:
-    """These in order, ``size`` at a time."""
-    for first in range(0, len(these), size):
-        yield these[first : first + size]
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """What stands under a key of an answer: its ``form`` as an engine is shown it, its JSON schema, and who
@@ -505,10 +610,6 @@ def checked_prompts(*kinds: str) -> str:
     return prompt_hash(names)
 
 
-TOGETHER = 16
-"""Items that are asked about together: a killed run loses little, and a server is kept busy."""
-
-
 class Pair:
     """The engine that is scored, and the judge (default: the engine too). ``identity`` is all of both, and of
     the prompts of these kinds, that can change an answer. Raises as `Judge` and `checked_prompts` do."""
@@ -519,40 +620,7 @@ class Pair:
         engines = {"engine": self.actor.identity, "judge": self.judge.identity}
         self.identity: Json = {"version": 1, **engines, "prompts": prompts}
 
-
-Steps = Generator[tuple[Judge, list[Question[Any]]], list[Answer[Any]], T]
-"""How one item is asked about: it yields whom to ask what, gets the answers, and returns what it found."""
-
-
-def alone(judge: Judge, one: Question[T]) -> Steps[Answer[T]]:
-    """The answer to a single question."""
-    (answer,) = yield judge, [one]
-    return answer
-
-
-def together(items: Iterable[Steps[T]]) -> list[T]:
-    """What each item found, in order. The questions of all items at one step are asked at once."""
-    steps = list(items)
-    found: dict[int, T] = {}
-    answers: dict[int, list[Answer[Any]] | None] = dict.fromkeys(range(len(steps)))
-    while answers:
-        wanted: dict[int, tuple[Judge, list[Question[Any]]]] = {}
-        for place, those in answers.items():
-            try:
-                wanted[place] = next(steps[place]) if those is None else steps[place].send(those)
-            except StopIteration as stop:
-                found[place] = stop.value
-        answers = {place: [] for place in wanted}
-        for who in {id(who): who for who, _ in wanted.values()}.values():
-            asked = [(place, one) for place, (of, those) in wanted.items() if of is who for one in those]
-            for (place, _), answer in zip(asked, who.answers([one for _, one in asked]), strict=True):
-                cast("list[Answer[Any]]", answers[place]).append(answer)
-    return [found[place] for place in range(len(steps))]
-
-
-def worked(what: str, of: str, items: Sequence[Steps[T]], context: MetricContext) -> Iterator[T]:
-    """What each item found, in order, with progress; `TOGETHER` items at a time."""
-    with reported(context.progress, what, len(items), of) as task:
-        for group in in_groups(items, TOGETHER):
-            yield from together(group)
-            task.advance(len(group))
+    @property
+    def judges(self) -> tuple[Judge, Judge]:
+        """Both, the one that is scored first."""
+        return self.actor, self.judge

@@ -21,24 +21,22 @@ lines, so that shards by film add up to the whole, and a line that is left out t
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row, says_something
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
-    TOGETHER,
     Judge,
     Question,
-    Steps,
     by_judge,
     checked_prompts,
-    in_groups,
     judge_of,
     listing,
+    map_items,
     points,
     question,
-    together,
     word,
 )
 from shotad.evaluation.store import MetricContext
@@ -93,11 +91,11 @@ class JudgedMetric(Metric):
         }
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        for group in in_groups([corpus.items[place] for place in places]):
-            yield from together(map(self._row, group))
+        items = [corpus.items[place] for place in places]
+        yield from map_items(self._row, items, [self._judge])
 
-    def _row(self, item: Item) -> Steps[Row]:
-        """The row of one item."""
+    def _row(self, item: Item) -> Row:
+        """The row of one item; asks the judge."""
         raise NotImplementedError
 
 
@@ -110,11 +108,17 @@ STORY_LINES = 12
 """Lines of human AD that are one piece of the story: about two minutes of a film."""
 
 
+def in_passages(lines: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Lines in order, `STORY_LINES` at a time."""
+    for first in range(0, len(lines), STORY_LINES):
+        yield lines[first : first + STORY_LINES]
+
+
 Passage = tuple[tuple[str, ...], tuple[str, ...]]
 """Consecutive human lines and what was predicted for them, "" for each missing line."""
-Judged = tuple[float, int, str, Mapping[str, Any]]
-"""What was found of a passage: points, events (where they are not known, one for each line), what failed, and
-notes."""
+Verdict = tuple[float, int, str, Mapping[str, Any]]
+"""What the judge says of a passage: points, events (where they are not known, one for each line), what
+failed, and notes."""
 
 
 class StoryRecall(JudgedMetric):
@@ -127,54 +131,58 @@ class StoryRecall(JudgedMetric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         passages = self._passages(corpus)
-        found = []
+        keys = []
         for place in places:
             human, predicted = passages[place]
-            missing = corpus.items[place].prediction is None
-            found.append({"human": human, "predicted": predicted, "missing": missing})
-        return found
+            is_missing = corpus.items[place].prediction is None
+            keys.append({"human": human, "predicted": predicted, "missing": is_missing})
+        return keys
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         passages = self._passages(corpus)
-        judged: dict[Passage, Judged] = {}
-        waiting = list(places)
-        for group in in_groups(list(dict.fromkeys(passages[place] for place in places)), TOGETHER):
-            judged.update(zip(group, together(map(self._judged, group)), strict=True))
-            while waiting and passages[waiting[0]] in judged:
-                place = waiting.pop(0)
-                item, lines = corpus.items[place], len(passages[place][0])
-                points, events, failure, notes = judged[passages[place]]
-                sums = points / lines, events / lines
-                value, failure = 100.0 * points / events, failure or item.missing
-                yield Row(item.id, sums, value, failure, {"lines": lines, **notes})
+        asked_passages = list(dict.fromkeys(passages[place] for place in places))
+        coming = map_items(self._verdict, asked_passages, [self._judge])
+        verdicts: dict[Passage, Verdict] = {}
+        waiting = deque(places)
+        for passage, verdict in zip(asked_passages, coming, strict=True):
+            verdicts[passage] = verdict
+            while waiting and passages[waiting[0]] in verdicts:
+                place = waiting.popleft()
+                human, _ = passages[place]
+                yield _row_of_line(corpus.items[place], len(human), verdicts[passages[place]])
 
     def _passages(self, corpus: Corpus) -> dict[int, Passage]:
-        found: dict[int, Passage] = {}
+        """The passage of each place in ``corpus.items``."""
+        passages: dict[int, Passage] = {}
         for film in corpus.films().values():
-            for places in in_groups(film, STORY_LINES):
+            for places in in_passages(film):
                 items = [corpus.items[place] for place in places]
                 human = tuple(item.reference for item in items)
                 passage = human, tuple(item.prediction or "" for item in items)
-                found.update(dict.fromkeys(places, passage))
-        return found
+                passages.update(dict.fromkeys(places, passage))
+        return passages
 
-    def _judged(self, passage: Passage) -> Steps[Judged]:
+    def _verdict(self, passage: Passage) -> Verdict:
+        """Ask for the events of the human lines, then of each event whether the predicted lines convey it."""
         human, predicted = passage
-        (listed,) = yield self._judge, [events_question(human)]
+        listed = self._judge.ask(events_question(human))
         if listed.value is None:
             return 0.0, len(human), by_judge([listed]), {"events": []}
-        said = [("no", "")] * len(listed.value)  # where nothing was predicted at all, nothing is asked
-        told, failure = [line for line in predicted if says_something(line)], ""
-        if told:
-            verdicts = yield self._judge, [conveyed_question(event, told) for event in listed.value]
-            said = [one.value or ("", one.failure) for one in verdicts]
-            failure = by_judge(verdicts)
+        events = listed.value
+        lines = [line for line in predicted if says_something(line)]
+        if lines:
+            answers = self._judge.ask_all([conveyed_question(event, lines) for event in events])
+            verdicts = [answer.value or ("", answer.failure) for answer in answers]
+            failure = by_judge(answers)
+        else:
+            # Nothing was predicted at all: nothing is asked.
+            verdicts, failure = [("no", "")] * len(events), ""
         notes = [
-            {"event": event, "conveyed": verdict, "reason": reason}
-            for event, (verdict, reason) in zip(listed.value, said, strict=True)
+            {"event": event, "conveyed": conveyed, "reason": reason}
+            for event, (conveyed, reason) in zip(events, verdicts, strict=True)
         ]
-        points = sum(CONVEYED.get(verdict, 0.0) for verdict, _ in said)
-        return points, len(listed.value), failure, {"events": notes}
+        points = sum(CONVEYED.get(conveyed, 0.0) for conveyed, _ in verdicts)
+        return points, len(events), failure, {"events": notes}
 
     @property
     def identity(self) -> Json:
@@ -186,6 +194,14 @@ class StoryRecall(JudgedMetric):
             "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
         )
         return (*super().remarks, what)
+
+
+def _row_of_line(item: Item, lines: int, verdict: Verdict) -> Row:
+    """The row of one of the ``lines`` of a passage, each of which has the same share."""
+    points, events, failure, notes = verdict
+    sums = points / lines, events / lines
+    value = 100.0 * points / events
+    return Row(item.id, sums, value, failure or item.missing, {"lines": lines, **notes})
 
 
 class LlmAdEval(JudgedMetric):
@@ -200,13 +216,12 @@ class LlmAdEval(JudgedMetric):
         items = [corpus.items[place] for place in places]
         return [{"reference": item.reference, "prediction": item.prediction} for item in items]
 
-    def _row(self, item: Item) -> Steps[Row]:
+    def _row(self, item: Item) -> Row:
         if not says_something(item.prediction):
             return unasked(item)
-        asked = ad_question(item.reference, item.prediction or "", self._lowest)
-        answers = yield self._judge, [asked]
-        score = float(answers[0].value or 0)
-        return Row(item.id, (score, 1.0), score, by_judge(answers))
+        answer = self._judge.ask(ad_question(item.reference, item.prediction or "", self._lowest))
+        score = float(answer.value or 0)
+        return Row(item.id, (score, 1.0), score, by_judge([answer]))
 
     @property
     def identity(self) -> Json:
@@ -226,19 +241,20 @@ class LlmAction(JudgedMetric):
         items = [corpus.items[place] for place in places]
         return [{"actions": item.actions or None, "prediction": item.prediction} for item in items]
 
-    def _row(self, item: Item) -> Steps[Row]:
+    def _row(self, item: Item) -> Row:
         if not item.actions:
             return Row(item.id, (0.0, 0.0), None)
         if not says_something(item.prediction):
             return unasked(item)
-        answers = yield self._judge, [action_question(one, item.prediction or "") for one in item.actions]
-        said = [answer.value or (0, answer.failure) for answer in answers]
-        mean = sum(score for score, _ in said) / len(said)
-        told = [
+        prediction = item.prediction or ""
+        answers = self._judge.ask_all([action_question(action, prediction) for action in item.actions])
+        scores = [answer.value or (0, answer.failure) for answer in answers]
+        mean = sum(score for score, _ in scores) / len(scores)
+        notes = [
             {"action": action, "score": score, "reason": reason}
-            for action, (score, reason) in zip(item.actions, said, strict=True)
+            for action, (score, reason) in zip(item.actions, scores, strict=True)
         ]
-        return Row(item.id, (mean, 1.0), mean, by_judge(answers), {"actions": told})
+        return Row(item.id, (mean, 1.0), mean, by_judge(answers), {"actions": notes})
 
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:

@@ -23,7 +23,6 @@ from shotad.core import (
     Stage,
     Usage,
     WorkFolder,
-    description_of,
     key_of,
     plural,
     quoted,
@@ -37,19 +36,21 @@ from shotad.description import (
     RunContext,
     StageUsed,
     Used,
+    WrittenSlots,
     check_cast,
-    identity_record,
+    describe_clips,
     load_examples,
     prepare,
     prompt_hash,
     understand,
-    write,
+    write_slots,
     write_track,
 )
+from shotad.engines import identity_record
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
 from shotad.film import Film, Prepared, word_budget
-from shotad.script import Cue, CueStatus
+from shotad.script import CueStatus
 
 Shots = Literal["published", "one", "found", ""]
 """Where the shots came from: the dataset's list; an empty list of it, which is one shot; the detector."""
@@ -252,8 +253,12 @@ def describe_clip(
     progress: Progress,
     *,
     scripts: bool = False,
+    only_look: bool = False,
 ) -> tuple[tuple[PredictedLine, ...], Used | None, tuple[str, ...]]:
-    """The line of each AD of a clip, in their order; what the engines took; and what is to be told."""
+    """The line of each AD of a clip, in their order; what the engines took; and what is to be told.
+
+    ``only_look``: Stage I alone is asked, whose answers wait in ``folder``; no line is made.
+    """
     end, promised = _picture_end(film), film.info.duration
     short = f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
     warnings = (short,) if end != promised else ()
@@ -267,12 +272,16 @@ def describe_clip(
         slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
         prepared = replace(prepared, slots=slots)
         plans, amiss = understand(prepared, context, engines.looks.abilities, readers=readers)
-        written = write(plans, prepared, context, engines)
+        if only_look:
+            spent = describe_clips(plans, context, engines)
+            context.close()
+            return (), spent, ()
+        written = write_slots(plans, len(plans), prepared, context, engines)
         if scripts:
             write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
         context.close()
         spent = written.used
-        lines = _lines(asked, folder, prepared, {cue.id: cue for cue in written.cues})
+        lines = _lines(asked, prepared, written)
         told = (*warnings, *prepared.warnings, *amiss)
     every = []
     for ad in asked.ads:
@@ -295,37 +304,34 @@ def _picture_end(film: Film) -> float:
     return last if promised - last > LONGEST_FRAME else promised
 
 
-def _lines(
-    asked: ClipRequest, folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]
-) -> dict[str, PredictedLine]:
+def _lines(asked: ClipRequest, prepared: Prepared, written: WrittenSlots) -> dict[str, PredictedLine]:
     """What the run says of each AD that was asked for, by id: the slots carry the ids as labels."""
-    records = {}
-    for name in ("stage1", "stage2"):
-        path = folder.path / f"{name}.jsonl"
-        rows = map(json.loads, path.read_bytes().splitlines() if path.is_file() else ())
-        records[name] = {row["slot"]: row for row in rows}
     ads = {ad.id: ad for ad in asked.ads}
-    found = {}
-    for slot in prepared.slots:
-        cue, look, line = cues[slot.id], records["stage1"][slot.id], records["stage2"].get(slot.id)
-        engines = {"stage1": look["maker"], **({} if line is None else {"stage2": line["maker"]})}
+    slots = {slot.id: slot for slot in prepared.slots}
+    lines = {}
+    for cue, stage1, stage2 in zip(written.cues, written.stage1, written.stage2, strict=True):
+        slot = slots[stage1.slot_id]
+        engines = {"stage1": identity_record(stage1.maker)}
+        if stage2 is not None:
+            engines["stage2"] = identity_record(stage2.maker)
         known = {
             "words": slot.max_words,
             "candidates": cue.candidates,
-            "description": None if look["error"] else description_of(cue.id, look).text,
-            "scale": look["effective_scale"],
-            "threaded": bool(look["threads"]),
+            "description": None if stage1.error is not None else stage1.description.text,
+            "scale": stage1.effective_scale,
+            "threaded": bool(stage1.threads),
             "engines": engines,
         }
+        ad = ads[slot.label]
         if cue.status is CueStatus.FAILED:
-            again = bool(look["error"]) or line is None or bool(line["error"])  # another run asks it again
-            failed = {"failure": cue.reason, "again": again}
-            found[slot.label] = asked.line(ads[slot.label], None, "failed", **failed, **known)
+            # Another run asks it again.
+            again = stage1.error is not None or stage2 is None or stage2.error is not None
+            line = asked.line(ad, None, "failed", failure=cue.reason, again=again, **known)
         else:
             text = cue.text if cue.heard else ""
-            said = asked.line(ads[slot.label], text, cue.status.value, reason=cue.reason, **known)
-            found[slot.label] = said
-    return found
+            line = asked.line(ad, text, cue.status.value, reason=cue.reason, **known)
+        lines[slot.label] = line
+    return lines
 
 
 SHORTEST = 0.001

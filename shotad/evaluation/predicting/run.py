@@ -16,7 +16,7 @@ import shutil
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,12 @@ from typing import Any
 from shotad.core import (
     CastError,
     Config,
-    Engine,
     FilmError,
     Given,
     GivenCast,
-    Identity,
     NoProgress,
     Progress,
     RecordLog,
-    Reply,
-    Request,
     ScriptError,
     ShotadError,
     SubtitleError,
@@ -285,17 +281,16 @@ class _Run:
         for video, part in self._by_video(ads):
             lines: list[PredictedLine] = []
             with self._failures(part, lines), self._opened(part, video) as (film, asked):
-                lines += self._known(asked) or self._through(film, asked, self._job.engines)
+                lines += self._known(asked) or self._through(film, asked)
             self._ledger.add(lines)
 
     def look(self, ads: ClipAds) -> None:
         """Stage I alone, whose answers wait in the clip's work folder. What fails here fails again in
         `describe`, and is told there."""
-        engines = self._job.engines
         for video, part in self._by_video(ads):
             with self._failures(part, []), self._opened(part, video) as (film, asked):
                 if not self._known(asked):
-                    self._through(film, asked, replace(engines, writes=Later(engines.writes)))
+                    self._through(film, asked, only_look=True)
 
     def _by_video(self, clip: ClipAds) -> list[tuple[Video | None, ClipAds]]:
         """The clip with its video; where ADs have short videos of their own, one after the other."""
@@ -378,8 +373,8 @@ class _Run:
             }
             yield film, ClipRequest(ads, shots, origin, cast, self._terms, keys, video.begins)
 
-    def _through(self, film: Film, asked: ClipRequest, engines: Engines) -> list[PredictedLine]:
-        """The clip's lines by the pipeline, in its work folder."""
+    def _through(self, film: Film, asked: ClipRequest, *, only_look: bool = False) -> list[PredictedLine]:
+        """The clip's lines by the pipeline, in its work folder; none where Stage I is to look alone."""
         clip, fingerprint = asked.ads[0].clip, film.info.fingerprint
         room = self._job.work or inner_folder(self._place.path, "work")
         path = room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
@@ -391,7 +386,15 @@ class _Run:
         self._readers = self._readers or make_readers(self._job.config, progress)
         with WorkFolder(path) as folder:
             lines, spent, warnings = describe_clip(
-                asked, film, folder, self._job.config, engines, self._readers, progress, scripts=kept
+                asked,
+                film,
+                folder,
+                self._job.config,
+                self._job.engines,
+                self._readers,
+                progress,
+                scripts=kept,
+                only_look=only_look,
             )
         self._done.made |= {line.id for line in lines}
         self._done.add(spent)
@@ -399,15 +402,13 @@ class _Run:
             if warning not in self._said:
                 self._said.add(warning)
                 self._job.progress.note(f"{clip}: {warning}")
-        if not kept and not any(line.again for line in lines):
+        if not kept and not only_look and not any(line.again for line in lines):
             shutil.rmtree(path, ignore_errors=True)
         return list(lines)
 
 
 AHEAD = 32
 """Clips of a turn: of some 400 ADs, beside whose work the loading of two models is little."""
-
-_LATER = Reply("", "error", error="not asked yet")
 
 
 def ahead_of(engines: Engines) -> int:
@@ -416,16 +417,3 @@ def ahead_of(engines: Engines) -> int:
     both = (engines.looks, engines.writes)
     local = all(hasattr(engine, "to_fetch") for engine in both)
     return AHEAD if local and both[0].identity.model != both[1].identity.model else 1
-
-
-class Later:
-    """Stands in for the engine of Stage II while only Stage I is at work. What it leaves in a work folder are
-    failed records, which the engine itself then replaces."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.identity = Identity("later")
-        self.abilities = engine.abilities
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """A failed reply for each request."""
-        return [_LATER for _ in requests]

@@ -6,13 +6,14 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import Abilities, EngineError, EvaluationError, Reply, Request
+from shotad.core import Abilities, EngineError, EvaluationError, Identity, Reply, Request
 from shotad.evaluation import Corpus, Item, Result, Store, make_metric, making_actions as making, score
 from shotad.evaluation.metrics import judge, judged
 from shotad.evaluation.metrics.judge import (
@@ -22,6 +23,7 @@ from shotad.evaluation.metrics.judge import (
     Unreadable,
     judge_of,
     listing,
+    map_items,
     record_in,
     sentence,
 )
@@ -175,40 +177,40 @@ def judge_who(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Judge]:
 
 def test_attempts_are_counted_and_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch):
     monkeypatch.setattr(judge, "ATTEMPTS", 3)
-    engine = said_by('{"score": 9}')
-    (answer,) = judge_who(engine).answers(questions())
+    engine = said_by('{"score": 7}', '{"score": 8}', '{"score": 9}')
+    answer = judge_who(engine).ask(*questions())
     assert answer.value is None
     assert "whole number from 1 to 5, and is 9" in answer.failure
     assert len(engine.asked) == 3
     assert [len(request.messages) for request in engine.asked] == [2, 4, 4], "questions do not grow"
     # An engine's own error is not asked about again.
     engine = said_by(Reply("", "error", error="HTTP 500"))
-    (answer,) = judge_who(engine).answers(questions())
+    answer = judge_who(engine).ask(*questions())
     assert (answer.failure, len(engine.asked)) == ("HTTP 500", 1)
-    # A refusal.
-    engine = said_by(REFUSAL, Reply("", "refused"), GOOD)
-    (answer,) = judge_who(engine).answers(questions())
-    assert answer.value == 4
-    for request in engine.asked[1:]:
-        assert [message.role for message in request.messages] == ["system", "user"]
-        assert "published film" in request.messages[-1].text
+    # A refusal, by the model or by its server.
+    for refusal in (REFUSAL, Reply("", "refused")):
+        engine = said_by(refusal, GOOD)
+        assert judge_who(engine).ask(*questions()).value == 4
+        _, again = engine.asked
+        assert [message.role for message in again.messages] == ["system", "user"]
+        assert "published film" in again.messages[-1].text
 
 
 def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path):
     path = tmp_path / "cache.sqlite"
     with Store(path) as store:
-        engine = said_by(GOOD, "?", "?", GOOD)
-        answers = list(judge_who(engine, store=store).answers(questions(3)))
+        engine = said_by(lambda request: "?" if "door 1." in request.messages[1].text else GOOD)
+        answers = judge_who(engine, store=store).ask_all(questions(3))
         assert [answer.value for answer in answers] == [4, None, 4]
     with Store(path) as store:
         engine = said_by(json.dumps({"score": 5}))
-        answers = list(judge_who(engine, store=store).answers(questions(3)))
+        answers = judge_who(engine, store=store).ask_all(questions(3))
         assert [answer.value for answer in answers] == [4, 5, 4]
         assert len(engine.asked) == 1
     with Store(path) as store:
         engine = said_by(json.dumps({"score": 2}))
         longer = judge_who(engine, "stage2.sampling.max_tokens=300", store=store)
-        assert [answer.value for answer in longer.answers(questions(3))] == [2, 2, 2]
+        assert [answer.value for answer in longer.ask_all(questions(3))] == [2, 2, 2]
 
 
 def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path):
@@ -216,14 +218,122 @@ def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path)
         raise EngineError("The server is gone.")
 
     with Store(tmp_path / "cache.sqlite") as store:
-        stopped = judge_who(said_by(GOOD, GOOD, gone), store=store)
-        coming = stopped.answers(questions(5))
-        assert [next(coming).value, next(coming).value] == [4, 4]
         with pytest.raises(EngineError, match="gone"):
-            next(coming)
+            judge_who(said_by(GOOD, GOOD, gone), store=store).ask_all(questions(5))
         engine = said_by(GOOD)
-        assert len(list(judge_who(engine, store=store).answers(questions(5)))) == 5
+        assert [answer.value for answer in judge_who(engine, store=store).ask_all(questions(5))] == [4] * 5
         assert len(engine.asked) == 3
+
+
+def test_an_engine_that_fails_on_the_second_attempt_is_asked_for_that_alone(judge_who, tmp_path):
+    with Store(tmp_path / "cache.sqlite") as store:
+        failing = said_by("?", Reply("", "error", error="HTTP 500"))
+        assert judge_who(failing, store=store).ask(*questions()).failure == "HTTP 500"
+        engine = said_by(GOOD)
+        assert judge_who(engine, store=store).ask(*questions()).value == 4
+        (again,) = engine.asked
+        assert [message.role for message in again.messages] == ["system", "user", "assistant", "user"]
+
+
+def test_a_full_disk_stops_the_run_and_leaves_no_thread(judge_who):
+    class Full(Store):
+        def put(self, space: str, values: Any) -> None:
+            raise EvaluationError("There is no space left.")
+
+    before = set(threading.enumerate())
+    engine = said_by(GOOD)
+    with pytest.raises(EvaluationError, match="no space"):
+        judge_who(engine, store=Full()).ask_all(questions(500))
+    assert len(engine.asked) == 1
+    assert set(threading.enumerate()) <= before
+
+
+def test_servers_that_call_different_models_by_one_name_are_not_mixed_up(monkeypatch):
+    class Placed(said_by("")):  # type: ignore[misc]
+        def answer(self, request: Request) -> str:
+            return json.dumps({"score": 1 if "//one" in self.config.stage2.base_url else 2})
+
+        reply = ScriptedEngine.reply
+
+    context = bench_of()
+    name = named(monkeypatch, Placed)
+    judges = [Judge(f"{name}:default@http://{host}/v1", context) for host in ("one", "other")]
+
+    def ask_both(question: Question[int]) -> list[int | None]:
+        return [judge.ask(question).value for judge in judges]
+
+    assert list(map_items(ask_both, questions(3), judges)) == [[1, 2]] * 3
+    assert ask_both(*questions()) == [1, 2], "nor what is kept of them"
+
+
+# Many items at once
+class Counting(ScriptedEngine):
+    """A local model; ``calls`` are those of all such models, each as the model's name and how many it was asked."""
+
+    calls: ClassVar[list[tuple[str, int]]] = []
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.calls.append((self.identity.model, len(requests)))
+        return [Reply(GOOD) for _ in requests]
+
+
+@pytest.fixture
+def two_models(monkeypatch: pytest.MonkeyPatch) -> tuple[Judge, Judge]:
+    """Two local models that take four questions in one call."""
+    monkeypatch.setattr(Counting, "calls", [])
+    context = bench_of()
+    for model in ("First", "Second"):
+        kind = type(model, (Counting,), {"identity": Identity("local", model)})
+        monkeypatch.setattr(sys.modules[HERE], model, kind, raising=False)
+    first, second = (Judge(f"{HERE}:{model}", context) for model in ("First", "Second"))
+    return first, second
+
+
+def test_questions_of_many_items_fill_the_batches_of_a_local_model(two_models):
+    first, _ = two_models
+
+    def ask_twice(numbers: tuple[int, int]) -> int:
+        one, other = (judged.ad_question(f"Line {number}.", "It opens.", 1) for number in numbers)
+        return (first.ask(one).value or 0) + (first.ask(other).value or 0)
+
+    items = [(2 * number, 2 * number + 1) for number in range(8)]
+    assert list(map_items(ask_twice, items, [first])) == [8] * 8
+    assert Counting.calls == [("First", 4)] * 4
+
+
+def test_local_models_are_changed_once_for_many_items(two_models):
+    def ask_both(number: int) -> int:
+        question = judged.ad_question(f"Line {number}.", "It opens.", 1)
+        return sum(judge.ask(question).value or 0 for judge in two_models)
+
+    assert list(map_items(ask_both, range(40), two_models)) == [8] * 40
+    assert Counting.calls == [("First", 4)] * 10 + [("Second", 4)] * 10
+
+
+def test_asking_ends_with_whoever_draws_the_results(judge_who):
+    before = set(threading.enumerate())
+    engine = said_by(GOOD)
+    judge = judge_who(engine)
+    results = map_items(judge.ask, questions(500), [judge])
+    assert next(results).value == 4
+    results.close()
+    assert len(engine.asked) < 100
+    assert set(threading.enumerate()) <= before
+
+
+def test_rows_that_cannot_be_kept_stop_the_judge(judge_who):
+    class Full(Store):
+        def put(self, space: str, values: Any) -> None:
+            if space.startswith("rows/"):
+                raise EvaluationError("There is no space left.")
+            super().put(space, values)
+
+    lines = [item(str(number), f"He opens door {number}.", "It opens.") for number in range(500)]
+    before = set(threading.enumerate())
+    with pytest.raises(EvaluationError, match="no space") as caught:
+        measured("llm-ad-eval", corpus_of(*lines), store=Full())
+    assert caught.tb, "the error is still looked at: its frames are there"
+    assert set(threading.enumerate()) <= before
 
 
 def test_the_host_that_is_sent_texts_is_told_once(judge_who):
@@ -232,9 +342,9 @@ def test_the_host_that_is_sent_texts_is_told_once(judge_who):
 
     notes: list[str] = []
     judge = judge_who(Far)
-    judge._context.progress.note = notes.append
-    list(judge.answers(questions(2)))
-    list(judge.answers(questions(3)))
+    judge.context.progress.note = notes.append
+    judge.ask_all(questions(2))
+    judge.ask_all(questions(3))
     assert notes == ["Texts leave this machine: they are sent to far.example."]
     assert judge.sends_to == "far.example"
 
@@ -303,7 +413,11 @@ def test_the_mean_is_over_an_ads_actions_first_and_one_without_known_actions_say
 
 
 def test_a_judges_failure_counts_as_0_and_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = named(monkeypatch, said_by(json.dumps({"score": 5}), "no", "no", json.dumps({"score": 3})))
+    def score_of(request: Request) -> str:
+        (line,) = quotes(request, "The system's line")
+        return "no" if line == LINES[1] else json.dumps({"score": 5 if line == LINES[0] else 3})
+
+    name = named(monkeypatch, said_by(score_of))
     result = measured(f"llm-ad-eval@{name}", corpus_of(*items((*LINES[:2], None, *LINES[3:]))))
     assert [row.sums for row in result.rows] == [(5, 1), (0, 1), (0, 1), (3, 1), (3, 1)]
     assert (result.value, result.failed) == (11 / 5, 2)
@@ -312,13 +426,20 @@ def test_a_judges_failure_counts_as_0_and_is_told_apart(monkeypatch: pytest.Monk
     ) == 1
     # One failed action of several counts as 0, and is asked about again alone.
     yes = '{"reason": "Same.", "score": 3}'
-    name, store = named(monkeypatch, said_by(yes, "no", "no", yes)), Store()
+
+    def not_about_eating(request: Request) -> str:
+        return "no" if quotes(request, "Action") == ["He eats."] else yes
+
+    name, store = named(monkeypatch, said_by(not_about_eating)), Store()
     actions = ("He sits.", "He eats.", "He sleeps.")
     corpus = corpus_of(item("1", "…", "He sits and eats and sleeps.", actions=actions))
     (row,) = measured(f"llm-action@{name}", corpus, store=store).rows
     assert row.sums == (2.0, 1.0)
     assert row.failure.startswith("judge: 1 of 3 answers: ")
+    engine = said_by(yes)
+    named(monkeypatch, engine)
     assert measured(f"llm-action@{name}", corpus, store=store).rows[0].sums == (3.0, 1.0)
+    assert [quotes(request, "Action") for request in engine.asked] == [["He eats."]]
 
 
 STORY = (

@@ -1,0 +1,243 @@
+"""The cue of a slot from what both stages answered: what is spoken, when, or why nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from shotad.core import Config, Presence, Slot, is_english, key_of, language_of
+from shotad.description import choice
+from shotad.description.doubt import doubt_of, signs_of
+from shotad.description.sights import sight_of
+from shotad.description.stage_answers import Candidate, Stage1Answer, Stage2Answer
+from shotad.description.wording import letters_of, other_language
+from shotad.engines import identity_record, prompt_record
+from shotad.film import word_budget
+from shotad.script import (
+    BENCHMARK,
+    Cue,
+    CueKind,
+    CueStatus,
+    Fitted,
+    Limits,
+    Maker,
+    Provenance,
+    Sight,
+    budget_text,
+    check_line,
+    clean_text,
+    count_words,
+    fit_spoken,
+    in_sight,
+    keys_of,
+    spoken_interval,
+    spoken_words,
+)
+
+SILENT = "nothing worth saying was found"
+
+
+def cue_of(
+    situation: choice.Situation,
+    stage1: Stage1Answer,
+    stage2: Stage2Answer | None,
+    config: Config,
+    chooser: choice.Chooser = choice.by_rules,
+    *,
+    unwritten: str = "",
+) -> Cue:
+    """The slot's cue from the answers of both stages; ``situation`` gets its description from there.
+
+    ``chooser`` takes one of the candidates that were made to fit. The line starts when what it tells is seen,
+    as far as that is known, and is shortened where its slot ends too soon. A cue without a line says why.
+    ``unwritten`` is the reason where no line was asked for.
+    """
+    slot, presence, language = situation.slot, situation.presence, config.language
+    unspoken = _cue_without_line(slot, stage1, stage2, language)
+
+    def without_line(reason: str, status: CueStatus = CueStatus.FAILED) -> Cue:
+        return replace(unspoken, status=status, reason=one_line(reason))
+
+    if unwritten:
+        return without_line(unwritten, CueStatus.SILENT)
+    if stage1.error is not None:
+        return without_line(f"Stage I failed: {stage1.error}")
+    if stage2 is None or stage2.error is not None:
+        return without_line(f"Stage II failed: {stage2.error if stage2 else 'no record'}")
+    candidates = spoken_candidates(stage2)
+    if not candidates:
+        if stage2.is_silent or stage2.reason:
+            return without_line(stage2.reason or SILENT, CueStatus.SILENT)
+        return without_line("Stage II failed: its answer holds no line that can be spoken")
+    if not is_english(language):
+        others = [other_language(candidate.text, language) for candidate in candidates]
+        if all(others):
+            wanted, text = language_of(language).name, candidates[0].text
+            return without_line(f"Stage II failed: the line is in {others[0]}, not in {wanted}: {text}")
+
+    lines = _fitted_lines(candidates, situation, stage1, config)
+    if not lines:
+        shortest = min(candidates, key=lambda candidate: spoken_words(candidate.text, language))
+        sight = _sight(shortest, shortest.text, stage1, presence, config)
+        return without_line(_too_long(shortest.text, sight, slot, config), CueStatus.DROPPED)
+    situation = replace(situation, description=stage1.description.text)
+    line = lines[chooser(lines, situation)]
+    if line.residue is not None:
+        return without_line(f"no clean line: {line.residue.message}: {line.text}")
+    statements = candidates[line.number].statements
+    signs = signs_of(
+        line.text,
+        stage1,
+        stage2,
+        statements=statements,
+        unseen=line.unseen,
+        presence=presence,
+        language=language,
+    )
+    return replace(
+        unspoken,
+        interval=line.interval,
+        text=line.text,
+        kind=_kind_of(line.text, stage1),
+        status=CueStatus.SHORTENED if line.fitted.steps else CueStatus.PLACED,
+        reason="; ".join((*line.fitted.steps, *_doubts(line, stage1, stage2), *map(str, line.findings))),
+        candidates=tuple(candidate.text for candidate in candidates),
+        chosen=line.number,
+        spoken_length=line.interval.duration,
+        fit_steps=line.fitted.steps,
+        seen_from=None if line.sight is None else line.sight.since,
+        doubted=doubt_of(line.text, signs),
+    )
+
+
+def _cue_without_line(slot: Slot, stage1: Stage1Answer, stage2: Stage2Answer | None, language: str) -> Cue:
+    """The slot's cue as long as it has no line, with who was asked what."""
+    answers = [("Stage I", stage1.maker, stage1.prompt)]
+    candidates: tuple[str, ...] = ()
+    if stage2 is not None:
+        answers.append(("Stage II", stage2.maker, stage2.prompt))
+        candidates = tuple(clean_text(candidate.text) for candidate in stage2.candidates)
+    makers = tuple(Maker(stage, **identity_record(identity)) for stage, identity, _ in answers)
+    prompt_hash = key_of([prompt_record(prompt) for _, _, prompt in answers])
+    return Cue(
+        id=slot.id,
+        slot_id=slot.id,
+        interval=slot.interval,
+        text="",
+        language=language,
+        status=CueStatus.FAILED,
+        candidates=candidates,
+        provenance=Provenance(makers, prompt_hash, stage1.seed),
+    )
+
+
+def spoken_candidates(stage2: Stage2Answer) -> list[Candidate]:
+    """The candidates as they can be spoken, each on one line; those without a word are left out."""
+    spoken = [replace(candidate, text=one_line(candidate.text)) for candidate in stage2.candidates]
+    return [candidate for candidate in spoken if count_words(candidate.text)]
+
+
+def _fitted_lines(
+    candidates: Sequence[Candidate], situation: choice.Situation, stage1: Stage1Answer, config: Config
+) -> list[choice.FittedLine]:
+    """Those of the candidates that fit, or can be made to, each with the time in which it is spoken."""
+    slot, presence, language = situation.slot, situation.presence, config.language
+    pace, history = config.slots.seconds_per_word, config.stage2.history
+    lines_before = situation.said[-history:] if history else ()
+    lines = []
+    for number, candidate in enumerate(candidates):
+        if not is_english(language) and other_language(candidate.text, language):
+            continue
+        fitted = _in_time(candidate, slot, stage1, presence, config)
+        if fitted is None:
+            continue
+        sight = _sight(candidate, fitted.text, stage1, presence, config)
+        # What is seen too late to be told in the slot does not move the line.
+        in_time = None if sight is None or in_sight(slot.interval, sight.since) is None else sight
+        interval = spoken_interval(slot.interval, spoken_words(fitted.text, language), pace, in_time)
+        findings = check_line(
+            fitted.text,
+            interval=interval,
+            speech=situation.speech,
+            previous=lines_before,
+            language=language,
+            limits=BENCHMARK if situation.given else Limits(),
+        )
+        lines.append(choice.FittedLine(number, fitted, interval, findings, candidate.unseen, sight))
+    return lines
+
+
+def _sight(
+    candidate: Candidate, text: str, stage1: Stage1Answer, presence: Presence, config: Config
+) -> Sight | None:
+    """When ``text``, a form of the candidate, may start, as far as that is known."""
+    pace = config.slots.seconds_per_word
+    return sight_of(text, candidate.statements, stage1, pace, config.language, presence)
+
+
+def _in_time(
+    candidate: Candidate, slot: Slot, stage1: Stage1Answer, presence: Presence, config: Config
+) -> Fitted | None:
+    """The candidate, or the longest whole form of it that can be said in its slot once it is seen."""
+    if config.stage2.fit == "none":
+        return Fitted(candidate.text)
+    words = slot.max_words
+    while (fitted := fit_spoken(candidate.text, words, language=config.language)) is not None:
+        sight = _sight(candidate, fitted.text, stage1, presence, config)
+        possible = words_after(sight, slot, config)
+        length = spoken_words(fitted.text, config.language)
+        if length <= possible:
+            return fitted
+        if not possible:
+            return None
+        # What is left out may be what comes late: then the rest has more time again.
+        words = max(possible, length - 1)
+        if not words:
+            return None
+    return None
+
+
+def words_after(sight: Sight | None, slot: Slot, config: Config) -> int:
+    """How many words can be said in a slot once ``sight`` is seen; all of its words where that is None."""
+    interval = in_sight(slot.interval, None if sight is None else sight.since)
+    if interval is None:
+        return 0
+    return slot.max_words if interval == slot.interval else word_budget(interval.duration, config.slots)
+
+
+def _doubts(line: choice.FittedLine, stage1: Stage1Answer, stage2: Stage2Answer) -> Iterator[str]:
+    """What was not seen or not looked for, and names in the line that a model gave by itself."""
+    if line.unseen:
+        yield f"not seen in the frames: {one_line('; '.join(line.unseen))}"
+    if stage2.unlooked:
+        yield f"the second look at the frames failed: {one_line(stage2.unlooked)}"
+    words = set(keys_of(line.text))
+    names = [name for name in stage1.invented if words & set(keys_of(name))]
+    if names:
+        yield f"named by the model alone: {one_line(', '.join(names))}"
+
+
+def one_line(text: str) -> str:
+    """Text as it is spoken, without line ends and control characters."""
+    return clean_text(text).replace("\n", " ")
+
+
+def _too_long(text: str, sight: Sight | None, slot: Slot, config: Config) -> str:
+    words = words_after(sight, slot, config)
+    late = ""
+    if sight is not None and words < slot.max_words:
+        late = f" after it is seen, at {sight.since:.1f} s"
+    if not is_english(config.language):
+        budget = budget_text(config.language, words)
+        return f"longer than the {budget} that fit{late}, and no whole phrase is short enough: {text}"
+    return f"{count_words(text)} words where {words} fit{late}, and no whole phrase is short enough: {text}"
+
+
+def _kind_of(text: str, stage1: Stage1Answer) -> CueKind:
+    """Text where the line reads out what stands on the screen."""
+    if stage1.facts is None or '"' not in text:
+        return CueKind.ACTION
+    letters = letters_of(text)
+    texts = [letters_of(fact.text) for fact in stage1.facts.texts]
+    is_read = any(on_screen and on_screen[:12] in letters for on_screen in texts)
+    return CueKind.TEXT if is_read else CueKind.ACTION

@@ -1,0 +1,91 @@
+"""When what a line tells is seen, so that it is not told before.
+
+The embedded narrator says of each of its statements when it is seen. A language model does not; but its Stage
+I may say in which shot something happens, and whoever of the cast is named has a face on the frames. Of what
+is left nothing is known, and the line keeps the start of its slot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from shotad.core import NOBODY, Presence, Role, is_english
+from shotad.description.leaks import SHOTS
+from shotad.description.stage_answers import Stage1Answer, Statement
+from shotad.description.wording import content_of
+from shotad.script import Sight, cast_mentions, spoken_words
+
+Part = tuple[int, float, float | None]
+"""A part of a line: the words of the line before it, and the seconds from and until which it is seen."""
+
+_PART = re.compile(r"(?<=[.!?…])\s+|[,;]\s+|\s(?=(?:and|as|while|then|before|until)\s)")
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+_ALIKE = 2
+"""Words that a part of a line must share with a sentence of Stage I to be taken from it."""
+
+
+def sight_of(
+    text: str,
+    statements: Sequence[Statement],
+    stage1: Stage1Answer,
+    seconds_per_word: float,
+    language: str = "en",
+    presence: Presence = NOBODY,
+) -> Sight | None:
+    """When ``text`` may start so that all is seen when told; None where that is not known.
+
+    ``statements`` are the narrator's of this line, empty for a line of a language model.
+    """
+    parts: list[Part] = []
+    if statements:
+        for statement in statements:
+            if statement.since is not None:
+                parts.append((statement.words_before, statement.since, statement.until))
+    else:
+        parts += _by_shots(text, stage1, language)
+        parts += _by_faces(text, stage1, language, presence)
+    words = spoken_words(text, language)
+    return Sight.of((part for part in parts if part[0] < words), seconds_per_word)
+
+
+def _by_faces(text: str, stage1: Stage1Answer, language: str, presence: Presence) -> Iterator[Part]:
+    """When the faces of those who are named are first seen in the slot's own shots."""
+    if not presence.sightings:
+        return
+    own_shots = [shot.interval for shot in stage1.shots if shot.role is Role.CURRENT]
+    for mention in cast_mentions(text, presence.cast):
+        seen = [sighting.seconds for sighting in presence.sightings if sighting.name == mention.id]
+        shown = [second for second in seen if any(shot.start <= second < shot.end for shot in own_shots)]
+        if shown:
+            yield spoken_words(text[: mention.start], language), min(shown), None
+
+
+def _by_shots(text: str, stage1: Stage1Answer, language: str) -> Iterator[Part]:
+    """When the shots begin of which Stage I says what parts of the line say again."""
+    starts = {shot.number: shot.interval.start for shot in stage1.shots}
+    if len(starts) < 2 or not is_english(language):
+        return
+    # The words of each sentence of Stage I, and when the first shot begins that it, or one before, names
+    sentences: list[tuple[Counter[str], float | None]] = []
+    for paragraph in stage1.description.raw.splitlines():
+        begins: float | None = None
+        for sentence in _SENTENCE.split(paragraph):
+            named = " ".join(match[0] for match in SHOTS.finditer(sentence))
+            seconds = [starts[n] for n in map(int, re.findall(r"\d+", named)) if n in starts]
+            begins = min(seconds) if seconds else begins
+            sentences.append((content_of(SHOTS.sub(" ", sentence)), begins))
+    if all(begins is None for _, begins in sentences):
+        return
+    words_before = 0
+    for part in _PART.split(text):
+        content = content_of(part)
+        shared = [(sum((content & words).values()), begins) for words, begins in sentences]
+        most = max((number for number, _ in shared), default=0)
+        known = [begins for number, begins in shared if number == most and begins is not None]
+        # Every sentence that shares most must say when; else the part may come from one that does not.
+        all_known = len(known) == sum(number == most for number, _ in shared)
+        if most >= _ALIKE and 2 * most >= sum(content.values()) and all_known:
+            yield words_before, min(known), None
+        words_before += spoken_words(part, language)

@@ -1,0 +1,186 @@
+"""Both stages over the slots of a film: every clip is described, every line written, and made a cue.
+
+All that engines answer is in the work folder's memory (``answers.jsonl``), so a run that was killed asks the
+same again and goes on. What people read of it, ``stage1.jsonl`` and ``stage2.jsonl``, is written beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from shotad.core import Engine, RecordLog, Task, WorkFolder, key_of, reported
+from shotad.description.choice import Situation, make_chooser
+from shotad.description.cues import cue_of
+from shotad.description.engine_pair import Engines, Used, used_by
+from shotad.description.preparing import RunContext
+from shotad.description.slotplan import SlotPlan
+from shotad.description.stage1 import STAGE1_STEP, clip_of, describe_clip
+from shotad.description.stage2 import STAGE2_STEP, write_lines
+from shotad.description.stage_answers import Stage1Answer, Stage2Answer
+from shotad.description.story import StoryTeller
+from shotad.engines import ANSWERS, AnswerLog, ClipOnDemand, Memory, NoMemory
+from shotad.film import Prepared, left_to_people
+from shotad.script import Cue
+
+LINES_BEFORE_LOOKS = 64
+"""Lines that are written before Stage I looks for them, where both engines are models of this machine: fewer,
+and the two are loaded in turn too often; more, and a killed run loses more."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSlots:
+    """What came of the slots: a cue and the answers for each, in their order; and what the engines took.
+
+    ``stage2`` has None for a slot in which no line was asked for.
+    """
+
+    cues: tuple[Cue, ...]
+    stage1: tuple[Stage1Answer, ...]
+    stage2: tuple[Stage2Answer | None, ...]
+    used: Used
+
+
+ClipOf = Callable[[SlotPlan, RunContext, Engine], ClipOnDemand]
+"""The clip of a slot as an engine is to see it; see `clip_of`."""
+
+
+def write_slots(
+    plans: Iterable[SlotPlan],
+    number: int,
+    prepared: Prepared,
+    context: RunContext,
+    engines: Engines,
+    *,
+    memory: Memory | None = None,
+    clip_of: ClipOf = clip_of,
+) -> WrittenSlots:
+    """Describe and write the slots of ``plans``, of which there are ``number``; they may come one by one.
+
+    Clips are described side by side, and lines too, unless each is told the lines before it. ``memory`` knows
+    what was answered before (None: that of the work folder, which is tidied after a run over the whole film).
+    Raises what stops the run; all that was answered till then is kept.
+    """
+    config, folder = context.config, context.folder
+    answers = AnswerLog(folder.log_of_records(ANSWERS)) if memory is None else None
+    records = StageRecords(folder)
+    is_whole_film = context.given.start <= 0 and context.given.end is None
+    # A benchmark's slots and budgets have limits of their own.
+    given = context.given.slots is not None or config.slots.budget != "fit"
+    speech = [utterance.interval for utterance in prepared.speech]
+    cues: list[Cue] = []
+    stage1_answers: list[Stage1Answer] = []
+    stage2_answers: list[Stage2Answer | None] = []
+
+    with (
+        engines.pool(config, answers or memory or NoMemory()) as pool,
+        reported(context.progress, "Looking at the film", number, "slots") as looking,
+        ExitStack() as tasks,
+    ):
+        writing: Task | None = None
+        choose = make_chooser(config, pool, context.progress)
+        story = StoryTeller(prepared.speech, config, pool, folder.log_of_records("story"))
+
+        def describe(plan: SlotPlan) -> tuple[SlotPlan, Stage1Answer]:
+            stage1 = describe_clip(pool, plan, config, clip_of(plan, context, engines.looks))
+            records.add_stage1(stage1)
+            return plan, stage1
+
+        def write(
+            described: tuple[SlotPlan, Stage1Answer],
+        ) -> tuple[SlotPlan, Stage1Answer, Stage2Answer | None]:
+            plan, stage1 = described
+            if stage1.error is not None or left_to_people(plan.slot, config.speech):
+                return plan, stage1, None
+            lines_before = [cue.text for cue in cues if cue.heard]
+            stage2 = write_lines(
+                pool,
+                plan,
+                stage1.description,
+                config,
+                history=lines_before if engines.writes.abilities.uses_history else (),
+                story=story.context(plan.slot, stage1.description.text, plan.presence),
+                clip=clip_of(plan, context, engines.looks),
+            )
+            records.add_stage2(stage2)
+            return plan, stage1, stage2
+
+        described = pool.map(describe, plans, workers=pool.workers("stage1"), advance=looking.advance)
+        written: Iterator[tuple[SlotPlan, Stage1Answer, Stage2Answer | None]]
+        if engines.in_turn(config):
+            # Each question is told the lines before it, so it is put when those have become cues, below.
+            written = map(write, described)
+        else:
+            side_by_side = max(pool.workers("stage1"), pool.workers("stage2"))
+            if engines.take_turns:
+                side_by_side = max(LINES_BEFORE_LOOKS, pool.workers("stage2"))
+            written = pool.map(write, described, workers=side_by_side)
+        for plan, stage1, stage2 in written:
+            if writing is None:
+                writing = tasks.enter_context(reported(context.progress, "Writing lines", number, "slots"))
+            lines_before = tuple(cue.text for cue in cues if cue.heard)
+            situation = Situation(plan.slot, lines_before, "", speech, plan.presence, given)
+            unwritten = left_to_people(plan.slot, config.speech)
+            cue = cue_of(situation, stage1, stage2, config, choose, unwritten=unwritten)
+            if cue.heard:
+                story.add_line(cue)
+            cues.append(cue)
+            stage1_answers.append(stage1)
+            stage2_answers.append(stage2)
+            writing.advance()
+
+    if is_whole_film and answers is not None:
+        # Stale records go; of a part of the film one cannot know which are.
+        answers.tidy([engines.looks.identity, engines.writes.identity])
+        records.tidy(stage1_answers, stage2_answers)
+    used = used_by(pool.usage, engines.terms(config))
+    return WrittenSlots(tuple(cues), tuple(stage1_answers), tuple(stage2_answers), used)
+
+
+def describe_clips(plans: Iterable[SlotPlan], context: RunContext, engines: Engines) -> Used:
+    """Stage I alone, whose replies wait in the work folder's memory. Raises what stops the run."""
+    config = context.config
+    answers = AnswerLog(context.folder.log_of_records(ANSWERS))
+    with engines.pool(config, answers) as pool:
+
+        def describe(plan: SlotPlan) -> Stage1Answer:
+            return describe_clip(pool, plan, config, clip_of(plan, context, engines.looks))
+
+        for _ in pool.map(describe, plans, workers=pool.workers("stage1")):
+            pass
+    return used_by(pool.usage, engines.terms(config))
+
+
+class StageRecords:
+    """``stage1.jsonl`` and ``stage2.jsonl`` of a work folder: what both stages answered, for people to read.
+
+    May be called by several threads. Records are made again by every run, so they need not be on the disk
+    before the next begins.
+    """
+
+    def __init__(self, folder: WorkFolder) -> None:
+        self._stage1 = folder.log_of_records("stage1", durable=False)
+        self._stage2 = folder.log_of_records("stage2", durable=False)
+
+    def add_stage1(self, answer: Stage1Answer) -> None:
+        """Write the record of a slot, unless it is there."""
+        _add(self._stage1, STAGE1_STEP, answer)
+
+    def add_stage2(self, answer: Stage2Answer) -> None:
+        """Write the record of a slot, unless it is there."""
+        _add(self._stage2, STAGE2_STEP, answer)
+
+    def tidy(self, stage1: Iterable[Stage1Answer], stage2: Iterable[Stage2Answer | None]) -> None:
+        """Keep the records of these answers, in their order; stale ones go."""
+        self._stage1.keep(key_of(STAGE1_STEP, answer.to_json()) for answer in stage1)
+        self._stage2.keep(key_of(STAGE2_STEP, answer.to_json()) for answer in stage2 if answer is not None)
+
+
+def _add(log: RecordLog, step: str, answer: Stage1Answer | Stage2Answer) -> None:
+    record = answer.to_json()
+    key = key_of(step, record)
+    present = {name: value for name, value in (log.get(key) or {}).items() if name != "key"}
+    # A person may have changed the record that is there.
+    if key_of(step, present) != key:
+        log.add(key, record)
