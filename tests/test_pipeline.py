@@ -196,6 +196,16 @@ def test_a_failed_answer_is_a_failed_line_and_asked_again(first: First, tmp_path
     assert tree(tmp_path / "w") == tree(first[0])
 
 
+def test_the_last_record_of_a_slot_is_that_of_the_last_run(tmp_path: Path) -> None:
+    part = Given(start=6.0, end=14.0)  # whose records are not tidied
+    for settings in ((), ("seed=7",), ()):
+        outcome, _, _ = ran(tmp_path / "w", *settings, given=part)
+    last = {row["slot"]: row for row in rows(tmp_path / "w", "stage1")}
+    assert {row["seed"] for row in last.values()} == {
+        cue.provenance.seed for cue in outcome.track.cues if cue.provenance is not None
+    }
+
+
 def test_only_the_part_asked_for_is_described_with_the_same_slots(
     first: First, w: Path, tmp_path: Path
 ) -> None:

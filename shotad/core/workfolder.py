@@ -303,7 +303,7 @@ class RecordLog:
             for line in whole.splitlines():
                 record = whole_record(file.name, line)
                 if record is not None and isinstance(record.get("key"), str):
-                    self._records[record["key"]] = record
+                    self._set(record["key"], record)
                 elif line.strip():
                     self.damaged += 1
             if rest or (raw and not newline):
@@ -337,8 +337,14 @@ class RecordLog:
         written = {key: json.loads(line) for key, line in lines.items()}
         with self._lock:
             append(self._path, "".join(lines.values()).encode(), durable=self._durable)
-            self._records.update(written)
+            for key, record in written.items():
+                self._set(key, record)
         return list(written.values())
+
+    def _set(self, key: str, record: dict[str, Any]) -> None:
+        """Put the record last, also where there is an older one with this key."""
+        self._records.pop(key, None)
+        self._records[key] = record
 
     def keep(self, keys: Iterable[str], spare: Callable[[Json], object] = lambda _: None) -> None:
         """Rewrite the file with just these records, in this order; stale ones go.

@@ -6,7 +6,7 @@ same again and goes on. What people read of it, ``stage1.jsonl`` and ``stage2.js
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -162,14 +162,16 @@ class StageRecords:
     def __init__(self, folder: WorkFolder) -> None:
         self._stage1 = folder.log_of_records("stage1", durable=False)
         self._stage2 = folder.log_of_records("stage2", durable=False)
+        self._last_stage1 = _last_keys(self._stage1)
+        self._last_stage2 = _last_keys(self._stage2)
 
     def add_stage1(self, answer: Stage1Answer) -> None:
-        """Write the record of a slot, unless it is there."""
-        _add(self._stage1, STAGE1_STEP, answer)
+        """Write the record of a slot, unless it is its last one already."""
+        _add(self._stage1, self._last_stage1, STAGE1_STEP, answer)
 
     def add_stage2(self, answer: Stage2Answer) -> None:
-        """Write the record of a slot, unless it is there."""
-        _add(self._stage2, STAGE2_STEP, answer)
+        """Write the record of a slot, unless it is its last one already."""
+        _add(self._stage2, self._last_stage2, STAGE2_STEP, answer)
 
     def tidy(self, stage1: Iterable[Stage1Answer], stage2: Iterable[Stage2Answer | None]) -> None:
         """Keep the records of these answers, in their order; stale ones go."""
@@ -177,10 +179,17 @@ class StageRecords:
         self._stage2.keep(key_of(STAGE2_STEP, answer.to_json()) for answer in stage2 if answer is not None)
 
 
-def _add(log: RecordLog, step: str, answer: Stage1Answer | Stage2Answer) -> None:
+def _last_keys(log: RecordLog) -> dict[str, str]:
+    """The key of the last record of each slot: who reads the records takes that one."""
+    return {str(record.get("slot")): record["key"] for record in log.records()}
+
+
+def _add(
+    log: RecordLog, last_keys: Mapping[str, str], step: str, answer: Stage1Answer | Stage2Answer
+) -> None:
     record = answer.to_json()
     key = key_of(step, record)
     present = {name: value for name, value in (log.get(key) or {}).items() if name != "key"}
     # A person may have changed the record that is there.
-    if key_of(step, present) != key:
+    if last_keys.get(answer.slot_id) != key or key_of(step, present) != key:
         log.add(key, record)
