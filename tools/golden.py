@@ -308,9 +308,8 @@ def go_on(golden: Golden) -> None:
         for told, words in calls.items():
             _go_on(golden, f"{name}: {told}", words, name)
         for side in golden.sides:
-            for stage in ("stage1", "stage2"):
-                records = side.work / name / f"{stage}.jsonl"
-                records.write_bytes(b"".join(records.read_bytes().splitlines(keepends=True)[:-1]))
+            answers = side.work / name / "answers.jsonl"
+            answers.write_bytes(b"".join(answers.read_bytes().splitlines(keepends=True)[:-1]))
         _go_on(golden, f"{name}: {told}, an answer lost", words, name)
 
 

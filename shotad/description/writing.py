@@ -131,8 +131,8 @@ def write_slots(
             writing.advance()
 
     if is_whole_film and answers is not None:
-        # Stale records go; of a part of the film one cannot know which are.
-        answers.tidy([engines.looks.identity, engines.writes.identity])
+        # Of a part of the film one cannot know which records are stale.
+        answers.tidy()
         records.tidy(stage1_answers, stage2_answers)
     used = used_by(pool.usage, engines.terms(config))
     return WrittenSlots(tuple(cues), tuple(stage1_answers), tuple(stage2_answers), used)

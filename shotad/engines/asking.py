@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from types import TracebackType
@@ -152,22 +152,23 @@ class AnswerLog:
     def _is_wanted(self, record: Mapping[str, Any]) -> bool:
         return record["key"] in self._used or record.get("purpose") != self._purpose
 
-    def tidy(self, identities: Iterable[Identity]) -> None:
-        """Drop replies of this purpose that this run did not use. What other engines than ``identities`` said
-        last of a slot stays aside: it may have been paid for, and they may be chosen again.
+    def tidy(self) -> None:
+        """Lay aside the replies of this purpose that this run did not use: they may have been paid for, and
+        serve when the settings or the engine of an earlier run are chosen again. Of those to a question of
+        the same slot, engine and seed the last one is kept.
 
         No other `AnswerLog` may be in use on the same file: what it has added since would be lost.
         """
-        makers = [identity_record(identity) for identity in identities]
 
-        def by_other(record: Mapping[str, Any]) -> tuple[str, str, int] | None:
-            if record.get("error") is not None or record.get("again") or record.get("maker") in makers:
+        def question_of(record: Mapping[str, Any]) -> tuple[str, str, str, int] | None:
+            if record.get("error") is not None or record.get("again"):
                 return None
-            return str(record.get("slot")), key_of(record.get("maker")), record.get("seed", 0)
+            slot, stage = str(record.get("slot")), str(record.get("stage"))
+            return slot, stage, key_of(record.get("maker")), record.get("seed", 0)
 
         kept = [record for record in self._log.records() if self._is_wanted(record)]
         kept.sort(key=_place)
-        self._log.keep([record["key"] for record in kept], by_other)
+        self._log.keep([record["key"] for record in kept], question_of)
 
 
 def answer_record(
@@ -365,7 +366,7 @@ class AskingPool:
         self._local = threading.local()
         self._local.thread = caller = _Thread()
         self._running: set[_Thread] = {caller}
-        self._maps = 0
+        self._maps: list[_Map] = []
         self._pending: dict[str, _Ticket] = {}
         self._reading = _Turnstile(self, 1)
         self._stopped: BaseException | None = None
@@ -397,6 +398,8 @@ class AskingPool:
         # Whoever reads the film is waited for: it is closed next.
         for thread in self._map_threads:
             thread.join()
+        for running in self._maps:
+            running.close()
         self._is_closed = True
         for lane in {id(stage.lane): stage.lane for stage in self._stages.values()}.values():
             for _ in lane.threads:
@@ -515,8 +518,8 @@ class AskingPool:
         ``function`` fails, the run stops at once.
         """
         with self._lock:
-            self._maps += 1
-            running = _Map(self, function, iter(items), self._maps, advance)
+            running = _Map(self, function, iter(items), len(self._maps) + 1, advance)
+            self._maps.append(running)
             for _ in range(workers):
                 state = _Thread(map_number=running.number)
                 self._running.add(state)
@@ -691,6 +694,11 @@ class _Map:
     def forget(self, number: int) -> None:
         with self._pool._lock:
             del self._results[number]
+
+    def close(self) -> None:
+        """Let the source of items end, where it is a generator that was not drawn to its end."""
+        if isinstance(self._source, Generator):
+            self._source.close()
 
     def work(self, thread: _Thread) -> None:
         """Draw items and work on them until there are none; in a thread of its own."""

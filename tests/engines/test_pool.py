@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Abilities, Clip, EngineError, Identity, RecordLog, Reply, Request, Usage
+from shotad.core import Abilities, Clip, EngineError, Identity, Message, RecordLog, Reply, Request, Usage
 from shotad.engines import AnswerLog, AskingPool, ClipOnDemand
 
 NAMES = [f"s{number:08d}" for number in range(23)]
@@ -316,18 +316,22 @@ def test_a_clip_without_frames_is_a_failed_reply() -> None:
     assert engine.calls == []
 
 
-def test_answers_of_another_engine_stay_aside_and_serve_it_again(tmp_path: Path) -> None:
-    def run(engine: Listed) -> None:
-        memory = log(tmp_path)
+def test_a_trial_with_another_engine_or_prompt_costs_no_answer(tmp_path: Path) -> None:
+    def calls(name: str, prompt: str) -> int:
+        engine, memory = Listed(name=name), log(tmp_path)
+        message = (Message("user", prompt),)
         with AskingPool({"stage2": engine}, memory) as pool:
-            list(pool.map(lambda name: pool.ask("stage2", Request(name, ())), NAMES, workers=2))
-        memory.tidy([engine.identity])
+            list(pool.map(lambda slot: pool.ask("stage2", Request(slot, message)), NAMES, workers=2))
+        memory.tidy()
+        return len(engine.calls)
 
-    run(Listed(name="first"))
-    run(Listed(name="second"))
-    again = Listed(name="first")
-    run(again)
-    assert again.calls == []
+    assert calls("first", "What happens?") == len(NAMES)
+    assert calls("second", "What happens?") == len(NAMES)
+    assert calls("first", "What happens?") == 0
+    assert calls("first", "Who is there?") == len(NAMES)
+    assert calls("first", "What happens?") == calls("second", "What happens?") == 0
+    assert calls("first", "What else?") == len(NAMES)
+    assert calls("first", "Who is there?") == len(NAMES), "of the trials of one engine the last is kept"
 
 
 def test_answers_for_other_purposes_share_the_log_and_outlast_a_tidying(tmp_path: Path) -> None:
@@ -337,13 +341,13 @@ def test_answers_for_other_purposes_share_the_log_and_outlast_a_tidying(tmp_path
         memory = AnswerLog(RecordLog(tmp_path / "answers.jsonl"), purpose, anew=anew)
         with AskingPool({"stage2": engine}, memory) as pool:
             list(pool.map(lambda name: pool.ask("stage2", Request(name, ())), names, workers=1))
-        memory.tidy([engine.identity])
+        memory.tidy()
         return [name for call in engine.calls for name in call]
 
     assert ask("translate.de", NAMES[:2]) == NAMES[:2]
     assert ask("description", NAMES[2:4]) == NAMES[2:4]
     assert ask("translate.de", NAMES[:1]) == []
     assert ask("description", NAMES[2:4]) == []
-    assert ask("translate.de", NAMES[:2]) == NAMES[1:2], "what its own purpose did not use is dropped"
+    assert ask("translate.de", NAMES[:2]) == [], "what its own purpose did not use lies aside"
     assert ask("description", NAMES[2:4], anew=True) == NAMES[2:4]
     assert ask("description", NAMES[2:4]) == []
