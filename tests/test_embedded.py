@@ -164,7 +164,8 @@ def test_real_film_gets_lines_that_keep_the_rules(name: str, tmp_path: Path) -> 
     check_in_time(tmp_path / "w")
     said = " ".join(cue.text for cue in track.heard)
     if name == "sintel-trailer.mp4":
-        for words in ("THE BLENDER FOUNDATION", "SINTEL", "COMING SOON"):
+        # "COMING SOON" is read at one moment only, and what is read once is not said.
+        for words in ("THE BLENDER FOUNDATION", "SINTEL"):
             assert words in said
     else:
         assert '"' not in said
