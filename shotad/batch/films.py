@@ -94,16 +94,16 @@ def _remote(place: str) -> Iterator[Entry]:
     elif (magic := _MAGIC.search(place)) is not None:
         top = place[: place.rindex("/", 0, magic.start())]
         # A pattern as a regular expression: ``*`` and ``?`` stay within a folder, ``**/`` is any number.
-        known = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+        wildcards = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
         written = ""
         for part in re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", place):
             if part.startswith("[") and part.endswith("]") and len(part) > 2:
                 inner = part[1:-1].replace("\\", r"\\")
                 written += f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
             else:
-                written += known.get(part) or re.escape(part)
-        wanted = re.compile(written)
-        entries = [one for one in _films_below(store, top) if wanted.fullmatch(one.place)]
+                written += wildcards.get(part) or re.escape(part)
+        pattern = re.compile(written)
+        entries = [film for film in _films_below(store, top) if pattern.fullmatch(film.place)]
     else:
         entries = list(_films_below(store, place))
     yield from entries
@@ -114,14 +114,15 @@ def _films_below(store: Store, top: str) -> Iterator[Entry]:
     if not entries:
         raise store.missing(top)
     start = len(top.rstrip("/")) + 1
-    names = (one.place[start:].rpartition("/") for one in entries)
-    work = {folder for folder, _, name in names if name in _RECORDS and folder}
-    for one in entries:
-        *folders, name = one.place[start:].split("/")
-        if _is_film(name) and not any(part.startswith(".") or part.endswith(_WORK) for part in folders):
-            inside = ("/".join(folders[:depth]) for depth in range(1, len(folders) + 1))
-            if work.isdisjoint(inside):
-                yield one
+    names = (entry.place[start:].rpartition("/") for entry in entries)
+    work_folders = {folder for folder, _, name in names if name in _RECORDS and folder}
+    for entry in entries:
+        *folders, name = entry.place[start:].split("/")
+        if not _is_film(name) or any(part.startswith(".") or part.endswith(_WORK) for part in folders):
+            continue
+        parents = ["/".join(folders[:depth]) for depth in range(1, len(folders) + 1)]
+        if work_folders.isdisjoint(parents):
+            yield entry
 
 
 def _is_film(name: str) -> bool:
@@ -176,14 +177,16 @@ class Neighbours:
 
     def read(self, folders: Iterable[str]) -> None:
         """Read folders elsewhere, many at a time: each costs a request or more."""
-        new = [one for one in dict.fromkeys(folders) if one not in self._read and not is_local(one)]
+        unread = [
+            folder for folder in dict.fromkeys(folders) if folder not in self._read and not is_local(folder)
+        ]
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "beside") as pool:
-            self._read.update(zip(new, pool.map(_asked, new), strict=True))
+            self._read.update(zip(unread, pool.map(_names_in, unread), strict=True))
 
     def of(self, folder: str) -> frozenset[str]:
         """The names in a folder; none where it cannot be read. Raises StorageError for one elsewhere."""
         if folder not in self._read:
-            self._read[folder] = _asked(folder)
+            self._read[folder] = _names_in(folder)
         names = self._read[folder]
         if isinstance(names, StorageError):
             raise names
@@ -206,7 +209,7 @@ def names_elsewhere(folder: str) -> frozenset[str]:
     return frozenset(Store(folder).names(folder))
 
 
-def _asked(folder: str) -> frozenset[str] | StorageError:
+def _names_in(folder: str) -> frozenset[str] | StorageError:
     """The names in a folder; none where one of this machine cannot be read."""
     try:
         return frozenset(os.listdir(local_path(folder))) if is_local(folder) else names_elsewhere(folder)
@@ -220,16 +223,17 @@ def beside_of(film: str, near: Neighbours, language: str) -> Beside:
     """What lies beside a film; of subtitles in several languages those in ``language``, else in English."""
     folder, name = parent_of(film), name_of(film)
     names, stem = near.of(folder), _stem(name)
-    settings = [_first(names, (f"{whose}{ending}" for ending in _YAML)) for whose in (ALL, stem)]
+    settings = [_first(names, (f"{name}{ending}" for ending in _YAML)) for name in (ALL, stem)]
     cast = _first(names, (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml",
                           "cast", "cast.yaml", "cast.yml"))  # fmt: skip
-    found = (
-        choose_subtitles(stem, near.beginning(folder, f"{stem}."), language),
-        cast,
-        _first(names, (f"{stem}.note.txt",)),
+    subtitles = choose_subtitles(stem, near.beginning(folder, f"{stem}."), language)
+    note = _first(names, (f"{stem}.note.txt",))
+    return Beside(
+        settings=tuple(join(folder, file) for file in settings if file is not None),
+        subtitles=None if subtitles is None else join(folder, subtitles),
+        cast=None if cast is None else join(folder, cast),
+        note=None if note is None else join(folder, note),
     )
-    subtitles, cast, note = (None if one is None else join(folder, one) for one in found)
-    return Beside(tuple(join(folder, one) for one in settings if one is not None), subtitles, cast, note)
 
 
 def _stem(name: str) -> str:
@@ -247,10 +251,10 @@ def choose_subtitles(stem: str, names: Iterable[str], language: str) -> str | No
     Of several languages ``language`` is taken, else English; of one language those for deaf people, which
     tell more. Forced lines, signs, songs, commentary and audio description are no record of what is said.
     """
-    known = frozenset(names)
-    films = {_stem(name) for name in known if PurePosixPath(name).suffix.lower() in ENDINGS}
+    names = frozenset(names)
+    films = {_stem(name) for name in names if PurePosixPath(name).suffix.lower() in ENDINGS}
     rank: dict[str, tuple[object, ...]] = {}
-    for name in known:
+    for name in names:
         ending, middle = PurePosixPath(name).suffix.lower(), _stem(name)[len(stem) + 1 :]
         words = middle.split(".") if middle else []
         kinds = {word.lower() for word in words}
@@ -259,8 +263,8 @@ def choose_subtitles(stem: str, names: Iterable[str], language: str) -> str | No
         # movie.part.srt is of movie.part.mp4 where there is such a film.
         if (words and _stem(name) in films) or not all(_WORDS.fullmatch(word) for word in words):
             continue
-        tongues = {_LONG.get(word, re.split("[-_]", word)[0]) for word in kinds}
-        others = (language.lower().split("-")[0] not in tongues, "en" not in tongues)
+        languages = {_LONG.get(word, re.split("[-_]", word)[0]) for word in kinds}
+        others = (language.lower().split("-")[0] not in languages, "en" not in languages)
         rank[name] = (bool(words), *others, not _FOR_DEAF & kinds, SUBTITLES.index(ending), name)
     return min(rank, key=rank.__getitem__, default=None)
 
@@ -303,22 +307,22 @@ class Watch:
         if began < self._next:
             return []
         try:
-            found = [film for film in self._look() if not film.lost]
+            films = [film for film in self._look() if not film.lost]
             self.trouble = None
         except (ShotadError, OSError) as error:
-            found, self.trouble = [], str(error)
+            films, self.trouble = [], str(error)
         ended = self._clock()
         self._next = ended + max(LEAST_PAUSE, min(self._settle, 10.0) / 2, _SHARE * (ended - began))
         if self.trouble:
             return []
         before, self._seen = self._seen, {}
         ready = []
-        for film in found:
+        for film in films:
             state = _state(film)
             if self._taken.get(film.place) == state:
                 continue
-            known, since = before.get(film.place, (state, began))
-            since = since if known == state else began
+            last_state, since = before.get(film.place, (state, began))
+            since = since if last_state == state else began
             if began - since >= self._settle and film.size != 0:
                 ready.append(film)
             else:

@@ -98,13 +98,13 @@ class Planner:
 
     def plan(self, films: Sequence[Entry]) -> list[Planned]:
         """The jobs of ``films``, in that order; those of lost ones come last, with their failures."""
-        found = [film for film in films if not film.lost]
+        films_there = [film for film in films if not film.lost]
         near = Neighbours()
         if not self._alone:
-            near.read(parent_of(one.place) for one in found)
-        folders = self._folders.of([one.place for one in found])
+            near.read(parent_of(film.place) for film in films_there)
+        folders = self._folders.of([film.place for film in films_there])
         planned = []
-        for film, folder in zip(found, folders, strict=True):
+        for film, folder in zip(films_there, folders, strict=True):
             job, size = self._plain(film, folder), film.size or 0
             uses: tuple[str, ...] = ()
             trouble = None
@@ -147,13 +147,13 @@ class Planner:
         """
         config = self._shared.config
         with tempfile.TemporaryDirectory() as folder:
-            here = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
-            strangers = [copy for file, copy in zip(files, here, strict=True) if not is_trusted(file)]
-            for count, (file, copy) in enumerate(zip(files, here, strict=True), 1):
+            copies = [str(brought(file, Path(folder, str(n)))) for n, file in enumerate(files)]
+            strangers = [copy for file, copy in zip(files, copies, strict=True) if not is_trusted(file)]
+            for count, (file, copy) in enumerate(zip(files, copies, strict=True), 1):
                 before = config
                 try:
                     config = load_settings(
-                        Config, here[:count], self._explicit, under=self._shared.config, confined=strangers
+                        Config, copies[:count], self._explicit, under=self._shared.config, confined=strangers
                     )
                 except ConfigError as error:
                     # The files before it were taken: what is wrong stands in this one.
@@ -169,8 +169,8 @@ class Planner:
         is_bank = (self._shared.cast or "").lower().endswith(".json")
         key = stem_of(name_of(film.place)) if is_bank else ""
         # What tells a version of a film elsewhere; one of this machine is looked at itself.
-        told = f"{film.size} {film.changed.isoformat() if film.changed else ''}"
-        stamp = "" if is_local(film.place) else told
+        version = f"{film.size} {film.changed.isoformat() if film.changed else ''}"
+        stamp = "" if is_local(film.place) else version
         return replace(self._shared, film=film.place, folder=folder, cast_key=key, stamp=stamp)
 
 
@@ -198,10 +198,10 @@ def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
     return failure(job, error.what, error.hint, kind=type(error).__name__, attempts=0)
 
 
-def only(found: Iterable[Entry], films: Iterable[str]) -> tuple[Entry, ...]:
-    """Those of ``films`` alone, which are named as reports do: without keys."""
-    wanted = frozenset(films)
-    return tuple(film for film in found if shown(film.place) in wanted)
+def only(films: Iterable[Entry], names: Iterable[str]) -> tuple[Entry, ...]:
+    """Those of ``films`` with these ``names``, which are as in reports: without keys."""
+    wanted = frozenset(names)
+    return tuple(film for film in films if shown(film.place) in wanted)
 
 
 def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None = None) -> tuple[Entry, ...]:
@@ -210,24 +210,26 @@ def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None 
     ``rate``: a folder without films is one of numbered frames. Raises FilmError where there is nothing by the
     name of a source; lines of a list with nothing there come last (`Entry.lost`).
     """
-    found: dict[str, Entry] = {}
+    films: dict[str, Entry] = {}
     lost: dict[str, Entry] = {}
     for source in sources:
-        found.update((film.place, film) for film in _films_of(source, rate) if film.place not in found)
+        for film in _films_of(source, rate):
+            films.setdefault(film.place, film)
     for line in listed:
         try:
-            found.update((film.place, film) for film in _films_of(line, rate) if film.place not in found)
+            for film in _films_of(line, rate):
+                films.setdefault(film.place, film)
         except ShotadError as error:
             lost[_absolute(line)] = Entry(_absolute(line), lost=error)
-    return (*found.values(), *lost.values())
+    return (*films.values(), *lost.values())
 
 
 def _films_of(source: str, rate: str | None) -> Iterator[Entry]:
-    place, found = _absolute(source), False
+    place, has_films = _absolute(source), False
     for film in films_in(place):
-        found = True
+        has_films = True
         yield film
-    if not found and rate is not None and is_local(place) and Path(place).is_dir():
+    if not has_films and rate is not None and is_local(place) and Path(place).is_dir():
         yield Entry(place)
 
 
@@ -270,27 +272,43 @@ class Folders:
 
     def of(self, films: Sequence[str]) -> list[str]:
         """The folder of each film, in order; a film that comes again gets the one that it has."""
-        new = [film for film in films if film not in self._given]
-        self._known.update(new)
-        here = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new])
-        names = {film: list(self._names(film, here[parent_of(film), _stem(film)] > 1)) for film in new}
-        # Whose the folders elsewhere are is asked many at a time: only of those that are there, by a list.
-        some = dict.fromkeys(one for folders in names.values() for one in folders)
-        asked = [one for one in some if one not in self._owners and not is_local(one)]
-        parents = dict.fromkeys(parent_of(one) for one in asked)
-        with ThreadPoolExecutor(_SIDE_BY_SIDE, "owners") as pool:
-            there = dict(zip(parents, pool.map(names_elsewhere, parents), strict=True))
-            self._owners.update(dict.fromkeys(asked))
-            found = [one for one in asked if name_of(one) in there[parent_of(one)]]
-            owners = pool.map(lambda one: _owner(one, self._known), found)
-            self._owners.update(zip(found, owners, strict=True))
-        # Who was here before is served first.
-        for film in sorted(new, key=lambda film: not any(self._is_own(one, film) for one in names[film])):
-            free = [name for name in names[film] if name not in self._taken and self._is_free(name, film)]
-            own = [name for name in free if self._is_own(name, film)]
-            self._given[film] = folder = (own or free or names[film][-1:])[0]
+        new_films = [film for film in films if film not in self._given]
+        self._known.update(new_films)
+        films_of_stem = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new_films])
+        candidates: dict[str, list[str]] = {}
+        for film in new_films:
+            has_twin = films_of_stem[parent_of(film), _stem(film)] > 1
+            candidates[film] = list(self._names(film, has_twin))
+        self._read_owners(folder for folders in candidates.values() for folder in folders)
+
+        def has_folder(film: str) -> bool:
+            return any(self._is_own(folder, film) for folder in candidates[film])
+
+        # A film that has a folder keeps it, before the others take one.
+        for film in sorted(new_films, key=lambda film: not has_folder(film)):
+            free = [
+                folder
+                for folder in candidates[film]
+                if folder not in self._taken and self._is_free(folder, film)
+            ]
+            own = [folder for folder in free if self._is_own(folder, film)]
+            self._given[film] = folder = (own or free or candidates[film][-1:])[0]
             self._taken.add(folder)
         return [self._given[film] for film in films]
+
+    def _read_owners(self, folders: Iterable[str]) -> None:
+        """Find whose the folders elsewhere are, many at a time: each costs a request, so only those are asked
+        for that a list of their parent names."""
+        unknown = [
+            folder for folder in dict.fromkeys(folders) if folder not in self._owners and not is_local(folder)
+        ]
+        parents = dict.fromkeys(parent_of(folder) for folder in unknown)
+        with ThreadPoolExecutor(_SIDE_BY_SIDE, "owners") as pool:
+            names_by_parent = dict(zip(parents, pool.map(names_elsewhere, parents), strict=True))
+            self._owners.update(dict.fromkeys(unknown))
+            present = [folder for folder in unknown if name_of(folder) in names_by_parent[parent_of(folder)]]
+            owners = pool.map(lambda folder: _owner(folder, self._known), present)
+            self._owners.update(zip(present, owners, strict=True))
 
     def _is_own(self, folder: str, film: str) -> bool:
         return self._owner(folder) == without_query(film)
@@ -358,7 +376,7 @@ class Leaving:
     films may have settings, and so engines and voices, of their own."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._told_lines: set[str] = set()
         self._lines: dict[tuple[str, ...], list[str]] = {}
 
     def of(self, films: Iterable[Planned]) -> list[str]:
@@ -374,7 +392,7 @@ class Leaving:
         self, films: Iterable[Planned], kind: str, lines_of: Callable[[FilmJob], list[str]]
     ) -> list[str]:
         jobs = [film.job for film in films if film.trouble is None]
-        everybody = {job.film for job in jobs}
+        all_films = {job.film for job in jobs}
         films_by_line: dict[str, dict[str, None]] = {}
         for job in jobs:
             # Films differ in their notes, of which only the length is ever spoken of.
@@ -384,12 +402,14 @@ class Leaving:
                 self._lines[terms] = lines_of(job)
             for line in self._lines[terms]:
                 films_by_line.setdefault(line, {})[job.film] = None
-        new = {line: some for line, some in films_by_line.items() if line not in self._said}
-        self._said.update(new)
-        return [
-            line if some.keys() == everybody else f"{_some([name_of(film) for film in some])}: {line}"
-            for line, some in new.items()
-        ]
+        new_lines = []
+        for line, films_of_line in films_by_line.items():
+            if line in self._told_lines:
+                continue
+            self._told_lines.add(line)
+            names = _some([name_of(film) for film in films_of_line])
+            new_lines.append(line if films_of_line.keys() == all_films else f"{names}: {line}")
+        return new_lines
 
 
 def _leaving(job: FilmJob) -> list[str]:
