@@ -157,9 +157,9 @@ def as_many_as_go(config: Config, films: int | None) -> int:
     from shotad.engines import ENGINES, stage_engines
 
     stages = (stage_engines(config).stage1, stage_engines(config).stage2)
-    local = any(ENGINES.get(one, one).startswith("shotad.engines.local") for one in stages)
+    is_local = any(ENGINES.get(name, name).startswith("shotad.engines.local") for name in stages)
     number = processors() if films is None else films
-    return how_many(number, processors(), memory_free(), loads_models=local)
+    return how_many(number, processors(), memory_free(), loads_models=is_local)
 
 
 def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
@@ -184,24 +184,25 @@ def _size(option: str, text: str) -> int:
         raise UsageError(f"{option}: {error.what}", error.hint) from None
 
 
-def open_with(console: Console, asked: BatchRequest) -> None:
+def open_with(console: Console, request: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.batch import is_local, local_path
     from shotad.description import Engines, check_setting_files
 
-    options, config = asked.options, asked.config
+    options, config = request.options, request.config
     limits_of(options)
     if (out := options["out"]) is not None and is_local(out):
         # Refuse a place for the work folders in which there can be none
         place = local_path(out).absolute()
-        there = next(one for one in (place, *place.parents) if one.exists())
-        if not there.is_dir():
-            what = f"--out {out}: {there} is a file."
-            raise WorkFolderError(what, "Name a folder, or one that can be made.")
-        if not os.access(there, os.W_OK | os.X_OK):
-            raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
-    if asked.report.is_dir():
-        raise UsageError(f"--report {asked.report} is a folder.", "Name a file.")
+        existing = next(folder for folder in (place, *place.parents) if folder.exists())
+        if not existing.is_dir():
+            message = f"--out {out}: {existing} is a file."
+            raise WorkFolderError(message, "Name a folder, or one that can be made.")
+        if not os.access(existing, os.W_OK | os.X_OK):
+            message = f"--out {out}: nothing can be written in {existing}."
+            raise WorkFolderError(message, "Name another folder.")
+    if request.report.is_dir():
+        raise UsageError(f"--report {request.report} is a folder.", "Name a file.")
     check_setting_files(config)
     describing.check_voice(config, describing.makes_of(options))
     engines = Engines.of(config)
@@ -210,11 +211,11 @@ def open_with(console: Console, asked: BatchRequest) -> None:
         engines.check_machine(config)
 
 
-def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
+def foresee(console: Console, request: BatchRequest, leaving: Leaving) -> None:
     """Say what a run would do."""
     from shotad.batch import done_before, foreseen_json, foreseen_lines, labels
 
-    planned = asked.planner.plan(asked.gathered)
+    planned = request.planner.plan(request.gathered)
     for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
     results = [film.trouble or done_before(film.job) for film in planned]
@@ -225,7 +226,7 @@ def foresee(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
 
 def finish(
     console: Console,
-    asked: BatchRequest,
+    request: BatchRequest,
     report: Report,
     rows: Sequence[FilmRow],
     seconds: float,
@@ -244,8 +245,8 @@ def finish(
     width = shutil.get_terminal_size().columns
     text = as_table(rows, seconds, width) if wide else as_lines(rows, seconds)
     last = f"Report: {report.path}" if report.trouble is None else f"No report: {report.trouble}"
-    found = {**report.content(rows, seconds, ended=True), "halted": halted}
-    console.result("\n".join([text, *([halted] if halted else []), last]), found)
+    content = {**report.content(rows, seconds, ended=True), "halted": halted}
+    console.result("\n".join([text, *([halted] if halted else []), last]), content)
     if stopped:
         raise click.Abort
     if halted or any(row.result is None or row.result.state == "failed" for row in rows):
@@ -253,7 +254,7 @@ def finish(
     results = [row.result for row in rows if row.result is not None]
     reasons = [f"a slot of {row.label}" for row in rows if row.result for _ in range(row.result.amiss)]
     of = sum(result.slots for result in results)
-    tell_failures(reasons, of, "slots", all_failed=False, strict=asked.options["strict"])
+    tell_failures(reasons, of, "slots", all_failed=False, strict=request.options["strict"])
 
 
 _CREWS = "preparing, looking and writing in --ray-config say how many work at once."
@@ -331,7 +332,7 @@ def _follow(line: socket.socket) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
+def on_ray(console: Console, request: BatchRequest, leaving: Leaving) -> None:
     """Describe the films on a cluster."""
     from shotad.batch import (
         BatchProgress,
@@ -344,84 +345,84 @@ def on_ray(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
         sent_to,
     )
 
-    settings = load_ray_settings(asked.options["ray_files"])
-    planned = asked.planner.plan(asked.gathered)
+    settings = load_ray_settings(request.options["ray_files"])
+    planned = request.planner.plan(request.gathered)
     for line in (*leaving.engines_of(planned), *leaving.of(sent_to(planned, settings))):
         console.note(line)
-    known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
-    jobs = [film.job for film in planned if known[film.job.film] is None]
+    results = {film.job.film: film.trouble or done_before(film.job) for film in planned}
+    jobs = [film.job for film in planned if results[film.job.film] is None]
     began, stopped = time.monotonic(), False
     board = BatchProgress(console, console.mode == "bars")
-    report = Report(asked.report, asked.before, told=board.note)
-    named = {film.job.film: (name, film) for name, film in zip(labels(planned), planned, strict=True)}
+    report = Report(request.report, request.before, told=board.note)
+    labelled = {film.job.film: (name, film) for name, film in zip(labels(planned), planned, strict=True)}
 
     def rows() -> list[FilmRow]:
-        return [FilmRow(*named[film], result, begun=stopped) for film, result in known.items()]
+        return [FilmRow(*labelled[film], result, begun=stopped) for film, result in results.items()]
 
-    def told(result: Any) -> None:
-        known[result.film] = result
-        board.ended(FilmRow(*named[result.film], result))
+    def film_ended(result: Any) -> None:
+        results[result.film] = result
+        board.ended(FilmRow(*labelled[result.film], result))
         report.write(rows, time.monotonic() - began)
 
     board.start(len(jobs))
     try:
-        address = asked.options["address"] or None
-        describe_on_ray(jobs, address=address, settings=settings, progress=console, told=told)
+        address = request.options["address"] or None
+        describe_on_ray(jobs, address=address, settings=settings, progress=console, told=film_ended)
     except KeyboardInterrupt:
         stopped = True
     finally:
         board.stop()
-    finish(console, asked, report, rows(), time.monotonic() - began, stopped=stopped)
+    finish(console, request, report, rows(), time.monotonic() - began, stopped=stopped)
 
 
-def on_this_machine(console: Console, asked: BatchRequest, leaving: Leaving) -> None:
+def on_this_machine(console: Console, request: BatchRequest, leaving: Leaving) -> None:
     """Describe the films in processes of their own."""
     from shotad.batch import Batch, BatchProgress, Report, Watch
 
-    planner, board = asked.planner, BatchProgress(console, console.mode == "bars")
-    settle = asked.options["settle"]
-    watch = Watch(asked.look, settle, time.monotonic) if asked.options["watch"] else None
+    planner, board = request.planner, BatchProgress(console, console.mode == "bars")
+    settle = request.options["settle"]
+    watch = Watch(request.look, settle, time.monotonic) if request.options["watch"] else None
     if watch is None:
-        planned = planner.plan(asked.gathered)
+        planned = planner.plan(request.gathered)
     else:
         # The films that are there when the watch begins and have not been written to for a while
         settled = datetime.now(UTC) - timedelta(seconds=settle)
-        ready = [f for f in asked.gathered if not f.lost and (not f.changed or f.changed <= settled)]
+        ready = [f for f in request.gathered if not f.lost and (not f.changed or f.changed <= settled)]
         watch.take(ready)
         planned = planner.plan(ready)
     for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
     if watch is not None:
-        for error in (film.lost for film in asked.gathered if film.lost):
+        for error in (film.lost for film in request.gathered if film.lost):
             board.note(f"{error.what} It will be taken when it is there.")
         board.note("Waiting for new films. Ctrl-C ends it.")
-    report = Report(asked.report, asked.before, told=board.note)
-    count, keep, memory = limits_of(asked.options)
+    report = Report(request.report, request.before, told=board.note)
+    count, keep, memory = limits_of(request.options)
     if count is None:
-        count = as_many_as_go(asked.config, len(planned) if watch is None else None)
+        count = as_many_as_go(request.config, len(planned) if watch is None else None)
     more = None if watch is None else _later(watch, planner, board, leaving)
-    batch = Batch(board, more, count, asked.options["retries"], keep, memory)
+    batch = Batch(board, more, count, request.options["retries"], keep, memory)
     batch.on_change = lambda: report.write(lambda: batch.rows, batch.seconds)
     stopped = False
     try:
         batch.run(planned)
     except KeyboardInterrupt:
         stopped = watch is None or any(row.begun and row.result is None for row in batch.rows)
-    finish(console, asked, report, batch.rows, batch.seconds, stopped=stopped, halted=batch.halted)
+    finish(console, request, report, batch.rows, batch.seconds, stopped=stopped, halted=batch.halted)
 
 
 def _later(
     watch: Watch, planner: Planner, board: BatchProgress, leaving: Leaving
 ) -> Callable[[], list[Planned]]:
-    told: list[str | None] = [None]
+    last_trouble: list[str | None] = [None]
 
     def more() -> list[Planned]:
         films = planner.plan(watch.settled())
         for line in (*leaving.engines_of(films), *leaving.of(films)):
             board.note(line)
-        if watch.trouble not in (None, told[0]):
+        if watch.trouble not in (None, last_trouble[0]):
             board.note(f"New films cannot be looked for: {watch.trouble} Trying again.")
-        told[0] = watch.trouble
+        last_trouble[0] = watch.trouble
         return films
 
     return more
@@ -510,22 +511,22 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
                 raise UsageError(f"{option} holds for one machine, not with --ray.", hint)
     if options["address"] is not None and not options["dry_run"] and supervised():
         return
-    asked, leaving = BatchRequest.of(films, options), Leaving()
-    if asked.before and not asked.is_something:
+    request, leaving = BatchRequest.of(films, options), Leaving()
+    if request.before and not request.is_something:
         console.result("No film has failed.", {"films": []})
         return
-    if not asked.is_something:
+    if not request.is_something:
         raise FilmError(
             f"There are no films in {', '.join(films) or 'the list'}.",
             "Name film files, folders of films, or a --list.",
         )
-    open_with(console, asked)
+    open_with(console, request)
     if options["dry_run"]:
-        foresee(console, asked, leaving)
+        foresee(console, request, leaving)
     elif options["address"] is not None:
-        on_ray(console, asked, leaving)
+        on_ray(console, request, leaving)
     else:
-        on_this_machine(console, asked, leaving)
+        on_this_machine(console, request, leaving)
 
 
 command.params[-3:-3] = [param for param in describing.command.params if param.name in OF_DESCRIBE]
