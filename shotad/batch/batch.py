@@ -112,8 +112,8 @@ class Batch:
         again = {film.job.film for film in films}
         # A film that has changed since takes the place of what it was.
         at_work = self._at_work.values()
-        kept = [one for one in self._entries if one.film.job.film not in again or one in at_work]
-        names = labels([*(one.film for one in kept), *films])[len(kept) :]
+        kept = [entry for entry in self._entries if entry.film.job.film not in again or entry in at_work]
+        names = labels([*(entry.film for entry in kept), *films])[len(kept) :]
         new = [FilmRow(label, film) for label, film in zip(names, films, strict=True)]
         self._entries = [*kept, *new]
         for entry in new:
@@ -158,11 +158,11 @@ class Batch:
         if result.kind not in OF_THE_ENGINE or result.error is None:
             self._same.clear()
         else:
-            what, hint = result.error
-            self._same = [*(one for one in self._same if one == what), what]
+            message, hint = result.error
+            self._same = [*(earlier for earlier in self._same if earlier == message), message]
             if len(self._same) >= max(SAME, self.count + 1):
                 many = f"{len(self._same)} films in a row"
-                self.halted = f"{many} failed alike, so no other is begun: {what} {hint}"
+                self.halted = f"{many} failed alike, so no other is begun: {message} {hint}"
                 self.board.note(self.halted)
         result = replace(result, attempts=entry.tries, peak=max(result.peak, worker.peak))
         hopeless = result.kind == "memory" and worker.gone and worker.films <= 1
@@ -191,10 +191,10 @@ class Batch:
         return True
 
     def _counts(self) -> str:
-        done = [one for one in self._entries if one.result is not None]
+        done = [entry for entry in self._entries if entry.result is not None]
         text = f"{len(done)} of {len(self._entries)} films are done."
-        worked = sum(one.film.size for one in done if one.result and one.result.state == "done")
-        left = sum(one.film.size for one in self._entries if one.result is None)
+        worked = sum(entry.film.size for entry in done if entry.result and entry.result.state == "done")
+        left = sum(entry.film.size for entry in self._entries if entry.result is None)
         if self.more or not worked:
             return text
         return f"{text} About {duration(self.seconds * left / worked)} left."
@@ -277,8 +277,8 @@ class BatchProgress:
         if self.bars or not self._films or self.clock() - self._last < PAUSE:
             return
         self._last = self.clock()
-        told = {label: [_share(news) for news, _ in tasks.values()] for label, tasks in self._films.items()}
-        at_work = (f"{label}: {', '.join(tasks) or 'at work'}" for label, tasks in told.items())
+        shares = {label: [_share(news) for news, _ in tasks.values()] for label, tasks in self._films.items()}
+        at_work = (f"{label}: {', '.join(tasks) or 'at work'}" for label, tasks in shares.items())
         self.progress.note(f"After {duration(self.clock() - self._begun)}: {'; '.join(at_work)}. {counts}")
 
     def note(self, text: str) -> None:

@@ -82,12 +82,12 @@ def _failed(job: FilmJob, error: Exception, path: Path | None) -> FilmResult:
         return failure(job, full.what, less, kind="memory", again=True)
     if isinstance(error, ShotadError):
         return failure(job, error.what, error.hint, kind=type(error).__name__, again=error.again)
-    what, hint = fault_of(error), "Please report it."
+    message, hint = fault_of(error), "Please report it."
     if path is not None:
         with suppress(ShotadError, OSError):
             WorkFolder(path).note("".join(traceback.format_exception(error)).rstrip())
-            what, hint = f"shotad failed: {error_line(error)}.", f"{path / 'log.txt'} says where."
-    return failure(job, what, hint, kind="unexpected", again=True)
+            message, hint = f"shotad failed: {error_line(error)}.", f"{path / 'log.txt'} says where."
+    return failure(job, message, hint, kind="unexpected", again=True)
 
 
 def _written(
@@ -107,7 +107,7 @@ def _written(
     # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.
     if wanted:
         check_wanted(film, wanted, config, config.language)
-    if any(one.kind.is_heard for one in wanted):
+    if any(file.kind.is_heard for file in wanted):
         make_voice(config.voice, config.language)
     present_track(folder, film.info, with_scripts=False)
     engines = engines or Engines.of(config)
@@ -145,7 +145,7 @@ def _written(
 def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:
     """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
     counts = outcome.counts
-    made = [] if heard is None else [one.wanted.path for one in heard.made]
+    paths = [] if heard is None else [file.wanted.path for file in heard.made]
     result = FilmResult(
         job.film,
         job.folder,
@@ -157,17 +157,17 @@ def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | Non
         edited=counts["edited"],
         silences=len(outcome.silences),
         film_seconds=outcome.described.duration,
-        files=tuple(path.name for path in (*outcome.files, *made)),
+        files=tuple(path.name for path in (*outcome.files, *paths)),
         warnings=outcome.warnings,
     )
     if outcome.all_failed:
-        what = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"
-        error = (what, "The same command asks again.")
+        message = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"
+        error = (message, "The same command asks again.")
         return replace(result, state="failed", kind=EngineError.__name__, error=error, again=True)
     if heard is not None and heard.failed:
-        told = [*heard.failures.values(), *map(str, heard.findings)]
-        what = f"The track is written, but not all that was to be made is good: {next(iter(told), '')}"
-        error = (what, "See render.json in the work folder.")
+        failures = [*heard.failures.values(), *map(str, heard.findings)]
+        message = f"The track is written, but not all that was to be made is good: {next(iter(failures), '')}"
+        error = (message, "See render.json in the work folder.")
         return replace(result, state="failed", kind="SoundError", error=error)
     if not result.amiss:
         mark_done(job, folder, result)

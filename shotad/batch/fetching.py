@@ -177,11 +177,11 @@ def _fetch_large(
     ):
         out.seek(out.truncate(here))
         task.advance(here)
-        asked = (pool.submit(store.read, place, at, min(at + PART, size)) for at in range(here, size, PART))
-        under_way = deque(islice(asked, SIDE_BY_SIDE))
+        parts = (pool.submit(store.read, place, at, min(at + PART, size)) for at in range(here, size, PART))
+        under_way = deque(islice(parts, SIDE_BY_SIDE))
         while under_way:
             data = under_way.popleft().result()
-            under_way += islice(asked, 1)
+            under_way += islice(parts, 1)
             out.write(data)
             task.advance(len(data))
 
@@ -300,20 +300,20 @@ def scratch_folders(scratch: Path, *, held: bool) -> list[Path]:
     """The folders that runs use now, or those that are left from runs that have ended."""
     if not scratch.is_dir():
         return []
-    known = [
+    candidates = [
         path for path in sorted(scratch.iterdir()) if _NAME.fullmatch(path.name) and lock_of(path).exists()
     ]
-    found = []
+    folders = []
     with _gate(scratch):
-        for path in (path for path in known if path.is_dir()):
+        for path in (path for path in candidates if path.is_dir()):
             try:
                 with FileLock(lock_of(path), timeout=0):
                     is_held = False
             except (Timeout, OSError):
                 is_held = True
             if is_held is held:
-                found.append(path)
-    return found
+                folders.append(path)
+    return folders
 
 
 @contextmanager

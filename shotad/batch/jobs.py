@@ -125,8 +125,8 @@ class FilmResult:
     @property
     def pace(self) -> float | None:
         """Seconds of work for each second of film; None where nothing was done or the length is unknown."""
-        known = self.state != "skipped" and self.film_seconds > 0
-        return self.wall_seconds / self.film_seconds if known else None
+        is_known = self.state != "skipped" and self.film_seconds > 0
+        return self.wall_seconds / self.film_seconds if is_known else None
 
     def as_json(self) -> Json:
         """For reports."""
@@ -178,10 +178,10 @@ def done_before(job: FilmJob) -> FilmResult | None:
     if job.force or job.discard_edits:
         return None
     try:
-        found = parse_json(read_text(join(job.folder, DONE)))
-        files, told = tuple(str(name) for name in found["files"]), found["counts"]
-        counts = {name: told[name] for name in _COUNTS}
-        key = found["key"]
+        mark = parse_json(read_text(join(job.folder, DONE)))
+        files, numbers = tuple(str(name) for name in mark["files"]), mark["counts"]
+        counts = {name: numbers[name] for name in _COUNTS}
+        key = mark["key"]
     except (StorageError, ValueError, KeyError, TypeError):
         return None
     if key != run_key(job):
@@ -214,10 +214,10 @@ def _stamp(place: str) -> Any:
     path = Path(place)
     below = (Path(at) / name for at, _, names in os.walk(path) for name in names if name != USED)
     files = sorted(below) if path.is_dir() else [path]
-    found: list[list[Any]] = []
+    stamps: list[list[Any]] = []
     for file in files:
-        found.append([file.name])
+        stamps.append([file.name])
         with suppress(OSError):
             state = file.stat()
-            found[-1] += [state.st_size, state.st_mtime_ns]
-    return found
+            stamps[-1] += [state.st_size, state.st_mtime_ns]
+    return stamps

@@ -47,7 +47,7 @@ def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[OutputF
     disk = _RECORDS + _RECORDS_PER_SECOND * seconds + kept
     if wanted:
         size = info.path.stat().st_size if info.path is not None and info.path.is_file() else 0
-        films = sum(one.kind.is_film for one in wanted)
+        films = sum(file.kind.is_film for file in wanted)
         disk += films * size + _SOUND_PER_SECOND * info.duration * (1 + len(wanted))
     return Need(seconds, max(int(disk) - size_of(folder), _RECORDS), folder)
 
@@ -74,7 +74,7 @@ def disk_of(folder: Path) -> int:
 
 def _there(folder: Path) -> Path:
     folder = folder.absolute()
-    return next(one for one in (folder, *folder.parents) if one.exists())
+    return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -120,9 +120,12 @@ class Room:
         if self._keep is None:
             return True
         disk = self._disk(need.folder)
-        others = [one for one in self._inside.values() if self._disk(one[0].folder) == disk]
+        others = [inside for inside in self._inside.values() if self._disk(inside[0].folder) == disk]
         # What films that were let in may still write.
-        due = sum(max(one.disk - max(self._size(one.folder) - was, 0), 0) for one, was in others)
+        due = 0
+        for other, size_before in others:
+            written = max(self._size(other.folder) - size_before, 0)
+            due += max(other.disk - written, 0)
         free = self._free(need.folder)
         if free - due - need.disk >= self._keep:
             self._inside[film] = need, self._size(need.folder)

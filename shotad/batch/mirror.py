@@ -76,15 +76,15 @@ class Mirror:
             self._seen = {
                 name: Seen(mark, state and tuple(state[:2])) for name, (mark, state) in rows.items()
             }
-        there = self._there()
+        entries = self._there()
         news = {
             name: entry
-            for name, entry in there.items()
+            for name, entry in entries.items()
             if self._known(name).mark != entry.mark or (self._state(name) is None and not self._stays(name))
         }
         if any(_is_of_track(name) for name in news):
             # Track and scripts are one: they come together.
-            news |= {name: entry for name, entry in there.items() if _is_of_track(name)}
+            news |= {name: entry for name, entry in entries.items() if _is_of_track(name)}
         for name in [name for name in news if self._stays(name)]:
             (self.folder / name).unlink(missing_ok=True)
             self._seen[name] = Seen(news.pop(name).mark, None)
@@ -113,29 +113,29 @@ class Mirror:
         )
 
     def _sync(self) -> None:
-        there = self._there()
+        entries = self._there()
         for name, seen in self._seen.items():
             # What others removed stays so, unless the run changes it again: then it is there again.
-            if seen.mark is not None and name not in there:
+            if seen.mark is not None and name not in entries:
                 self._seen[name] = Seen(None, seen.state)
-        theirs = [name for name, entry in there.items() if self._is_theirs(name, entry)]
+        theirs = [name for name, entry in entries.items() if self._is_theirs(name, entry)]
         changed = sorted(self._changed(), key=_turn)
         for name in changed:
             if name not in theirs and name != DONE and not _is_of_track(name):
                 self._send_file(name)
         if not any(_is_of_track(name) for name in theirs):
-            self._send_track(there)
+            self._send_track(entries)
         if DONE in changed and not theirs:
             self._send_file(DONE)
         for name in [name for name in self._sent if self._state(name) is None]:
             # Sent by this run and removed here; there it goes too, where nobody has changed it since.
             self._sent.discard(name)
-            if name in there and there[name].mark == self._known(name).mark:
-                self.store.remove(there[name].place)
+            if name in entries and entries[name].mark == self._known(name).mark:
+                self.store.remove(entries[name].place)
             self._seen.pop(name, None)
         if theirs:
             raise StorageError(
-                f"{shown(there[theirs[0]].place)} was changed by others while this run was at the folder; "
+                f"{shown(entries[theirs[0]].place)} was changed by others while this run was at the folder; "
                 "theirs stays.",
                 "Run again, to go on from theirs: what this run was answered is kept.",
                 again=True,
@@ -155,12 +155,12 @@ class Mirror:
             if kind is Kind.MEDIA:
                 # Fetch what was rendered, with the time at which it was, by which it is known to be
                 # untouched.
-                told = self.store.note_of(entry.place).get(_TIME)
-                if not self._is_of_time(name, entry, told):
+                time_there = self.store.note_of(entry.place).get(_TIME)
+                if not self._is_of_time(name, entry, time_there):
                     path.parent.mkdir(parents=True, exist_ok=True)
                     fetch_object(self.store, entry, path)
-                    if told:
-                        os.utime(path, ns=(int(told), int(told)))
+                    if time_there:
+                        os.utime(path, ns=(int(time_there), int(time_there)))
                 self._seen[name] = Seen(entry.mark, self._state(name))
                 return
             data = self.store.read(entry.place)
@@ -173,9 +173,9 @@ class Mirror:
         write_bytes(path, [self.addresses.back(data) if name == SETTINGS else data])
         self._seen[name] = Seen(entry.mark, self._state(name))
 
-    def _is_of_time(self, name: str, entry: Entry, told: str | None) -> bool:
+    def _is_of_time(self, name: str, entry: Entry, time_there: str | None) -> bool:
         here = self._state(name)
-        return here is not None and (entry.size, told) == (here[0], str(here[1]))
+        return here is not None and (entry.size, time_there) == (here[0], str(here[1]))
 
     # What others did meanwhile
 
@@ -216,15 +216,15 @@ class Mirror:
         self._sent.add(name)
         self._seen[name] = Seen(mark, state)
 
-    def _send_track(self, there: Mapping[str, Entry]) -> None:
+    def _send_track(self, entries: Mapping[str, Entry]) -> None:
         """Send the track and its scripts, as they stand at one moment, in an order that is safe to end in."""
         with track_lock(self.folder):
             names = sorted((name for name in self._changed() if _is_of_track(name)), key=_turn)
             texts = {name: (self.folder / name).read_bytes() for name in names}
             states = {name: self._state(name) for name in names}
         first = {name: text for name, text in texts.items() if kind_of(name) is Kind.WRITTEN}
-        for name in first.keys() & there.keys():
-            first[name] = _both(texts[name], self.store.read(there[name].place))
+        for name in first.keys() & entries.keys():
+            first[name] = _both(texts[name], self.store.read(entries[name].place))
         then = {name: text for name, text in texts.items() if first.get(name) != text}
         for name, data in (*first.items(), *then.items()):
             mark = self.store.write(join(self.place, name), data, over=self._known(name).mark)
@@ -234,8 +234,8 @@ class Mirror:
     # Both sides
 
     def _there(self) -> dict[str, Entry]:
-        found = names_below(self.store.entries(self.place), self.place)
-        return {name: entry for name, entry in found if kind_of(name) is not None}
+        entries = names_below(self.store.entries(self.place), self.place)
+        return {name: entry for name, entry in entries if kind_of(name) is not None}
 
     def _changed(self) -> Iterator[str]:
         for path in self.folder.rglob("*"):
@@ -249,10 +249,10 @@ class Mirror:
 
     def _state(self, name: str) -> State | None:
         try:
-            found = (self.folder / name).stat()
+            state = (self.folder / name).stat()
         except OSError:
             return None
-        return found.st_size, found.st_mtime_ns
+        return state.st_size, state.st_mtime_ns
 
     def _remember(self) -> None:
         write_text(self.notes, json.dumps(self._seen, sort_keys=True))
@@ -272,11 +272,11 @@ def _goes_in_parts(name: str, size: int) -> bool:
 
 def _both(new: bytes, old: bytes) -> bytes:
     """``scripts.json`` that knows scripts both as they are and as they will be."""
-    coming, known = _hashes(new), _hashes(old)
+    coming, earlier = _hashes(new), _hashes(old)
     if not coming:
         return new
     scripts: dict[str, Any] = json.loads(new)["scripts"]
-    before = {name: sorted((coming[name] | known.get(name, set())) - {scripts[name]}) for name in scripts}
+    before = {name: sorted((coming[name] | earlier.get(name, set())) - {scripts[name]}) for name in scripts}
     return readable_json({"scripts": scripts, "before": before}).encode()
 
 

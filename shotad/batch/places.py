@@ -40,8 +40,8 @@ def is_address(text: str | os.PathLike[str]) -> bool:
 
 def scheme_of(place: str) -> str:
     """``s3://bucket/x → s3``; of a path ``file``."""
-    found = _SCHEME.match(place)
-    return found[1].lower() if found else "file"
+    match = _SCHEME.match(place)
+    return match[1].lower() if match else "file"
 
 
 def is_local(place: str | os.PathLike[str]) -> bool:

@@ -158,8 +158,8 @@ class Planner:
                 except ConfigError as error:
                     # The files before it were taken: what is wrong stands in this one.
                     name = shown(file)
-                    what = error.what if name in error.what else f"{name}: {error.what}"
-                    raise ConfigError(what, error.hint) from None
+                    message = error.what if name in error.what else f"{name}: {error.what}"
+                    raise ConfigError(message, error.hint) from None
                 if copy in strangers:
                     refuse_foreign(before, config, shown(file), shown(parent_of(file)))
         return config
@@ -347,10 +347,10 @@ def _stem(film: str) -> str:
     return stem_of(name_of(film))
 
 
-def _owner(folder: str, known: Container[str]) -> str | None:
+def _owner(folder: str, films: Container[str]) -> str | None:
     """The film that a work folder is of; None: nobody's, or one of a film that has moved.
 
-    Films that are ``known`` are there and not asked for. Raises StorageError where a store cannot be asked.
+    ``films`` are there and not asked for. Raises StorageError where a store cannot be asked.
     """
     try:
         here = is_local(folder)
@@ -361,7 +361,7 @@ def _owner(folder: str, known: Container[str]) -> str | None:
         return None
     if not isinstance(film, str):
         return None
-    if film in known:
+    if film in films:
         is_there = True
     elif is_local(film):
         is_there = local_path(film).exists()

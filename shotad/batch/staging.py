@@ -65,8 +65,8 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
     with staged(job.film, job.folder, scratch, progress=progress, media=bool(job.makes)) as here:
         room = here.beside or here.folder
         subtitles, people, photos = (
-            None if one is None else brought(one, room, progress=progress)
-            for one in (job.subtitles, job.cast, job.cast_photos)
+            None if place_of_file is None else brought(place_of_file, room, progress=progress)
+            for place_of_file in (job.subtitles, job.cast, job.cast_photos)
         )
         cast = None if people is None else GivenCast(people, job.cast_key, photos)
         given = Given(subtitles=subtitles, start=job.start, end=job.end, cast=cast)
@@ -199,8 +199,10 @@ class Keeper:
         try:
             self._mirror.sync()
         except OSError as trouble:
-            what = f"The copy of the work folder in {self._mirror.folder} cannot be used: {trouble.strerror}."
-            raise StorageError(what, "Make room there, or name another scratch folder.") from trouble
+            message = (
+                f"The copy of the work folder in {self._mirror.folder} cannot be used: {trouble.strerror}."
+            )
+            raise StorageError(message, "Make room there, or name another scratch folder.") from trouble
 
 
 NAME = ".shotad.lease"
@@ -256,15 +258,15 @@ class Lease:
     def take(self) -> None:
         """Become the holder. Raises InUse where another one lives."""
         for _ in range(_TRIES):
-            found = self._store.find(self._place)
-            if found is not None:
+            entry = self._store.find(self._place)
+            if entry is not None:
                 holder = self._holder()
                 if not (holder is None or holder.is_gone()):
                     age = self._store.age(self._place)
                     if age is not None and age <= holder.seconds:
                         raise self._in_use(holder, holder.seconds - age)
             try:
-                self._mark = self._store.write(self._place, self._text(), over=found.mark if found else None)
+                self._mark = self._store.write(self._place, self._text(), over=entry.mark if entry else None)
             except Refused:
                 continue
             _own.add(self._me.token)
@@ -286,7 +288,7 @@ class Lease:
             holder = self._holder()
             if holder is not None and holder.token == self._me.token:
                 # Our own writing came through though its answer did not.
-                self._mark = found.mark if (found := self._store.find(self._place)) else None
+                self._mark = entry.mark if (entry := self._store.find(self._place)) else None
                 return
             if holder is None:
                 # It was removed, as by a person who tidies up.
@@ -314,10 +316,10 @@ class Lease:
         return json.dumps(asdict(self._me)).encode()
 
     def _in_use(self, holder: Holder | None, left: float | None = None) -> InUse:
-        who = "another machine" if holder is None else f"{holder.host} (process {holder.process})"
+        writer = "another machine" if holder is None else f"{holder.host} (process {holder.process})"
         until = "" if left is None else f" If that one has died, its hold ends in {max(1, round(left))} s."
         return InUse(
-            f"The work folder {shown(self._folder)} is being written by {who}.",
+            f"The work folder {shown(self._folder)} is being written by {writer}.",
             f"Wait until that is done.{until}",
         )
 

@@ -58,7 +58,7 @@ class Store:
 
         def ask() -> Mapping[str, Any]:
             try:
-                found: Mapping[str, Any] = self._files.info(self._inner(place), **self._fresh)
+                info: Mapping[str, Any] = self._files.info(self._inner(place), **self._fresh)
             except FileNotFoundError as error:
                 # Of a web address this is said whatever went wrong.
                 if (
@@ -68,7 +68,7 @@ class Store:
                 ):
                     raise error.__cause__ from None
                 raise
-            return found
+            return info
 
         try:
             info = self._asked(place, ask)
@@ -80,21 +80,23 @@ class Store:
         """All objects below a place, at any depth, sorted by address; none where there are none."""
         inner = self._inner(place)
         none: Mapping[str, Mapping[str, Any]] = {}
-        found = self._if_there(place, lambda: self._files.find(inner, detail=True, **self._fresh), none)
+        infos = self._if_there(place, lambda: self._files.find(inner, detail=True, **self._fresh), none)
         top = inner.rstrip("/")
         body = place.rstrip("/") if place.split("://", 1)[1].strip("/") else place
-        below = {name: info for name, info in found.items() if name.startswith(f"{top}/") or not top}
+        below = {name: info for name, info in infos.items() if name.startswith(f"{top}/") or not top}
         names = {name: name[len(top) :] if top else name.lstrip("/") for name in below}
         entries = (entry_of(f"{body}{names[name]}", info) for name, info in below.items())
-        return sorted((one for one in entries if not one.place.endswith("/")), key=lambda one: one.place)
+        return sorted(
+            (entry for entry in entries if not entry.place.endswith("/")), key=lambda entry: entry.place
+        )
 
     def names(self, place: str) -> list[str]:
         """Names of the objects and folders in a folder, without what is below these; none where none are."""
         inner = self._inner(place)
         none: list[str] = []
-        found = self._if_there(place, lambda: self._files.ls(inner, detail=False, **self._fresh), none)
+        paths = self._if_there(place, lambda: self._files.ls(inner, detail=False, **self._fresh), none)
         top = f"{inner.rstrip('/')}/"
-        below = (name.rstrip("/")[len(top) :] for name in found if name.startswith(top))
+        below = (name.rstrip("/")[len(top) :] for name in paths if name.startswith(top))
         return sorted({name for name in below if name})
 
     def read(self, place: str, start: int | None = None, end: int | None = None) -> bytes:
@@ -159,8 +161,8 @@ class Store:
         if self.scheme not in S3:
             return {}
         inner = self._inner(place)
-        found: Mapping[str, str] = self._asked(place, lambda: self._files.metadata(inner, refresh=True))
-        return dict(found)
+        metadata: Mapping[str, str] = self._asked(place, lambda: self._files.metadata(inner, refresh=True))
+        return dict(metadata)
 
     def remove(self, place: str) -> None:
         """Remove one object; nothing where it is gone."""
@@ -179,10 +181,10 @@ class Store:
             now = head["ResponseMetadata"]["HTTPHeaders"].get("date")
             clock = parsedate_to_datetime(now) if now else datetime.now(UTC)
             return float((clock - head["LastModified"]).total_seconds())
-        found = self.find(place)
-        if found is None or found.changed is None:
+        entry = self.find(place)
+        if entry is None or entry.changed is None:
             return None
-        return (datetime.now(UTC) - found.changed).total_seconds()
+        return (datetime.now(UTC) - entry.changed).total_seconds()
 
     def missing(self, place: str) -> StorageError:
         """The error for an object that is not there: it says whether its bucket is."""
@@ -250,13 +252,13 @@ class Store:
         return tag.strip('"') if tag else self._mark(place)
 
     def _check(self, place: str, over: str | None) -> None:
-        found = self.find(place)
-        if (found.mark if found else None) != over:
+        entry = self.find(place)
+        if (entry.mark if entry else None) != over:
             raise Refused(place)
 
     def _mark(self, place: str) -> str:
-        found = self.find(place)
-        return found.mark if found else ""
+        entry = self.find(place)
+        return entry.mark if entry else ""
 
     def _inner(self, place: str) -> str:
         return str(self._files._strip_protocol(place))
@@ -269,21 +271,21 @@ class Store:
 
     def _asked(self, place: str, call: Callable[[], T]) -> T:
         try:
-            found = patiently(call, place, self.patience if self._met else min(self.patience, _AT_FIRST))
+            answer = patiently(call, place, self.patience if self._met else min(self.patience, _AT_FIRST))
         except (FileNotFoundError, Refused):
             self._met = True
             raise
         self._met = True
-        return found
+        return answer
 
 
 def _counted(advance: Callable[[float], None]) -> Any:
     """fsspec's callback that counts what was moved; the size is known."""
     from fsspec.callbacks import Callback
 
-    found = Callback()
-    found.relative_update = advance
-    return found
+    callback = Callback()
+    callback.relative_update = advance
+    return callback
 
 
 _OWN_TRIES = {"retries": {"max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}
@@ -305,8 +307,8 @@ def file_system(place: str) -> Any:
     except ImportError as error:
         raise missing_library(place, error) from None
     if scheme not in fsspec.available_protocols():
-        known = ", ".join(f"{name}://" for name in ("s3", "gs", "az", "https"))
-        raise StorageError(f"There is no such kind of address: {shown(place)}.", f"Known are {known} …")
+        kinds = ", ".join(f"{name}://" for name in ("s3", "gs", "az", "https"))
+        raise StorageError(f"There is no such kind of address: {shown(place)}.", f"Known are {kinds} …")
     options: dict[str, Any] = {"use_listings_cache": False} if scheme in (*S3, *WEB) else {}
     if scheme in S3:
         from fsspec.config import conf
@@ -344,8 +346,8 @@ class Entry:
 def entry_of(place: str, info: Mapping[str, Any]) -> Entry:
     """What fsspec says of an object, in whichever words its driver has for it."""
     size = info.get("size")
-    told = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
-    value: Any = next((value for value in told if value), info.get("Last-Modified"))
+    dates = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
+    value: Any = next((value for value in dates if value), info.get("Last-Modified"))
     # A moment, seconds since 1970, ISO 8601, or as in headers of the web.
     if isinstance(value, int | float):
         value = datetime.fromtimestamp(value, UTC)
@@ -438,11 +440,11 @@ CREDENTIALS = (
 
 def code_of(error: BaseException) -> str:
     """The service's own code for an error, such as ``NoSuchBucket``; empty where there is none."""
-    for one in _chain(error):
-        response = getattr(one, "response", None)
+    for cause in _chain(error):
+        response = getattr(cause, "response", None)
         if isinstance(response, dict):
             return str(response.get("Error", {}).get("Code", ""))
-        status = getattr(one, "status", None)
+        status = getattr(cause, "status", None)
         if isinstance(status, int):
             return str(status)
     return ""
@@ -545,7 +547,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _names(error: BaseException) -> set[str]:
-    return {kind.__name__ for one in _chain(error) for kind in type(one).__mro__}
+    return {kind.__name__ for cause in _chain(error) for kind in type(cause).__mro__}
 
 
 def _plain(error: BaseException) -> str:

@@ -72,13 +72,13 @@ def labels(films: Sequence[Planned]) -> list[str]:
     the names are, these can be printed."""
     parts = [printable(without_query(film.job.film).rstrip("/")).split("/") for film in films]
     depth = [1] * len(films)
-    for _ in range(max((len(one) for one in parts), default=0)):
-        names = ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
+    for _ in range(max((len(part) for part in parts), default=0)):
+        names = ["/".join(part[-n:]) for part, n in zip(parts, depth, strict=True)]
         twice = {name for name, count in Counter(names).items() if count > 1}
         if not twice:
             break
         depth = [n + (name in twice) for n, name in zip(depth, names, strict=True)]
-    return ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
+    return ["/".join(part[-n:]) for part, n in zip(parts, depth, strict=True)]
 
 
 def line_of(row: FilmRow) -> str:
@@ -102,11 +102,11 @@ def line_of(row: FilmRow) -> str:
 
 def as_lines(rows: Sequence[FilmRow], seconds: float) -> str:
     """All rows and their sum, one a line, for screen readers and files."""
-    told = []
+    lines = []
     for number, row in enumerate(rows, 1):
         used = f" With {', '.join(map(printable, row.film.uses))}." if row.film.uses else ""
-        told += [f"{number}. {line_of(row)}{used}", *(f"  {line}" for line in _notes(row.result))]
-    return "\n".join([*told, summary(rows, seconds)])
+        lines += [f"{number}. {line_of(row)}{used}", *(f"  {line}" for line in _notes(row.result))]
+    return "\n".join([*lines, summary(rows, seconds)])
 
 
 def as_table(rows: Sequence[FilmRow], seconds: float, width: int) -> str:
@@ -134,21 +134,21 @@ def _notes(result: FilmResult | None) -> list[str]:
 
 def as_json(rows: Sequence[FilmRow]) -> list[dict[str, Any]]:
     """The same for programs; ``of_json`` of a report reads it."""
-    told = []
+    records = []
     for row in rows:
         job, result, film = row.film.job, row.result, shown(row.film.job.film)
         own = {} if result is None else {**result.as_json(), "film": film, "pace": result.pace}
         folder = os.path.abspath(local_path(job.folder)) if is_local(job.folder) else shown(job.folder)
         state = row.state.replace(" ", "_") if result is None else result.state
         more = {"folder": folder, "state": state, "bytes": row.film.size, "with": list(row.film.uses)}
-        told.append({"film": film, **own, **more})
-    return told
+        records.append({"film": film, **own, **more})
+    return records
 
 
 def summary(rows: Sequence[FilmRow], seconds: float) -> str:
     """``12 films: 10 done, 2 failed. 1 h 5 min for 20 h of film (0.05 times its length).``"""
-    found = Counter(row.state for row in rows)
-    states = [f"{found[state]} {state}" for state in _ORDER if found[state]]
+    counts = Counter(row.state for row in rows)
+    states = [f"{counts[state]} {state}" for state in _ORDER if counts[state]]
     text = f"{plural(len(rows), 'film')}: {', '.join(states) or 'nothing to do'}."
     worked = sum(row.result.film_seconds for row in rows if row.result and row.result.state == "done")
     if worked:
@@ -189,23 +189,25 @@ def foreseen_lines(
     names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
 ) -> list[str]:
     """What a run would do with each film; ``results`` are known before (None: it would be described)."""
-    told = []
+    lines = []
     for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
         used = f", with {', '.join(map(printable, film.uses))}" if film.uses else ""
         plan = "to be described" if result is None else "done before"
         into = f"{plan}, into {printable(shown(film.job.folder))}{used}."
         amiss = result is not None and result.error is not None
-        told.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
+        lines.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
     new = [film for film, result in zip(films, results, strict=True) if result is None]
     size = size_text(sum(film.size for film in new))
-    return [*told, f"{plural(len(films), 'film')}: {len(new)} to describe ({size})."]
+    return [*lines, f"{plural(len(films), 'film')}: {len(new)} to describe ({size})."]
 
 
 def foreseen_json(
     names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
 ) -> dict[str, Any]:
     """The same for programs."""
-    rows = [as_json([FilmRow(*one)])[0] for one in zip(names, films, results, strict=True)]
+    rows = []
+    for name, film, result in zip(names, films, results, strict=True):
+        rows += as_json([FilmRow(name, film, result)])
     return {
         "films": [{**row, "state": "to_do" if row["state"] == "not_begun" else row["state"]} for row in rows]
     }

@@ -94,21 +94,21 @@ class Worker:
                 return
             self.process.join(PATIENCE)
             code, kind = self.process.exitcode, "killed"
-            what = f"The process at work on it ended by itself (exit code {code})."
+            message = f"The process at work on it ended by itself (exit code {code})."
             hint = "Please report it."
             if self.over is not None:
-                kind, what = "memory", f"It took more than {size_text(self.over)} of memory and was ended."
+                kind, message = "memory", f"It took more than {size_text(self.over)} of memory and was ended."
                 hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
             elif code == -signal.SIGKILL:
-                what = "The process at work on it was killed (SIGKILL)."
+                message = "The process at work on it was killed (SIGKILL)."
                 hint = "Most often that is for want of memory: fewer at once (--jobs), or more memory."
             elif code is not None and code < 0:
                 with suppress(ValueError):
-                    what = f"The process at work on it crashed ({signal.Signals(-code).name})."
+                    message = f"The process at work on it crashed ({signal.Signals(-code).name})."
                     hint = "Its film may be damaged; please report it."
             if last := self._last_words():
-                what = f"{what} It said last: {last}"
-            yield failure(self.film.job, what, hint, kind=kind, again=True)
+                message = f"{message} It said last: {last}"
+            yield failure(self.film.job, message, hint, kind=kind, again=True)
 
     def end(self, patience: float = PATIENCE) -> None:
         """End it: idle ones by word, others by signal, and by force where that takes too long."""
@@ -219,7 +219,7 @@ class WorkerPool:
                 worker.process.kill()
         lines = [worker.line for worker in self._workers]
         ready = wait(lines, seconds)
-        for worker in [one for one in self._workers if one.line in ready]:
+        for worker in [at_hand for at_hand in self._workers if at_hand.line in ready]:
             for news in worker.news():
                 yield worker, news
                 if worker not in self._workers:
@@ -257,12 +257,12 @@ def serve(line: Connection, log: str) -> None:
     SIGTERM ends it tidily, as Ctrl-C ends ``shotad describe``; Ctrl-C itself is the batch's to hear.
     """
     settle(log)
-    told = _WorkerProgress(line)
+    progress = _WorkerProgress(line)
     config: Config | None = None
     engines: Engines | None = None
 
     def begin(need: Need) -> None:
-        told.send(need)
+        progress.send(need)
         answer: Order = line.recv()
         if isinstance(answer, tuple):
             raise NoRoom(*answer)
@@ -278,7 +278,7 @@ def serve(line: Connection, log: str) -> None:
                 config, engines = job.config, None
                 with suppress(Exception):
                     engines = Engines.of(config)
-            told.send(describe_film(job, told, engines=engines, begin=begin))
+            progress.send(describe_film(job, progress, engines=engines, begin=begin))
     if multiprocessing.parent_process() is not None:
         leave(0)
 

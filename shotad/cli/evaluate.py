@@ -172,9 +172,9 @@ def ad_command(console: Console, **options: Any) -> None:
     report = evaluation.read_report(files[0].parent)
     text, value = evaluation.terminal_text(run), dict(report.head)
     if earlier is not None:
-        comparison, told = evaluation.compare(earlier, report, run.config.measures.report)
-        files += evaluation.write_comparison(files[0].parent, comparison, told)
-        text = f"{text}\n\n{evaluation.comparison_text(told)}"
+        comparison, comparison_report = evaluation.compare(earlier, report, run.config.measures.report)
+        files += evaluation.write_comparison(files[0].parent, comparison, comparison_report)
+        text = f"{text}\n\n{evaluation.comparison_text(comparison_report)}"
         value["comparison"] = comparison
     shown = [str(path) for path in files if path.suffix != ".png"]
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
@@ -242,13 +242,13 @@ def compare_command(console: Console, a: Path, b: Path, out: Path | None, **opti
     """
     if out is not None:
         evaluation.check_folder(out)
-    comparison, told = evaluation.compare(
+    comparison, comparison_report = evaluation.compare(
         evaluation.read_report(a), evaluation.read_report(b), _settings(options).measures.report
     )
     if out is not None:
-        for path in evaluation.write_comparison(out, comparison, told):
+        for path in evaluation.write_comparison(out, comparison, comparison_report):
             console.note(f"Written: {path}")
-    console.result(evaluation.comparison_text(told), comparison)
+    console.result(evaluation.comparison_text(comparison_report), comparison)
 
 
 @click.command(name="merge")
@@ -347,8 +347,8 @@ def actions_command(console: Console, **options: Any) -> None:
         options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]
     ) as store:
         context = evaluation.MetricContext(config, store, console)
-        made, record = evaluation.make_actions(ads, options["engine"], context)
-    console.note(f"Actions: {', '.join(map(str, evaluation.write_actions(made, record, out)))}")
+        actions, record = evaluation.make_actions(ads, options["engine"], context)
+    console.note(f"Actions: {', '.join(map(str, evaluation.write_actions(actions, record, out)))}")
     console.result(evaluation.actions_text(record), record)
     if record["failed"]:
         click.get_current_context().exit(1)
@@ -391,12 +391,14 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
     labels = evaluation.read_labels(options["people"]) if options["people"] else None
     with kept(console, config, options) as context:
         wanted = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
-        found = [evaluation.evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
-    record = {"schema": 1, "judges": found}
+        results = [evaluation.evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
+    record = {"schema": 1, "judges": results}
     write_files(console, out, {"steps.json": readable_json(record)})
-    console.result("\n\n".join(map(evaluation.steps_text, found)), record)
-    told = [figures for one in found for figures in (*one["scores"], *chain(*one["faults"].values()))]
-    if any(figures["unread"] for figures in told):
+    console.result("\n\n".join(map(evaluation.steps_text, results)), record)
+    all_figures = [
+        figures for result in results for figures in (*result["scores"], *chain(*result["faults"].values()))
+    ]
+    if any(figures["unread"] for figures in all_figures):
         click.get_current_context().exit(1)
 
 
@@ -450,11 +452,11 @@ def agreement_command(console: Console, report: Path, out: Path | None, **option
     if out is not None:
         evaluation.check_folder(out)
     scores, settings = evaluation.read_scores(options["scores"]), _settings(options)
-    found = evaluation.agreement(
+    agreement = evaluation.agreement(
         evaluation.read_report(report), scores, settings.measures.report, names=options["metrics"]
     )
-    write_files(console, out, {"agreement.json": readable_json(found)})
-    console.result(evaluation.agreement_text(found, scores), found)
+    write_files(console, out, {"agreement.json": readable_json(agreement)})
+    console.result(evaluation.agreement_text(agreement, scores), agreement)
 
 
 @click.command(name="inter-rater")
@@ -491,6 +493,6 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
         evaluation.from_scripts(*scripts) if len(scripts) == 2 else evaluation.from_table(scripts[0])
     )
     with kept(console, _settings(options), options) as context:
-        found = evaluation.inter_rater(versions[0], versions[1], thresholds, context, names)
-    write_files(console, out, {"inter-rater.json": readable_json(found)})
-    console.result(evaluation.interrater_text(found, *versions), found)
+        agreement = evaluation.inter_rater(versions[0], versions[1], thresholds, context, names)
+    write_files(console, out, {"inter-rater.json": readable_json(agreement)})
+    console.result(evaluation.interrater_text(agreement, *versions), agreement)

@@ -183,7 +183,7 @@ def render(
     place, shown = _work_folder(film, out), shown_progress(progress)
     run = read_settings(place) if (place / SETTINGS).is_file() else None
     names, assignments = config_names(config), assignments_of(settings)
-    files = [one for one in names if isinstance(one, str)]
+    files = [name for name in names if isinstance(name, str)]
     if run is None or len(files) < len(names):
         resolved = load_config(config, assignments, voice__name=voice)
     else:
@@ -255,10 +255,10 @@ def detect_shots(
     from shotad.description import film_shots
 
     with _context(film, load_config(config, settings), out, progress) as context:
-        found = film_shots(context)
-    if found.damage:
-        _warn(found.damage)
-    return found.shots
+        film_record = film_shots(context)
+    if film_record.damage:
+        _warn(film_record.damage)
+    return film_record.shots
 
 
 def find_threads(
@@ -351,7 +351,7 @@ def evaluate(
     )
 
     files = [predictions] if isinstance(predictions, str | os.PathLike) else predictions
-    tables = [path for one in files if (path := _path("predictions", one)) is not None]
+    tables = [path for file in files if (path := _path("predictions", file)) is not None]
     part = Shard.parse(shard or "1/1")
     wished = metrics.split(",") if isinstance(metrics, str) else metrics
     if not isinstance(wished, Sequence) or not all(isinstance(name, str) for name in wished):
@@ -480,18 +480,21 @@ def _grammar(
         isinstance(shots, Sequence) and all(isinstance(shot, Shot) for shot in shots)
     ):
         raise UsageError(f"shots = {repr(shots)[:80]} are no shots.", "Give what detect_shots gave.")
-    for one, two in pairwise(shots or ()):
-        if two.start < one.end or two.index <= one.index:
-            what = f"The shots {one.index} {one.interval} and {two.index} {two.interval} do not ascend."
-            raise UsageError(what, "Give shots in order that do not overlap, each with an index of its own.")
+    for shot, next_shot in pairwise(shots or ()):
+        if next_shot.start < shot.end or next_shot.index <= shot.index:
+            second = f"{next_shot.index} {next_shot.interval}"
+            raise UsageError(
+                f"The shots {shot.index} {shot.interval} and {second} do not ascend.",
+                "Give shots in order that do not overlap, each with an index of its own.",
+            )
     spared = () if out is not None else (without,)
     resolved = load_config(config, (*assignments_of(settings), *spared))
     with _context(film, resolved, out, progress) as context:
         notes = study(context, shots)
-        found = context.folder.read_json("grammar.json") or {"shots": []}
+        record = context.folder.read_json("grammar.json") or {"shots": []}
     for note in notes:
         _warn(note, 4)
-    rows: list[dict[str, Any]] = found["shots"]
+    rows: list[dict[str, Any]] = record["shots"]
     return rows
 
 
@@ -510,8 +513,8 @@ def _track_file(track: Track | PathLike | None, folder: WorkFolder) -> Path:
     if track is None:
         return own
     if own.is_file():
-        there = load_track(own)
-        if there.stamp == track.stamp and there.film.fingerprint == track.film.fingerprint:
+        track_there = load_track(own)
+        if track_there.stamp == track.stamp and track_there.film.fingerprint == track.film.fingerprint:
             return own
     write_text(folder.path / GIVEN_TRACK, to_json(track))
     return folder.path / GIVEN_TRACK

@@ -60,7 +60,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     every = options["level"] == "warning"
     from shotad.description import LintTargets, checked_paths
 
-    asked = LintTargets(
+    targets = LintTargets(
         speech=options["speech"],
         film=options["film_file"],
         cast=options["cast"],
@@ -72,13 +72,13 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     )
     code, texts = 0, []
     rows: list[dict[str, Any]] = []
-    for one in checked_paths(paths, lambda run: _settings(options, run), asked, console):
-        if isinstance(one, Report):
-            texts.append(as_text(one, warnings=every))
-            rows.append(as_json(one))
-            code = max(code, int(bool(one.errors or (options["strict"] and one.warnings))))
+    for result in checked_paths(paths, lambda run: _settings(options, run), targets, console):
+        if isinstance(result, Report):
+            texts.append(as_text(result, warnings=every))
+            rows.append(as_json(result))
+            code = max(code, int(bool(result.errors or (options["strict"] and result.warnings))))
         else:
-            path, error = one
+            path, error = result
             texts.append(f"{path} is not checked: {error}")
             rows.append({"name": str(path), "error": error.what, "hint": error.hint})
             code = max(code, error.exit_code)

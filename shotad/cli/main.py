@@ -156,7 +156,7 @@ def _lose_output() -> None:
 
 def _own_fault(error: Exception) -> str:
     """What to say of an error that nobody foresaw; its details are written to a file."""
-    what = " ".join(f"{type(error).__name__}: {error}".split())
+    message = " ".join(f"{type(error).__name__}: {error}".split())
     details = (
         f"shotad {__version__}, Python {sys.version}\n{shlex.join(sys.argv)}\n\n{traceback.format_exc()}"
     )
@@ -167,7 +167,7 @@ def _own_fault(error: Exception) -> str:
     except OSError:
         return details
     return (
-        f"Error: shotad has a bug, and it is not your fault ({what[:200]}). The details are in "
+        f"Error: shotad has a bug, and it is not your fault ({message[:200]}). The details are in "
         f"{name}: please report them. What is done is kept."
     )
 

@@ -204,8 +204,8 @@ def tell_failures(
     first = reasons[0].rstrip(".")
     if all_failed:
         raise ShotadError(f"{len(reasons)} of {of} {unit} failed: {first}.", hint)
-    told = "failed" if len(reasons) == 1 else "failed; the first"
-    click.echo(f"{len(reasons)} of {of} {unit} {told}: {first}. {hint}", err=True)
+    verb = "failed" if len(reasons) == 1 else "failed; the first"
+    click.echo(f"{len(reasons)} of {of} {unit} {verb}: {first}. {hint}", err=True)
     if strict:
         raise click.exceptions.Exit(3)
 
@@ -238,8 +238,8 @@ def track_folder(path: Path) -> Path:
         if (folder / TRACK).is_file():
             return folder
     beside = "" if path.suffix == ".shotad" else f" or in {work_folder_of(path)}"
-    what = f"{path} has no track: there is no {TRACK} in it{beside}."
-    raise WorkFolderError(what, "Run shotad describe first, or name the work folder.")
+    message = f"{path} has no track: there is no {TRACK} in it{beside}."
+    raise WorkFolderError(message, "Run shotad describe first, or name the work folder.")
 
 
 def track_file(path: Path) -> Path:

@@ -71,8 +71,8 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     shard = evaluation.Shard.parse(options["shard"] or "1/1")
     data = evaluation.load_dataset(dataset, options["root"], annotation=options["annotation"])
     if data.description is None:
-        what = f"{dataset} is a plain file of human ADs, which does not say where videos are."
-        raise UsageError(what, "Name a dataset, or a file that describes one, as in configs/datasets.")
+        message = f"{dataset} is a plain file of human ADs, which does not say where videos are."
+        raise UsageError(message, "Name a dataset, or a file that describes one, as in configs/datasets.")
     films = [film.strip() for text in options["films"] for film in text.split(",") if film.strip()]
     ids = None
     if options["ids"] is not None:
@@ -93,8 +93,8 @@ def command(console: Console, dataset: str, **options: Any) -> None:
         if place is not None and place.exists() and not place.is_dir():
             raise UsageError(f"--{name.replace('_', '-')} {place} is a file.", "Name a folder.")
     if options["videos"] is not None and not options["videos"].is_dir():
-        what = f"There is no folder {options['videos']} (--videos)."
-        raise UsageError(what, "Check the path.", usage=False)
+        message = f"There is no folder {options['videos']} (--videos)."
+        raise UsageError(message, "Check the path.", usage=False)
     job = _job(data, config, options, console)
     for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)

@@ -76,10 +76,12 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
             progress=console,
             sheet=not options["no_sheet"],
         )
-        told = ", ".join(f"{one.before.id} {'changed' if one.after else 'kept'}" for one in done.results)
-        folder.note(f"described again: {told}")
+        changes = ", ".join(
+            f"{result.before.id} {'changed' if result.after else 'kept'}" for result in done.results
+        )
+        folder.note(f"described again: {changes}")
     console.result(_summary(done), _report(done))
-    reasons = [one.reason for one in done.results if one.after is None and not one.same]
+    reasons = [result.reason for result in done.results if result.after is None and not result.same]
     of = len(done.results)
     strict, none = options["strict"], len(reasons) == of
     tell_failures(reasons, of, "slots", all_failed=none, strict=strict, hint=_AGAIN)
@@ -94,14 +96,14 @@ _AGAIN = "Their lines stay as they were; run the command again with these slots 
 def _summary(done: Redone) -> str:
     """Old and new line of each slot, or why there is no new one."""
     lines = []
-    for one in done.results:
-        before = one.before
+    for result in done.results:
+        before = result.before
         lines.append(f"{before.id}  {timecode(before.interval.start)}")
         lines.append(f"  old: {before.text or f'({before.status}: {before.reason})'}")
-        if one.after is not None:
-            lines.append(f"  new: {one.after.text}")
+        if result.after is not None:
+            lines.append(f"  new: {result.after.text}")
         else:
-            lines.append(f"  Nothing was changed: {one.reason or SAME}")
+            lines.append(f"  Nothing was changed: {result.reason or SAME}")
     lines += [f"Note: {warning}" for warning in done.warnings]
     lines += done.used.lines()
     if done.files:
@@ -112,18 +114,18 @@ def _summary(done: Redone) -> str:
 def _report(done: Redone) -> dict[str, Any]:
     """The same for programs."""
     lines = []
-    for one in done.results:
-        now = one.after or one.before
+    for result in done.results:
+        now = result.after or result.before
         lines.append(
             {
                 "id": now.id,
                 "start": now.interval.start,
                 "end": now.interval.end,
                 "status": now.status.value,
-                "changed": one.after is not None,
-                "old": one.before.text,
-                "new": None if one.after is None else one.after.text,
-                "reason": SAME if one.same else one.reason,
+                "changed": result.after is not None,
+                "old": result.before.text,
+                "new": None if result.after is None else result.after.text,
+                "reason": SAME if result.same else result.reason,
             }
         )
     return {

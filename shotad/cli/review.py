@@ -31,8 +31,8 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
     open the page; to let others in, give --host and send them the address that is printed. Ctrl-C stops it.
     """
     if closed and console.mode == "quiet":
-        what = "With --no-open and --quiet you would not see the address."
-        raise UsageError(what, "Leave one of them out.")
+        message = "With --no-open and --quiet you would not see the address."
+        raise UsageError(message, "Leave one of them out.")
     folder = track_folder(path)
     try:
         import starlette

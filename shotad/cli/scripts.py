@@ -110,21 +110,21 @@ _MOST_SHOWN = 100
 def _check(console: Console, paths: tuple[Path, ...]) -> None:
     from shotad.script import check_script
 
-    found = {str(path): check_script(path) for path in paths}
+    violations_by_file = {str(path): check_script(path) for path in paths}
     lines = []
-    for name, violations in found.items():
+    for name, violations in violations_by_file.items():
         lines += [f"{name}: {violation}" for violation in violations[:_MOST_SHOWN]] or [f"{name}: valid"]
         if len(violations) > _MOST_SHOWN:
             lines.append(f"{name}: and {plural(len(violations) - _MOST_SHOWN, 'other')}")
     value = {
         name: [{"clause": v.clause, "message": v.message, "line": v.line} for v in violations]
-        for name, violations in found.items()
+        for name, violations in violations_by_file.items()
     }
     console.result("\n".join(lines), value)
-    bad = [name for name, violations in found.items() if violations]
+    bad = [name for name, violations in violations_by_file.items() if violations]
     if bad:
         raise ScriptError(
-            f"Scripts that break the rules of their format: {len(bad)} of {len(found)}.",
+            f"Scripts that break the rules of their format: {len(bad)} of {len(violations_by_file)}.",
             "See the lines above.",
         )
 
@@ -195,7 +195,7 @@ def import_command(
         "removed": len(done.removed),
         "kept": len(done.kept),
     }
-    words = ", ".join(f"{number} {what}" for what, number in counts.items())
+    words = ", ".join(f"{number} {kind}" for kind, number in counts.items())
     ids = {name: list(getattr(done, name)) for name in counts}
     into = "" if file.name == TRACK else f" into {file.name}"
     console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})

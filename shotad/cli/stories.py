@@ -175,8 +175,8 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     named = [f"--{name}" for name, path in files.items() if path]
     is_table = source.suffix.lower() in (".csv", ".tsv", ".jsonl")
     if is_table and named:
-        what = f"{named[0]} has no meaning with a table."
-        raise UsageError(what, "Write the file into the table's column.")
+        message = f"{named[0]} has no meaning with a table."
+        raise UsageError(message, "Write the file into the table's column.")
     encoding = config.speech.encoding
     films = (
         evaluation.read_films(source, encoding=encoding)
@@ -187,11 +187,11 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
         console.note(note)
     if options["make"]:
         with kept(console, config, options) as context:
-            made = evaluation.make_story_questions(films, options["engine"], context)
-        write_text(options["make"], evaluation.write_questions(made))
-        counts = f"{plural(len(made), 'question')} on {plural(len(films), 'film')}"
+            new_questions = evaluation.make_story_questions(films, options["engine"], context)
+        write_text(options["make"], evaluation.write_questions(new_questions))
+        counts = f"{plural(len(new_questions), 'question')} on {plural(len(films), 'film')}"
         hint = "Read them before you use them: drop what is not answered by the film."
-        value = {"questions": len(made), "file": str(options["make"])}
+        value = {"questions": len(new_questions), "file": str(options["make"])}
         console.result(f"{options['make']}: {counts}. {hint}", value)
         return
     if not options["questions"]:
@@ -201,13 +201,13 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     if options["conditions"]:
         more["conditions"] = [name.strip() for name in options["conditions"].split(",") if name.strip()]
     if options["estimate"]:
-        found = evaluation.estimate_story(films, questions, config.seed, **more)
+        estimate = evaluation.estimate_story(films, questions, config.seed, **more)
         text = (
-            f"At most {found['answers']:,} answers with {found['characters'] / 1e6:,.1f} million characters "
-            f"of lines, and {found['checks']:,} checks of open answers. What is kept from earlier runs is "
-            "not asked again."
+            f"At most {estimate['answers']:,} answers with {estimate['characters'] / 1e6:,.1f} million "
+            f"characters of lines, and {estimate['checks']:,} checks of open answers. What is kept from "
+            "earlier runs is not asked again."
         )
-        console.result(text, found)
+        console.result(text, estimate)
         return
     folder = options["out"] or source.with_name(f"{source.stem}.story")
     evaluation.check_folder(folder)

@@ -84,7 +84,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         failed = len(outcome.failed)
         folder.note(f"translated into {tag}: {len(outcome.track.heard)} lines, {failed} without")
     console.result(summary(outcome), report(outcome))
-    reasons = [one.reason for one in outcome.failed]
+    reasons = [cue.reason for cue in outcome.failed]
     heard = len(outcome.track.heard)
     tell_failures(reasons, len(reasons) + heard, "lines", all_failed=not heard, strict=options["strict"])
 
@@ -129,8 +129,8 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
         flags.append(f"translate.quotes={options['quotes']}")
     config = changed_run(run, engine=options["engine"], assignments=(*options["assignments"], *flags))
     if note is not None:
-        told = config.prompt.model_copy(update={"note": note_text(note)})
-        config = config.model_copy(update={"prompt": told})
+        prompt = config.prompt.model_copy(update={"note": note_text(note)})
+        config = config.model_copy(update={"prompt": prompt})
     return config, run.given.cast
 
 
@@ -148,7 +148,7 @@ def summary(outcome: TranslationOutcome) -> str:
         lines.append(f"Shortened: {shortened}.")
     if outcome.failed:
         lines.append(f"Without a translation that fits: {len(outcome.failed)}.")
-        lines += [f"  {timecode(one.start)}  {one.reason}" for one in outcome.failed]
+        lines += [f"  {timecode(cue.start)}  {cue.reason}" for cue in outcome.failed]
     lines += [f"Note: {warning}" for warning in outcome.warnings]
     lines += outcome.used.lines()
     return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
@@ -162,7 +162,7 @@ def report(outcome: TranslationOutcome) -> dict[str, Any]:
         "asked": outcome.asked,
         "known": outcome.known,
         "kept": list(outcome.kept),
-        "failed": [{"id": one.id, "start": one.start, "reason": one.reason} for one in outcome.failed],
+        "failed": [{"id": cue.id, "start": cue.start, "reason": cue.reason} for cue in outcome.failed],
         "warnings": list(outcome.warnings),
         "used": outcome.used.as_json(),
         "files": [str(path) for path in outcome.files],

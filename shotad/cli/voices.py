@@ -54,12 +54,12 @@ def _list(console: Console, language: str | None, name: str | None) -> None:
     from shotad.sound import kind_class, voices
 
     whom, lines = f" for {language}" if language else "", []
-    found = [info for info in voices(language) if name is None or name in (info.name, info.kind)]
-    if name is not None and not found:
+    shown = [info for info in voices(language) if name is None or name in (info.name, info.kind)]
+    if name is not None and not shown:
         kind_class(name.partition(":")[0])
         raise UsageError(f"There is no voice {name!r}{whom}.", "shotad voices lists them.")
-    for kind in dict.fromkeys(info.kind for info in found):
-        of_kind = [info for info in found if info.kind == kind]
+    for kind in dict.fromkeys(info.kind for info in shown):
+        of_kind = [info for info in shown if info.kind == kind]
         if language is None and name is None and len(of_kind) > _MOST_LINES:
             codes = sorted({code.partition("-")[0] for info in of_kind for code in info.languages})
             spoken = f"{plural(len(codes), 'language')}: {', '.join(codes)}"
@@ -74,9 +74,9 @@ def _list(console: Console, language: str | None, name: str | None) -> None:
             spoken = "any language" if info.languages == ("all",) else spoken
             state = "Installed." if info.installed else "Not installed."
             lines.append(f"{info.name}. Speaks {spoken}. {info.licence}. {state} {info.note}".rstrip())
-    count = sum(info.installed for info in found)
-    lines.append(f"{plural(len(found), 'voice')}{whom}, {count} installed.")
-    console.result("\n".join(lines), {"voices": [asdict(info) for info in found]})
+    count = sum(info.installed for info in shown)
+    lines.append(f"{plural(len(shown), 'voice')}{whom}, {count} installed.")
+    console.result("\n".join(lines), {"voices": [asdict(info) for info in shown]})
 
 
 def _say(console: Console, config: Any, text: str, out: Path | None, language: str | None) -> None:
@@ -99,8 +99,8 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
         raise UsageError(f"{out} is no .wav and no .flac file.", "Name one: --out voice.wav.")
     # The language that a voice's name itself asks for; none where it speaks several, or none is named
     name = config.voice.name.partition("+")[0]
-    known = (info.languages for info in voices() if info.name == name) if ":" in name else iter(())
-    own = next(known, ("all",))
+    languages = (info.languages for info in voices() if info.name == name) if ":" in name else iter(())
+    own = next(languages, ("all",))
     spoken = language or (config.language if own == ("all",) else own[0])
     lexicon = read_lexicon(config.voice.lexicon)
     voice = make_voice(config.voice, spoken)

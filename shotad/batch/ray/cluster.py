@@ -137,9 +137,9 @@ def is_own(address: str | None) -> bool:
 
 
 def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
-    here, there = is_own(address), address or os.environ.get("RAY_ADDRESS", "")
+    here, cluster_address = is_own(address), address or os.environ.get("RAY_ADDRESS", "")
     if not here:
-        _check_address(there)
+        _check_address(cluster_address)
     # Nobody's habits are sent anywhere by our own doing, and a run says what there is to say itself.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
@@ -153,7 +153,7 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
     try:
         with native_quiet():
             ray.init(
-                address="local" if here else there,
+                address="local" if here else cluster_address,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
                 **(own if here else {}),
@@ -162,14 +162,14 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
         with native_quiet():
             ray.shutdown()
         if here:
-            what, hint = "Ray could not be started on this machine", "Its logs are in /tmp/ray."
+            message, hint = "Ray could not be started on this machine", "Its logs are in /tmp/ray."
         else:
-            what, hint = (
-                f"No Ray cluster could be reached at {there}",
+            message, hint = (
+                f"No Ray cluster could be reached at {cluster_address}",
                 "Is it running (ray status)? Without an address one is started here.",
             )
         first_line = next(iter(str(trouble).strip().splitlines()), type(trouble).__name__)
-        raise EngineError(f"{what}: {first_line}", hint) from None
+        raise EngineError(f"{message}: {first_line}", hint) from None
     finally:
         # Ray takes SIGTERM for itself, and aborts on it; whoever asked for it before has it again.
         if callable(before) and threading.current_thread() is threading.main_thread():
@@ -312,8 +312,8 @@ class Register:
     def begin(self, film: int, unit: str) -> int:
         """A piece of work on a film begins; which time that is, from 1."""
         self._begun[unit] += 1
-        known = self._films[film]
-        known.attempts = max(known.attempts, self._begun[unit])
+        film_state = self._films[film]
+        film_state.attempts = max(film_state.attempts, self._begun[unit])
         return self._begun[unit]
 
     def begun(self, units: Sequence[str]) -> list[int]:
@@ -346,23 +346,27 @@ class Register:
         ``wanted`` (of the film's end) is how many others there are. The row that was the last stays it: a
         worker that dies over it is handed the same row again. ``seconds`` and ``peak``: what its worker took.
         """
-        known = self._films[film]
-        if known.over:
+        film_state = self._films[film]
+        if film_state.over:
             return False
-        known.names.add(name)
-        known.failed = known.failed or failed
-        known.seconds, known.peak = max(known.seconds, seconds), max(known.peak, peak)
+        film_state.names.add(name)
+        film_state.failed = film_state.failed or failed
+        film_state.seconds, film_state.peak = max(film_state.seconds, seconds), max(film_state.peak, peak)
         if wanted is not None:
-            known.wanted = wanted + 1
-        if not known.last and known.wanted is not None and len(known.names) >= known.wanted:
-            known.last = name
-        return known.last == name
+            film_state.wanted = wanted + 1
+        if (
+            not film_state.last
+            and film_state.wanted is not None
+            and len(film_state.names) >= film_state.wanted
+        ):
+            film_state.last = name
+        return film_state.last == name
 
     def account(self, film: int) -> tuple[FilmResult | None, float, int, int]:
         """What ended a film, if anything has; the seconds and the most bytes that preparing it took; how
         often the part of it that was begun most often was begun."""
-        known = self._films[film]
-        return known.failed, known.seconds, known.peak, known.attempts
+        film_state = self._films[film]
+        return film_state.failed, film_state.seconds, film_state.peak, film_state.attempts
 
     def over(self, film: int) -> None:
         """The film has its result; the names of its rows are forgotten, for a run may have millions."""
@@ -407,5 +411,5 @@ def lost(job: FilmJob, what: str, times: int) -> FilmResult:
 
 def halted(job: FilmJob, stopped: FilmResult) -> FilmResult:
     """The failure of a film that was not begun because the run ended on ``stopped``."""
-    what, hint = stopped.error or ("", "")
-    return failure(job, f"The run was ended: {what}", hint or KEPT, kind="stopped")
+    message, hint = stopped.error or ("", "")
+    return failure(job, f"The run was ended: {message}", hint or KEPT, kind="stopped")

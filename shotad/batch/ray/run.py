@@ -63,10 +63,10 @@ def describe_on_ray(
     has no shotad, another version of it, or does not see the films.
     """
     settings, progress = settings or RaySettings(), progress or NoProgress()
-    found: dict[int, FilmResult] = {}
+    results: dict[int, FilmResult] = {}
     if not jobs:
         return []
-    what = "The Ray run ended without its result."
+    message = "The Ray run ended without its result."
     with connected(address, settings) as ray, quiet_data(ray):
         # Say what the cluster is, and refuse one on which no film could be described.
         nodes, own = nodes_of(ray), is_own(address)
@@ -83,18 +83,18 @@ def describe_on_ray(
             for batch in data.iter_batches(batch_size=None, prefetch_batches=0):
                 for row in rows(batch):
                     assert row.result is not None
-                    if row.film not in found:
+                    if row.film not in results:
                         job = jobs[row.film]
-                        found[row.film] = replace(row.result, film=job.film, folder=job.folder)
-                        told(found[row.film])
+                        results[row.film] = replace(row.result, film=job.film, folder=job.folder)
+                        told(results[row.film])
         except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as trouble:
             # What is done is done, and the films that have no result say why.
-            what = f"The Ray run broke off: {error_line(trouble)}"
+            message = f"The Ray run broke off: {error_line(trouble)}"
     for film, job in enumerate(jobs):
-        if film not in found:
-            found[film] = failure(job, what, KEPT, kind="stopped")
-            told(found[film])
-    return [found[film] for film in range(len(jobs))]
+        if film not in results:
+            results[film] = failure(job, message, KEPT, kind="stopped")
+            told(results[film])
+    return [results[film] for film in range(len(jobs))]
 
 
 _PATHS = ("film", "folder", "subtitles", "cast", "cast_photos", "scratch")
@@ -144,9 +144,9 @@ def _staffed(
     others: dict[str, Any] = {}
     if at_once > 1:
         more["enable_true_multi_threading"] = True
-        known = _CALLS in inspect.signature(ray.data.ActorPoolStrategy).parameters
+        has_calls = _CALLS in inspect.signature(ray.data.ActorPoolStrategy).parameters
         # Earlier versions of Ray take it among the arguments for the actors.
-        (more if known else others)[_CALLS if known else "max_concurrency"] = at_once
+        (more if has_calls else others)[_CALLS if has_calls else "max_concurrency"] = at_once
     return data.map_batches(
         work,
         batch_size=batch,
@@ -177,13 +177,13 @@ class Node:
 
 def nodes_of(ray: Any) -> list[Node]:
     """The nodes that are there now and take work."""
-    found = []
+    nodes = []
     for row in ray.nodes():
         has = row.get("Resources", {})
         if row.get("Alive") and has.get("CPU", 0) > 0:
             host = str(row.get("NodeManagerAddress", ""))
-            found.append(Node(str(row["NodeID"]), host, float(has["CPU"]), float(has.get("GPU", 0))))
-    return found
+            nodes.append(Node(str(row["NodeID"]), host, float(has["CPU"]), float(has.get("GPU", 0))))
+    return nodes
 
 
 def described(nodes: Sequence[Node]) -> str:
@@ -219,18 +219,18 @@ def check_nodes(ray: Any, nodes: Sequence[Node], jobs: Sequence[FilmJob]) -> Non
             return "", []
         return shotad.__version__, [place for place in places if not os.path.exists(place)]
 
-    places, asked = _places(jobs), {}
+    places, node_of_task = _places(jobs), {}
     for node in nodes:
-        there = NodeAffinitySchedulingStrategy(node.id, soft=False)
-        ask = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(look)
-        asked[ask.remote(places)] = node
-    answers, _ = ray.wait(list(asked), num_returns=len(asked), timeout=_PATIENCE)
+        affinity = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        ask = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=affinity)(look)
+        node_of_task[ask.remote(places)] = node
+    answers, _ = ray.wait(list(node_of_task), num_returns=len(node_of_task), timeout=_PATIENCE)
     for answer in answers:
         try:
             version, missing = ray.get(answer)
         except RayError:
             continue  # the node has gone; Ray goes on with the others
-        where = f"Node {asked[answer].host}"
+        where = f"Node {node_of_task[answer].host}"
         if version != __version__:
             has = f"shotad {version}" if version else "no shotad that can be loaded"
             raise EngineError(
@@ -247,18 +247,18 @@ def check_nodes(ray: Any, nodes: Sequence[Node], jobs: Sequence[FilmJob]) -> Non
 
 def _places(jobs: Sequence[FilmJob]) -> list[str]:
     """A film of each folder, and the nearest folder above each work folder that is there; not too many."""
-    found: dict[Path, str] = {}
+    samples: dict[Path, str] = {}
     for job in jobs:
         if is_local(job.film):
             film = local_path(job.film)
             if film.exists():
-                found.setdefault(film.parent, str(film))
+                samples.setdefault(film.parent, str(film))
         if is_local(job.folder):
-            above = next(one for one in local_path(job.folder).absolute().parents if one.exists())
-            found.setdefault(above, str(above))
-        if len(found) >= _SAMPLE:
+            above = next(folder for folder in local_path(job.folder).absolute().parents if folder.exists())
+            samples.setdefault(above, str(above))
+        if len(samples) >= _SAMPLE:
             break
-    return list(found.values())
+    return list(samples.values())
 
 
 def _take(cpus: float, gpus: float) -> str:
@@ -266,8 +266,8 @@ def _take(cpus: float, gpus: float) -> str:
     return f"{text} and {_count(gpus, 'GPU')}" if gpus else text
 
 
-def _count(number: float, what: str) -> str:
-    return f"{number:g} {what}" if number == 1 else f"{number:g} {what}s"
+def _count(number: float, noun: str) -> str:
+    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
 def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
@@ -277,7 +277,7 @@ def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
     }
     urls: tuple[str | None, ...] = settings.servers or (None,)
     own = {"base_url": "http://127.0.0.1/v1"}
-    found = []
+    films_sent = []
     for film, url in itertools.product(kinds.values(), urls):
         config = film.job.config
         more: dict[str, Any] = {}
@@ -287,5 +287,5 @@ def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
             more["stage1"] = config.stage1.model_copy(update=own)
         if settings.writing.serve.command is not None:
             more["stage2"] = config.stage2.model_copy(update=own)
-        found.append(replace(film, job=replace(film.job, config=config.model_copy(update=more))))
-    return found
+        films_sent.append(replace(film, job=replace(film.job, config=config.model_copy(update=more))))
+    return films_sent

@@ -69,10 +69,10 @@ class Pool:
         self._lock = threading.Lock()
         self._progress: Progress = NoProgress()
         able = [server.engine.abilities for server in self._servers]
-        hosts = sorted({one.sends_to for one in able if one.sends_to})
+        hosts = sorted({abilities.sends_to for abilities in able if abilities.sends_to})
         self.identity = self._servers[0].engine.identity
         self.abilities = replace(
-            able[0], in_flight=sum(one.in_flight for one in able), sends_to=", ".join(hosts)
+            able[0], in_flight=sum(abilities.in_flight for abilities in able), sends_to=", ".join(hosts)
         )
 
     def get_ready(self, progress: Progress) -> None:
@@ -97,10 +97,14 @@ class Pool:
         while len(failed) < 2:
             with self._lock:
                 now = self._clock()
-                well = [one for one in self._servers if one.until <= now and one not in tried]
+                well = [
+                    candidate
+                    for candidate in self._servers
+                    if candidate.until <= now and candidate not in tried
+                ]
                 if not well:
                     break
-                server = min(well, key=lambda one: one.busy)
+                server = min(well, key=lambda candidate: candidate.busy)
                 server.busy += 1
             tried.append(server)
             try:
@@ -128,11 +132,14 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
     asks no server, and a stage that has a server of its own, are as they would be without."""
     name = getattr(stage_engines(config), stage)
     own = config.stage1 if stage == "stage1" else config.stage2
-    made = make_engine(name, config, stage)
-    if not urls or own.base_url or not hasattr(made, "address"):
-        return made
-    asked = (config.openai.model_copy(update={"base_url": url}) for url in urls)
-    makes = [partial(make_engine, name, config.model_copy(update={"openai": one}), stage) for one in asked]
+    engine = make_engine(name, config, stage)
+    if not urls or own.base_url or not hasattr(engine, "address"):
+        return engine
+    settings_of_servers = (config.openai.model_copy(update={"base_url": url}) for url in urls)
+    makes = [
+        partial(make_engine, name, config.model_copy(update={"openai": settings}), stage)
+        for settings in settings_of_servers
+    ]
     return Pool(makes) if len(makes) > 1 else makes[0]()
 
 
@@ -181,9 +188,9 @@ class OwnServer:
         self._log.unlink(missing_ok=True)
 
     def _start(self) -> None:
-        with socket.socket() as found:
-            found.bind((_HOST, 0))
-            port = int(found.getsockname()[1])
+        with socket.socket() as sock:
+            sock.bind((_HOST, 0))
+            port = int(sock.getsockname()[1])
         command = shlex.split(self._settings.command or "")
         if not command:
             raise EngineError(

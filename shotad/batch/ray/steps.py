@@ -107,7 +107,7 @@ class PreparedSlots:
         """The rows of one film: one for each slot, then its end."""
         unit, clock, count = f"film {film}", time.monotonic(), 0
         forget_peak()
-        told = int(self._register.told(unit))
+        rows_before = int(self._register.told(unit))
         failed: FilmResult | None = None
         try:
             attempt, stopped = 0, self._register.stopped()
@@ -124,7 +124,7 @@ class PreparedSlots:
             raise
         except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
             failed = failed_by(job, trouble)
-        for number in range(count, told - 1):
+        for number in range(count, rows_before - 1):
             # As many rows as an earlier attempt has handed on, before the one that must arrive.
             count += 1
             yield RayRow(film, f"left out {number}", job)
@@ -241,9 +241,9 @@ class Stage1Answers:
     def __call__(self, batch: Columns) -> Iterator[Columns]:
         given = list(rows(batch))
         # What is to be asked about: no row that only holds the place of another, or that was answered before
-        asked = [row for row in given if row.question is not None and not row.question.is_described]
-        times = self._register.begun([_unit(row) for row in asked]) if asked else []
-        begun = list(zip(asked, times, strict=True))
+        rows_to_ask = [row for row in given if row.question is not None and not row.question.is_described]
+        times = self._register.begun([_unit(row) for row in rows_to_ask]) if rows_to_ask else []
+        begun = list(zip(rows_to_ask, times, strict=True))
         with self._room.together:
             looked = list(self._look([row for row, before in begun if not before]))
         # Rows that a worker was lost over are looked at alone, so that they take no others along again.
@@ -258,14 +258,14 @@ class Stage1Answers:
             ]
         )
 
-    def _look(self, asked: Sequence[RayRow]) -> Iterator[tuple[RayRow, FilmResult]]:
+    def _look(self, rows_to_ask: Sequence[RayRow]) -> Iterator[tuple[RayRow, FilmResult]]:
         """Asks about rows; what ended which film."""
-        stopped = self._register.stopped() if asked else None
+        stopped = self._register.stopped() if rows_to_ask else None
         if stopped is not None:
-            yield from ((row, halted(job_of(row), stopped)) for row in asked)
+            yield from ((row, halted(job_of(row), stopped)) for row in rows_to_ask)
             return
         begun = []
-        for row in asked:
+        for row in rows_to_ask:
             attempt = int(self._register.begin(row.film, _unit(row)))
             if attempt > self._settings.attempts:
                 yield row, lost(job_of(row), f"asking about slot {row.name}", attempt - 1)
@@ -281,7 +281,7 @@ class Stage1Answers:
                 if isinstance(trouble, EngineError):
                     self._register.missed(film, failed)
                 yield from ((row, failed) for row in group)
-        for row in asked:
+        for row in rows_to_ask:
             self._register.end(_unit(row))
 
     def _ask(self, group: Sequence[RayRow], job: FilmJob) -> None:
