@@ -1,10 +1,9 @@
-"""The files of a work folder, and of other folders that we write: read, added to, replaced and removed so
-that nothing outside them is touched and nothing is lost.
+"""Read, append to, replace and remove files of a work folder and of other folders that we write.
 
 A work folder may come from somebody else, so nothing in it is followed: a link, a named pipe or a device in
-the place of one of our files is refused (`read_file`, `append`, `inner_folder`). The folder that a person
-names may itself be a link. A folder that is held (`held_folder`) has to stay where it is: once it was renamed
-or removed, every write says so, and none makes a second folder of that name.
+the place of one of our files is an error (`read_file`, `append`, `inner_folder`). The folder that a person
+names may itself be a link. A held folder (`held_folder`) has to stay where it is: once it was renamed or
+removed, every write raises an error, and none makes a second folder of that name.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from shotad.core.errors import WorkFolderError
 from shotad.core.progress import printable
 from shotad.core.redaction import without_sent_secrets
 
-_NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0)
-_WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_DO_NOT_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 """Opening a named pipe would wait for its other end."""
 
-_KINDS = (
+_KIND_NAMES = (
     (stat.S_ISLNK, "a link"),
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -42,9 +41,10 @@ _KINDS = (
 
 
 def read_file(path: Path, *, follow: bool = False) -> bytes:
-    """The content of a file of ours. ``follow``: a link that a person named is followed.
+    """The content of a file of ours. ``follow``: follow a link, for the path was named by a person.
 
-    Raises FileNotFoundError, and WorkFolderError for what is no plain file or cannot be read.
+    Raises FileNotFoundError, and WorkFolderError for anything but a plain file and for one that cannot be
+    read.
     """
     with open_file(path, follow=follow) as file, explained(path, "cannot be read"):
         return file.read()
@@ -52,37 +52,41 @@ def read_file(path: Path, *, follow: bool = False) -> bytes:
 
 def open_file(path: Path, *, follow: bool = False) -> BinaryIO:
     """A file of ours, open for reading. Raises as `read_file`."""
-    flags = os.O_RDONLY | _WITHOUT_WAITING
+    flags = os.O_RDONLY | _DO_NOT_WAIT
     if not follow:
         refuse_special(path)
-        flags |= _NOT_FOLLOWED
+        flags |= _DO_NOT_FOLLOW
     with explained(path, "cannot be read"):
         try:
-            number = os.open(path, flags)
+            descriptor = os.open(path, flags)
         except OSError as error:
-            if error.errno in (errno.ELOOP, errno.ENXIO):  # a link or a socket that came just now
+            # A link or a socket that was put there after the check above.
+            if error.errno in (errno.ELOOP, errno.ENXIO):
                 refuse_special(path)
             raise
-        mode = os.fstat(number).st_mode
+        mode = os.fstat(descriptor).st_mode
         if not stat.S_ISREG(mode):
-            os.close(number)
-            raise _special(path, mode)
-        return os.fdopen(number, "rb")
+            os.close(descriptor)
+            raise _special_error(path, mode)
+        return os.fdopen(descriptor, "rb")
 
 
 def refuse_special(path: Path) -> None:
-    """Raise WorkFolderError where a link, a folder, a pipe, a socket or a device has the name of a file of
-    ours. Nothing at all is fine."""
+    """Raise WorkFolderError where ``path`` is a link, a folder, a pipe, a socket or a device.
+
+    A plain file is fine, and so is a path where nothing is.
+    """
     try:
         mode = os.lstat(path).st_mode
     except OSError:
-        return  # whoever opens it is told why it cannot be
+        return  # opening it will say why it cannot be read
     if not stat.S_ISREG(mode):
-        raise _special(path, mode)
+        raise _special_error(path, mode)
 
 
-def _special(path: Path, mode: int) -> WorkFolderError:
-    kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "no file")
+def _special_error(path: Path, mode: int) -> WorkFolderError:
+    """The error for a ``path`` of this ``mode`` (as in `os.lstat`), which is not that of a plain file."""
+    kind = next((name for is_kind, name in _KIND_NAMES if is_kind(mode)), "no file")
     if kind == "a link":
         with suppress(OSError):
             kind = f"a link to {printable(os.readlink(path))[:80]}"
@@ -92,27 +96,29 @@ def _special(path: Path, mode: int) -> WorkFolderError:
 
 
 def inner_folder(folder: Path, *names: str) -> Path:
-    """The folder ``names`` below ``folder``, which need not be there yet.
+    """The path ``folder/name/name…``; the folders need not exist yet.
 
-    Raises WorkFolderError where a link, or what is no folder, has the name of one of them: what we write,
-    list or remove there would be somewhere else.
+    Raises WorkFolderError where one of them is a link or not a folder: what we write, list or remove there
+    would be somewhere else.
     """
     for name in names:
         folder = folder / name
         try:
             mode = os.lstat(folder).st_mode
         except OSError:
-            continue  # whoever opens it is told why it cannot be
+            continue  # opening it will say why it cannot be read
         if stat.S_ISLNK(mode):
-            raise _special(folder, mode)
+            raise _special_error(folder, mode)
         if not stat.S_ISDIR(mode):
             raise WorkFolderError(f"{folder} is a file, not a folder.", "Move it away, and run again.")
     return folder
 
 
 def own_files(folder: Path, name: re.Pattern[str]) -> list[Path]:
-    """The plain files in ``folder`` whose whole name fits: those that we wrote. None where the folder is a
-    link, is missing or cannot be read."""
+    """The plain files in ``folder`` whose whole name matches ``name``, sorted: the files that we wrote.
+
+    Empty where the folder is a link, is missing or cannot be read.
+    """
     if folder.is_symlink():
         return []
     paths = []
@@ -124,39 +130,39 @@ def own_files(folder: Path, name: re.Pattern[str]) -> list[Path]:
 
 
 def append(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Add ``data`` to the end of a file, all of it or nothing. ``durable``: it is on the disk then.
+    """Add ``data`` to the end of a file, all of it or nothing. ``durable``: return when it is on the disk.
 
-    A file that has another name too, by a hard link (a backup may be made so), gets a copy of its own first.
-    Raises WorkFolderError.
+    A file with a second name, by a hard link (some backups are made so), is replaced by a copy first: the
+    other name keeps its content. Raises WorkFolderError.
     """
     refuse_special(path)
     check_place(path)
     with explained(path, _UNWRITABLE):
         with suppress(FileNotFoundError):
             if os.lstat(path).st_nlink > 1:
-                _separate(path)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NOT_FOLLOWED | _WITHOUT_WAITING
-        number = os.open(path, flags, 0o666)
+                _replace_by_copy(path)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _DO_NOT_FOLLOW | _DO_NOT_WAIT
+        descriptor = os.open(path, flags, 0o666)
         try:
-            size = os.fstat(number).st_size
+            size = os.fstat(descriptor).st_size
             try:
                 unwritten = memoryview(data)
                 while unwritten:
-                    unwritten = unwritten[os.write(number, unwritten) :]
+                    unwritten = unwritten[os.write(descriptor, unwritten) :]
                 if durable:
-                    os.fsync(number)
-                    if size == 0:  # the file is new, perhaps
+                    os.fsync(descriptor)
+                    if size == 0:  # it may be new, so its name has to reach the disk as well
                         _sync_folder(path.parent)
             except BaseException:
                 with suppress(OSError):
-                    os.ftruncate(number, size)
+                    os.ftruncate(descriptor, size)
                 raise
         finally:
-            os.close(number)
+            os.close(descriptor)
 
 
-def _separate(path: Path) -> None:
-    """Replace a file by a copy of its own."""
+def _replace_by_copy(path: Path) -> None:
+    """Replace a file by a copy of itself, which shares nothing with other hard links."""
     with replacing(path) as part, open_file(path) as source, part.open("wb") as target:
         shutil.copyfileobj(source, target)
 
@@ -165,13 +171,16 @@ def cut_file(path: Path, size: int) -> None:
     """Cut a file of ours to ``size`` bytes. Raises OSError, and WorkFolderError for what is no plain file."""
     refuse_special(path)
     if os.lstat(path).st_nlink > 1:
-        _separate(path)
+        _replace_by_copy(path)
     os.truncate(path, size)
 
 
 def lock_file(path: Path, timeout: float) -> FileLock:
-    """The lock that the file ``path`` stands for. Raises WorkFolderError for what is no plain file, or holds
-    something: some versions of the library empty it."""
+    """A lock by the file ``path``, not yet acquired; ``timeout`` in seconds.
+
+    Raises WorkFolderError for anything but a plain file, and for a file that has another name and is not
+    empty: some versions of the library empty it.
+    """
     refuse_special(path)
     with suppress(OSError):
         status = os.lstat(path)
@@ -180,58 +189,62 @@ def lock_file(path: Path, timeout: float) -> FileLock:
     return FileLock(path, timeout=timeout)
 
 
-_Place = tuple[int, int]
-"""Device and number of a folder: what it is, whatever it is called."""
+_FolderId = tuple[int, int]
+"""Device and inode of a folder: they stay the same when it is renamed."""
 
-_held: dict[Path, _Place] = {}
-"""Folders that may not be moved while they are in use."""
+_held_folders: dict[Path, _FolderId] = {}
+"""The folders in use that must not be moved, by absolute path, each with the id it had at the start."""
 
 
 @contextmanager
 def held_folder(folder: Path) -> Iterator[None]:
-    """Whoever writes into ``folder`` meanwhile is told when it is another one, or gone (`check_place`).
+    """Within the block, writes into ``folder`` fail when it was renamed, replaced or removed (`check_place`).
 
-    Errors that come of that say so too.
+    Other errors in the block are replaced by that one then: it is their cause. Raises WorkFolderError.
     """
     path = folder.absolute()
-    place = _place_of(path)
-    if place is None:
-        raise _moved(path)
-    is_outer = path not in _held
-    _held[path] = place
-    # While it is open, no other folder can get its number.
-    number = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    folder_id = _folder_id(path)
+    if folder_id is None:
+        raise _moved_error(path)
+    # Blocks for the same folder may be nested: only the outermost forgets it.
+    is_outermost = path not in _held_folders
+    _held_folders[path] = folder_id
+    # While the folder is open, no other one can get its inode.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         yield
     except Exception as error:
-        moved = _moved(path)
-        is_told = isinstance(error, WorkFolderError) and error.what == moved.what
-        if _place_of(path) != place and not is_told:
-            raise moved from error  # whatever could not be opened or written: this is why
+        moved_error = _moved_error(path)
+        says_so = isinstance(error, WorkFolderError) and error.what == moved_error.what
+        if _folder_id(path) != folder_id and not says_so:
+            raise moved_error from error
         raise
     else:
-        if _place_of(path) != place:
-            raise _moved(path)
+        if _folder_id(path) != folder_id:
+            raise _moved_error(path)
     finally:
-        os.close(number)
-        if is_outer:
-            _held.pop(path, None)
+        os.close(descriptor)
+        if is_outermost:
+            _held_folders.pop(path, None)
 
 
 def check_place(path: Path) -> Path | None:
-    """The held folder that ``path`` is in, None where it is in none. Raises WorkFolderError where that folder
-    was renamed, removed or replaced by another since."""
-    whole = path.absolute()
-    for folder in (whole, *whole.parents):
-        place = _held.get(folder)
-        if place is not None:
-            if _place_of(folder) != place:
-                raise _moved(folder)
+    """The held folder that ``path`` is in; None where it is in none.
+
+    Raises WorkFolderError where that folder was renamed, removed or replaced by another since.
+    """
+    absolute = path.absolute()
+    for folder in (absolute, *absolute.parents):
+        folder_id = _held_folders.get(folder)
+        if folder_id is not None:
+            if _folder_id(folder) != folder_id:
+                raise _moved_error(folder)
             return folder
     return None
 
 
-def _place_of(folder: Path) -> _Place | None:
+def _folder_id(folder: Path) -> _FolderId | None:
+    """Device and inode of a folder; None where it is missing or not a folder."""
     try:
         status = os.stat(folder)
     except OSError:
@@ -239,7 +252,7 @@ def _place_of(folder: Path) -> _Place | None:
     return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None
 
 
-def _moved(folder: Path) -> WorkFolderError:
+def _moved_error(folder: Path) -> WorkFolderError:
     return WorkFolderError(
         f"{folder} was renamed, removed or replaced while it was in use.",
         "What was done till then is in the folder under its new name: give it its name back, or name it as "
@@ -248,28 +261,31 @@ def _moved(folder: Path) -> WorkFolderError:
 
 
 DRAFT = re.compile(r"\.(?P<name>.+)\.\d+\.part(?P<ending>\.\w+)")
-"""Names of films while they are written."""
+"""Names of film files while they are written."""
 
 _PART = re.compile(r"\.tmp-[0-9a-f]{8}-(?P<process>\d+)-.+")
 """Names of other files while they are written (`replacing`)."""
 
-_writing: set[str] = set()
-"""Files that this very process is writing: its number alone may be that of a killed one, in a container."""
+_being_written: set[str] = set()
+"""Names of the files that this process is writing now. Its number alone does not tell: in a container a
+killed process may have had the same one."""
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a text file whole, see `write_bytes`. Keys of servers are struck out of it."""
+    """Replace a text file whole, as `write_bytes`. Secrets that were sent to servers are struck out."""
     write_bytes(path, [without_sent_secrets(text).encode("utf-8")])
 
 
 def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
-    """Replace a file whole. Its folder is made where it is missing. Raises WorkFolderError."""
+    """Replace a file whole by the ``parts`` in order. Makes its folder where missing. Raises
+    WorkFolderError."""
     with replacing(path) as part, part.open("wb") as out:
         out.writelines(parts)
 
 
 def sweep_beside(path: Path) -> None:
-    """Remove what a killed run has left of writing ``path``, in a folder that is not ours alone."""
+    """Remove temporary files of ``path`` that a killed run has left, and no others: the folder is not ours
+    alone."""
     for leftover in path.parent.glob(f"{_prefix_of(path)}*"):
         sweep(leftover)
     for leftover in path.parent.glob(".*.part.*"):
@@ -281,20 +297,21 @@ def sweep_beside(path: Path) -> None:
 def sweep(leftover: Path) -> None:
     """Remove a temporary file or folder, unless a living process is writing it or it cannot be removed.
 
-    The process is told from the name. Other names, and drafts of films, are of who holds the folder alone.
+    The process is read from the name. Files with other names, and drafts of films, are removed in any case:
+    only the process that holds the folder writes them, and that is this one.
     """
-    named = _PART.fullmatch(leftover.name)
-    if named is not None and int(named["process"]) == os.getpid():
-        if leftover.name in _writing:
+    match = _PART.fullmatch(leftover.name)
+    if match is not None and int(match["process"]) == os.getpid():
+        if leftover.name in _being_written:
             return
-    elif named is not None:
+    elif match is not None:
         try:
-            os.kill(int(named["process"]), 0)
-            return  # it is alive
-        except PermissionError:
+            os.kill(int(match["process"]), 0)  # signal 0 sends nothing: it checks whether the process exists
             return
+        except PermissionError:
+            return  # it is alive, and another user's
         except (OSError, OverflowError):
-            pass
+            pass  # it has ended
     if leftover.is_dir() and not leftover.is_symlink():
         shutil.rmtree(leftover, ignore_errors=True)
     else:
@@ -303,35 +320,37 @@ def sweep(leftover: Path) -> None:
 
 
 def _prefix_of(path: Path) -> str:
-    """With which temporary files begin that are to become ``path``."""
+    """The beginning of the names of temporary files that will replace ``path``."""
     return f".tmp-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]}-"
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write in place of ``path``, which takes that name only when it is whole and on the disk.
+    """A temporary file to write; after the block it replaces ``path``, once it is whole and on the disk.
 
-    Raises WorkFolderError where that cannot be done; what was there before is then still there. A link of
-    that name is replaced, what it leads to stays; what is neither file nor link is refused.
+    Raises WorkFolderError where that cannot be done; then ``path`` is as it was. A link of that name is
+    replaced, and the file it leads to stays; anything else than a file or a link is refused.
     """
     with suppress(OSError):
         mode = os.lstat(path).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-            special = _special(path, mode)
-            raise WorkFolderError(f"{path} cannot be written. {special.what}", special.hint)
+            error = _special_error(path, mode)
+            raise WorkFolderError(f"{path} cannot be written. {error.what}", error.hint)
     with explained(path, _UNWRITABLE):
         make_folder(path.parent, path, _UNWRITABLE)
         try:
-            part = _begun(path)
-        except FileNotFoundError as error:  # of a place that takes no files
+            part = _new_part_file(path)
+        except FileNotFoundError as error:  # the folder takes no files, such as /proc
             check_place(path)
             raise WorkFolderError(
-                f"{path} cannot be written: {error.strerror}.", f"Name {_ANOTHER}."
+                f"{path} cannot be written: {error.strerror}.", f"Name {_ANOTHER_FOLDER}."
             ) from None
         try:
             yield part
-            with part.open("rb+") as written:
-                os.fsync(written.fileno())
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
+            # The part was made for this user alone; now it gets the usual permissions. The mask can only be
+            # read by setting it.
             mask = os.umask(0)
             os.umask(mask)
             part.chmod(0o666 & ~mask)
@@ -340,57 +359,59 @@ def replacing(path: Path) -> Iterator[Path]:
         finally:
             with suppress(OSError):  # on a disk that has become read-only nothing can be removed
                 part.unlink(missing_ok=True)
-            _writing.discard(part.name)
+            _being_written.discard(part.name)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the disk keep the names in a folder: else a power cut may bring back what a file was before."""
+    """Write the names in a folder to the disk: else a file may have its old content after a power cut."""
     if os.name != "posix":  # elsewhere a folder cannot be opened
         return
     with suppress(OSError):  # some network file systems cannot do it; the file itself is written
-        number = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(number)
+            os.fsync(descriptor)
         finally:
-            os.close(number)
+            os.close(descriptor)
 
 
 def make_folder(folder: Path, path: Path, trouble: str) -> None:
-    """Make a folder for ``path``. One that is held, and was moved, is not made again.
+    """Make ``folder``, which ``path`` is to be in, with the folders above it. ``trouble``: as in `explained`.
 
-    In some places the system says that even the folder above is not there.
+    A held folder that was moved is not made again. Raises WorkFolderError.
     """
-    above = check_place(folder)
+    held = check_place(folder)
     try:
-        if above is None:
+        if held is None:
             folder.mkdir(parents=True, exist_ok=True)
         else:
-            inner = folder.absolute().relative_to(above)
-            for name in inner.parts:
-                above = above / name
-                above.mkdir(exist_ok=True)
+            # One by one below the held folder: `parents` would make that one again, if it vanished just now.
+            inner = held
+            for name in folder.absolute().relative_to(held).parts:
+                inner = inner / name
+                inner.mkdir(exist_ok=True)
     except FileNotFoundError as error:
+        # Some systems, as in /proc, say so of the folder above although it is there.
         check_place(path)
-        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", f"Name {_ANOTHER}.") from None
+        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", f"Name {_ANOTHER_FOLDER}.") from None
 
 
-def _begun(path: Path) -> Path:
-    """An empty file that is to become ``path``; its name says who writes it."""
+def _new_part_file(path: Path) -> Path:
+    """A new empty file beside ``path``, which it will replace; its name holds the number of this process."""
     while True:
         part = path.with_name(f"{_prefix_of(path)}{os.getpid()}-{secrets.token_hex(4)}")
-        _writing.add(part.name)
+        _being_written.add(part.name)
         try:
             os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             continue
         except OSError:
-            _writing.discard(part.name)
+            _being_written.discard(part.name)
             raise
         return part
 
 
 _UNWRITABLE = "cannot be written"
-_ANOTHER = "another folder (--out, where the command takes it)"
+_ANOTHER_FOLDER = "another folder (--out, where the command takes it)"
 _BUSY = "Too much is open in this program or on this machine just now: try again in a moment."
 _OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _DISK_TROUBLE = {
@@ -400,20 +421,24 @@ _DISK_TROUBLE = {
     "is done is kept.",
     errno.EIO: "The disk cannot be read or written any more: check it, and run again; what is done is kept.",
 }
+# Hints by error number: what may be gone at the next try, and what will not be.
 _PASSING = {**dict.fromkeys(_OUT_OF_RESOURCES, _BUSY), **_DISK_TROUBLE}
 _LASTING = {
-    errno.EACCES: f"You have no permission there: name {_ANOTHER}.",
-    errno.EPERM: f"You have no permission there: name {_ANOTHER}.",
-    errno.EROFS: f"That place is read-only: make it writable and run again, or name {_ANOTHER}; what is done "
-    "is kept.",
-    errno.ENOTDIR: f"There is a file where the folder should be: name {_ANOTHER}.",
-    errno.EEXIST: f"There is a file where the folder should be: name {_ANOTHER}.",
+    errno.EACCES: f"You have no permission there: name {_ANOTHER_FOLDER}.",
+    errno.EPERM: f"You have no permission there: name {_ANOTHER_FOLDER}.",
+    errno.EROFS: f"That place is read-only: make it writable and run again, or name {_ANOTHER_FOLDER}; what "
+    "is done is kept.",
+    errno.ENOTDIR: f"There is a file where the folder should be: name {_ANOTHER_FOLDER}.",
+    errno.EEXIST: f"There is a file where the folder should be: name {_ANOTHER_FOLDER}.",
 }
 
 
 @contextmanager
 def explained(path: Path, trouble: str) -> Iterator[None]:
-    """Turn the system's errors into ours; a missing file stays FileNotFoundError."""
+    """Turn errors of the system in the block into WorkFolderError: "``path`` ``trouble``: reason".
+
+    A missing file stays FileNotFoundError, and a lock that was not got stays Timeout.
+    """
     try:
         yield
     except Timeout:
@@ -431,17 +456,17 @@ def explained(path: Path, trouble: str) -> Iterator[None]:
 
 
 def disk_error(error: OSError, what: str) -> WorkFolderError:
-    """What the system said of a file as an error of ours: ``what`` went wrong, why, and what to do."""
-    number = error.errno or 0
-    hint = (_LASTING | _PASSING).get(number, f"Name {_ANOTHER}.")
-    return WorkFolderError(f"{what}: {error.strerror or error}.", hint, again=number not in _LASTING)
+    """The WorkFolderError for an error of the system: ``what`` went wrong, the reason, and what to do."""
+    code = error.errno or 0
+    hint = (_LASTING | _PASSING).get(code, f"Name {_ANOTHER_FOLDER}.")
+    return WorkFolderError(f"{what}: {error.strerror or error}.", hint, again=code not in _LASTING)
 
 
 def is_busy(error: BaseException) -> bool:
-    """Whether an error says that the process or the system has no files or no memory left for the moment."""
+    """Whether an error says that the process or the system is out of file descriptors or memory just now."""
     return isinstance(error, OSError) and error.errno in _OUT_OF_RESOURCES
 
 
 def is_disk_error(error: BaseException) -> bool:
-    """Whether a disk that is full, read-only or broken is why something failed."""
+    """Whether an error says that a disk is full, read-only or broken."""
     return isinstance(error, OSError) and error.errno in (*_DISK_TROUBLE, errno.EROFS)

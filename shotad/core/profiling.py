@@ -1,11 +1,11 @@
-"""Where the time goes: ``with span("decode")``; a recording adds it up.
+"""How long each step of a run takes: ``with span("decode")`` marks a step, a `Recording` adds the times up.
 
-The marks go to the one `Recording` of the process, as log lines go to the one logging; while there is
-none each of them is hardly more than a test of a global, so they stay in the product.
+The spans go to the one `Recording` of the process, as log lines go to the one logging. While there is none, a
+span costs little more than a look-up in a dict, so the spans stay in released code.
 
-At any moment a thread works for one room, the innermost that it has said. A recording knows how many threads
-work for which room now; whenever one of them turns to another, the time since the last turn is added to all
-rooms that are at work.
+At any moment a thread works on one step, its innermost span. A recording counts the threads at work on each
+step. Whenever a thread changes its step, the time since the last change is added to all steps that had a
+thread.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from shotad.core.progress import aligned
 from shotad.core.system import forget_peak, peak_memory
 
 _recordings: dict[str, Recording] = {}
-"""Where the marks of the process go: the recording called "now", if there is one."""
+"""The recording of this process under the key "now", if there is one. A dict, for `setdefault` is atomic."""
 _T = TypeVar("_T")
 
 
 @contextmanager
 def span(room: str) -> Iterator[None]:
-    """This thread works for ``room`` as long as the block lasts; as a decorator, in every call.
+    """Count the time of the block for the step ``room``; as a decorator, the time of every call.
 
-    Spans nest: the time of the inner room is not the outer's. In a generator mark the drawing of an
-    item, never a ``yield`` (`spanned`): the block would last as long as whoever has the item takes.
+    Spans nest: the time of the inner step does not count for the outer one. In a generator put the span
+    around the making of an item, never around a ``yield`` (see `spanned`): it would count the time of the
+    consumer.
     """
-    found = _recordings.get("now")
-    if found is None:
+    recording = _recordings.get("now")
+    if recording is None:
         yield
     else:
-        with found.mark(room):
+        with recording.mark(room):
             yield
 
 
 def spanned(room: str, items: Iterable[_T]) -> Iterator[_T]:
-    """``items`` as they are; the time that it takes to draw each of them is ``room``'s."""
+    """Yield ``items`` unchanged; the time to make each of them counts for the step ``room``."""
     source = iter(items)
     while True:
         with span(room):
@@ -55,32 +56,31 @@ def spanned(room: str, items: Iterable[_T]) -> Iterator[_T]:
 
 @contextmanager
 def profiled(wanted: bool = True) -> Iterator[Recording | None]:
-    """Record what all threads of the process say in the block; None where that is not ``wanted``.
+    """Record the spans of all threads of the process within the block; None unless ``wanted``.
 
-    The recording can be asked for its table within the block too. Raises RuntimeError where something records
-    already: the marks can go to one place only.
+    The recording can be read within the block too. Raises RuntimeError where another recording goes on: the
+    spans go to one only.
     """
     if not wanted:
         yield None
         return
     forget_peak()
-    found = Recording()
-    if _recordings.setdefault("now", found) is not found:
+    recording = Recording()
+    if _recordings.setdefault("now", recording) is not recording:
         raise RuntimeError("this process is recorded already, and the marks go to one recording only")
     try:
-        yield found
+        yield recording
     finally:
         del _recordings["now"]
-        found.end()
+        recording.end()
 
 
 @dataclass(slots=True)
-class RoomTime:
-    """One room's time, in seconds.
+class StepTime:
+    """The time of one step, called ``room``. Its fields are the keys of the JSON output.
 
-    ``lasted``: in which at least one thread worked for it; the room alone could not make the run shorter than
-    this. ``cpu``: of the processor, by the threads that said so; a library's own threads are not in it.
-    ``times``: how often a thread turned to it.
+    ``lasted``: seconds by the clock in which at least one thread worked on it. ``cpu``: processor seconds of
+    those threads; threads of a library's own are not counted. ``times``: how many spans it had.
     """
 
     room: str
@@ -90,114 +90,126 @@ class RoomTime:
 
 
 def _rounded(values: dict[str, Any]) -> dict[str, Any]:
+    """The values with numbers rounded to milliseconds."""
     return {key: round(value, 3) if isinstance(value, float) else value for key, value in values.items()}
 
 
 class Recording:
-    """What was said, by room; of use while it goes on and after it has ended.
+    """The times of the steps; it can be read while it goes on and after it has ended.
 
-    ``cpu``: seconds of the processor (all threads, libraries' too). ``idle``: seconds in which no thread said
-    that it works. Both are those of the moment at which `rows` was asked last.
+    ``cpu``: processor seconds of the whole process, with the threads of libraries. ``idle``: seconds in which
+    no thread was in a span. Both are of the moment of the last change of a step or call of `rows`.
     """
 
     def __init__(self) -> None:
         self._start = self._last = perf_counter()
         self._cpu_start, self.cpu = process_time(), 0.0
         self._ended = False
-        self._mine = threading.local()
+        self._this_thread = threading.local()
+        """``room``: the step that the thread works on; ``cpu``: its processor seconds when it began that."""
         self._lock = threading.Lock()
-        self._rooms: dict[str, RoomTime] = {}
+        self._steps: dict[str, StepTime] = {}
         self._threads: Counter[str] = Counter()
-        """How many are at work for each room now."""
+        """How many threads work on each step now."""
         self.idle = 0.0
 
     @contextmanager
     def mark(self, room: str) -> Iterator[None]:
-        """A block in which this thread works for ``room``, and afterwards for what it did before."""
-        before: str | None = getattr(self._mine, "room", None)
-        self._turn(before, room, begins=True)
+        """A block in which this thread works on the step ``room``; then it goes back to the step before."""
+        outer: str | None = getattr(self._this_thread, "room", None)
+        self._change_step(outer, room, begins=True)
         try:
             yield
         finally:
-            self._turn(room, before)
+            self._change_step(room, outer)
 
-    def _turn(self, old: str | None, new: str | None, *, begins: bool = False) -> None:
+    def _change_step(self, old: str | None, new: str | None, *, begins: bool = False) -> None:
+        """Move this thread from one step to another; None is no step. ``begins``: the new one is entered, not
+        gone back to."""
         cpu = thread_time()
         with self._lock:
             if self._ended:
                 return
-            self._pass()
+            self._add_time()
             if old is not None:
                 self._threads[old] -= 1
-                self._rooms[old].cpu += cpu - self._mine.cpu
+                self._steps[old].cpu += cpu - self._this_thread.cpu
             if new is not None:
                 self._threads[new] += 1
-                self._rooms.setdefault(new, RoomTime(new)).times += begins
-        self._mine.room, self._mine.cpu = new, cpu
+                step = self._steps.setdefault(new, StepTime(new))
+                if begins:
+                    step.times += 1
+        self._this_thread.room, self._this_thread.cpu = new, cpu
 
     def end(self) -> None:
-        """Nothing is recorded any more; what is still under way somewhere ends here."""
+        """Stop recording; spans that other threads are still in end here."""
         with self._lock:
-            self._pass()
+            self._add_time()
             self._ended = True
 
     @property
     def wall(self) -> float:
-        """Seconds by the clock."""
+        """Seconds by the clock from the start to the last update."""
         return self._last - self._start
 
-    def rows(self) -> list[RoomTime]:
-        """Time per room, that which lasted longest first."""
+    def rows(self) -> list[StepTime]:
+        """A copy of the time of each step, the one that lasted longest first."""
         with self._lock:
-            self._pass()
-            return sorted(map(replace, self._rooms.values()), key=lambda row: (-row.lasted, row.room))
+            self._add_time()
+            copies = [replace(step) for step in self._steps.values()]
+        return sorted(copies, key=lambda step: (-step.lasted, step.room))
 
     def as_json(self) -> dict[str, Any]:
-        """The same for programs; seconds to the millisecond, ``memory`` the most bytes at once."""
+        """All times as JSON values: seconds to the millisecond, ``memory`` the most bytes at once."""
         rooms = [_rounded(asdict(row)) for row in self.rows()]
-        own = {"wall": self.wall, "cpu": self.cpu, "idle": self.idle}
-        return {**_rounded(own), "rooms": rooms, "memory": peak_memory()}
+        totals = {"wall": self.wall, "cpu": self.cpu, "idle": self.idle}
+        return {**_rounded(totals), "rooms": rooms, "memory": peak_memory()}
 
-    def _pass(self) -> None:
-        """Add the time since the last turn to all that was under way."""
+    def _add_time(self) -> None:
+        """Add the time since the last change to every step that a thread works on; the lock is held."""
         if self._ended:
             return
         now = perf_counter()
-        step, self._last = now - self._last, now
+        elapsed = now - self._last
+        self._last = now
         self.cpu = process_time() - self._cpu_start
-        under_way = [self._rooms[room] for room, threads in self._threads.items() if threads]
-        for one in under_way:
-            one.lasted += step
-        if not under_way:
-            self.idle += step
+        active_steps = [self._steps[room] for room, threads in self._threads.items() if threads]
+        for step in active_steps:
+            step.lasted += elapsed
+        if not active_steps:
+            self.idle += elapsed
 
 
-_LEAST = 0.0005
-"""Seconds that a room must have had to stand in the table: less is shown as 0.000."""
+_SHORTEST_SHOWN = 0.0005
+"""Seconds from which a step has a row in the table: less would be shown as 0.000."""
 
 
-def lines(found: Recording) -> list[str]:
-    """Time for people: a row for each room, the one that lasted longest first."""
-    told = found.rows()
-    rows = [
-        (row.room, _seconds(row.lasted), _share(row.lasted, found.wall), _seconds(row.cpu), f"{row.times:,}")
-        for row in told
-        if row.lasted >= _LEAST
-    ]
+def lines(recording: Recording) -> list[str]:
+    """The times as lines of text: totals, and a table of the steps, the one that lasted longest first."""
+    # First, for it brings the totals up to date.
+    steps = recording.rows()
+    rows = []
+    for step in steps:
+        if step.lasted >= _SHORTEST_SHOWN:
+            share = _percent(step.lasted, recording.wall)
+            rows.append(
+                (step.room, _in_seconds(step.lasted), share, _in_seconds(step.cpu), f"{step.times:,}")
+            )
+    idle_share = _percent(recording.idle, recording.wall)
+    table = aligned(("Step", "at work", "of the run", "processor", "times"), rows, range(1, 5))
     return [
-        f"Time: {_seconds(found.wall)} by the clock, {_seconds(found.cpu)} of the processor.",
-        *(
-            f"  {line}"
-            for line in aligned(("Step", "at work", "of the run", "processor", "times"), rows, range(1, 5))
-        ),
-        f"No step was at work for {_seconds(found.idle)} ({_share(found.idle, found.wall)}).",
+        f"Time: {_in_seconds(recording.wall)} by the clock, {_in_seconds(recording.cpu)} of the processor.",
+        *[f"  {line}" for line in table],
+        f"No step was at work for {_in_seconds(recording.idle)} ({idle_share}).",
         f"Memory: at most {peak_memory() / 1e6:.0f} MB.",
     ]
 
 
-def _seconds(seconds: float) -> str:
+def _in_seconds(seconds: float) -> str:
+    """``12.0 s``, below a second ``0.250 s``."""
     return f"{seconds:,.1f} s" if seconds >= 1 else f"{seconds:.3f} s"
 
 
-def _share(part: float, whole: float) -> str:
+def _percent(part: float, whole: float) -> str:
+    """``part`` of ``whole``, as ``12%``."""
     return f"{part / whole:.0%}" if whole else "0%"

@@ -1,7 +1,8 @@
 """The work folder's records: their shapes, and our types to JSON and back, times to the microsecond.
 
-The records are readable, so people edit them: whoever reads one back holds it against its shape. Only what
-is read back has a shape; what else a record holds is for people. Of a ``.jsonl`` file it is that of a line.
+The records are readable, so people edit them: a record is checked against its shape when it is read. The
+shape has only the fields that are read back; others are for people. The shape of a ``.jsonl`` file is that of
+a line.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value in a JSON text. Raises ValueError, also where it is nested too deeply."""
+    """The value of a JSON text. Raises ValueError, also for one that is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -36,7 +37,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with each text in it changed; keys stay."""
+    """A copy of a JSON value with ``change`` applied to each text in it, but not to keys."""
     if isinstance(value, Mapping):
         return {key: with_texts(inner, change) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -45,7 +46,7 @@ def with_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def whole_record(name: str, line: bytes) -> Json | None:
-    """The record in a line of the file ``name``; None where it is damaged: it can be made again."""
+    """The record in a line of the file ``name``; None where the line is damaged, for it can be made again."""
     try:
         return record_in(name, line)
     except ValueError:
@@ -53,7 +54,7 @@ def whole_record(name: str, line: bytes) -> Json | None:
 
 
 def record_in(name: str, data: bytes) -> Json:
-    """The object in ``data``. Raises ValueError where it has not the shape of a record called ``name``."""
+    """The JSON object in ``data``. Raises ValueError where it has not the shape of the file ``name``."""
     try:
         text = data.decode("utf-8-sig")
         value = parse_json(text)
@@ -62,7 +63,7 @@ def record_in(name: str, data: bytes) -> Json:
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is no UTF-8") from None
     if not isinstance(value, dict):
-        raise ValueError(f"it must be an object in braces, got {_short(value)}")
+        raise ValueError(f"it must be an object in braces, got {_shortened(value)}")
     shape = shape_of(name)
     if shape is not None:
         try:
@@ -73,27 +74,35 @@ def record_in(name: str, data: bytes) -> Json:
 
 
 def first_fault(error: ValidationError) -> str:
-    """The first thing that is wrong: ``shots, entry 4, start: Input should be a valid number, got 'x'``."""
+    """The message of the first error: ``shots, entry 4, start: Input should be a valid number, got 'x'``."""
     first = error.errors(include_url=False)[0]
-    parts = (f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"])
-    place, what = ", ".join(parts), first["msg"].removeprefix("Value error, ")
-    got = "" if first["type"] in ("value_error", "missing") else f", got {_short(first['input'])}"
-    return f"{place}: {what}{got}" if place else f"{what}{got}"
+    # A number in the location is an index; people count entries from 1.
+    parts = [f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"]]
+    place = ", ".join(parts)
+    message = first["msg"].removeprefix("Value error, ")
+    # Our own messages name the value where it helps, and a missing field has none.
+    if first["type"] not in ("value_error", "missing"):
+        message = f"{message}, got {_shortened(first['input'])}"
+    return f"{place}: {message}" if place else message
 
 
-def _short(value: Any) -> str:
+def _shortened(value: Any) -> str:
+    """The value as Python writes it, in 60 characters at most."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def seconds(value: float) -> float:
-    """Film time as it is written: to the microsecond, so that a record reads back as it was."""
+    """Seconds of film time, rounded to the microsecond as records hold them."""
     return round(float(value), 6)
 
 
 def shot_rows(shots: Sequence[Shot], cuts: Sequence[int]) -> list[Json]:
-    """One row for each shot; ``frame`` is the number of its first frame, ``unmixed`` stands where a dissolve
-    or a fade is at one of its ends."""
+    """One row for each shot. ``cuts`` are the numbers of the first frames of all shots but the first.
+
+    In a row ``frame`` is the number of the shot's first frame. ``unmixed`` is the part without the dissolve
+    or fade at one of its ends; it is left out where there is none.
+    """
     rows: list[Json] = []
     for shot, frame in zip(shots, (0, *cuts), strict=True):
         start, end = seconds(shot.interval.start), seconds(shot.interval.end)
@@ -106,52 +115,60 @@ def shot_rows(shots: Sequence[Shot], cuts: Sequence[int]) -> list[Json]:
 
 def shots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Shot, ...]:
     """The shots that `shot_rows` wrote."""
-    return tuple(
-        Shot(row["index"], _interval(row), Interval(*row["unmixed"]) if row.get("unmixed") else None)
-        for row in rows
-    )
+    shots = []
+    for row in rows:
+        unmixed = Interval(*row["unmixed"]) if row.get("unmixed") else None
+        shots.append(Shot(row["index"], _interval_of(row), unmixed))
+    return tuple(shots)
 
 
-def _interval(row: Mapping[str, Any]) -> Interval:
+def _interval_of(row: Mapping[str, Any]) -> Interval:
+    """The interval from ``start`` to ``end`` of a row."""
     return Interval(row["start"], row["end"])
 
 
 def utterance_rows(utterances: Iterable[Utterance]) -> list[Json]:
-    """One row for each stretch of speech."""
-    return [
-        {
-            "start": seconds(u.interval.start),
-            "end": seconds(u.interval.end),
-            "kind": u.kind.value,
-            "text": u.text,
-            **({"speaker": u.speaker} if u.speaker else {}),
+    """One row for each utterance; ``speaker`` is left out where it is not known."""
+    rows: list[Json] = []
+    for utterance in utterances:
+        row: Json = {
+            "start": seconds(utterance.interval.start),
+            "end": seconds(utterance.interval.end),
+            "kind": utterance.kind.value,
+            "text": utterance.text,
         }
-        for u in utterances
-    ]
+        if utterance.speaker:
+            row["speaker"] = utterance.speaker
+        rows.append(row)
+    return rows
 
 
 def utterances_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Utterance, ...]:
     """The utterances that `utterance_rows` wrote."""
-    return tuple(
-        Utterance(_interval(row), row["text"], SpeechKind(row["kind"]), row.get("speaker", ""))
-        for row in rows
-    )
+    utterances = []
+    for row in rows:
+        kind, speaker = SpeechKind(row["kind"]), row.get("speaker", "")
+        utterances.append(Utterance(_interval_of(row), row["text"], kind, speaker))
+    return tuple(utterances)
 
 
 def slot_rows(slots: Iterable[Slot]) -> list[Json]:
-    """One row for each slot."""
-    return [
-        {
+    """One row for each slot; ``label`` and ``voice`` are left out where it has none."""
+    rows: list[Json] = []
+    for slot in slots:
+        row: Json = {
             "id": slot.id,
             "start": seconds(slot.interval.start),
             "end": seconds(slot.interval.end),
             "max_words": slot.max_words,
             "credits": slot.credits,
-            **({"label": slot.label} if slot.label else {}),
-            **({"voice": slot.voice.value} if slot.voice else {}),
         }
-        for slot in slots
-    ]
+        if slot.label:
+            row["label"] = slot.label
+        if slot.voice:
+            row["voice"] = slot.voice.value
+        rows.append(row)
+    return rows
 
 
 def slots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Slot, ...]:
@@ -160,21 +177,21 @@ def slots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Slot, ...]:
     for row in rows:
         voice = SlotVoice(row["voice"]) if row.get("voice") else None
         label = row.get("label", "")
-        slots.append(Slot(row["id"], _interval(row), row["max_words"], row["credits"], label, voice))
+        slots.append(Slot(row["id"], _interval_of(row), row["max_words"], row["credits"], label, voice))
     return tuple(slots)
 
 
 def interval_rows(intervals: Iterable[Interval]) -> list[list[float]]:
-    """Start and end of each interval."""
-    return [[seconds(i.start), seconds(i.end)] for i in intervals]
+    """``[start, end]`` of each interval, in seconds."""
+    return [[seconds(interval.start), seconds(interval.end)] for interval in intervals]
 
 
-_LONGEST = 1e7
-"""Seconds: no film is longer. Larger numbers break sums far from where they stand."""
-_HALF = 2
-"""Bytes of a number of an embedding; of a photo's twice as many."""
+_MAX_SECONDS = 1e7
+"""Seconds; no film is longer. Larger numbers would be found only by a wrong sum in a later step."""
+_FLOAT16_BYTES = 2
+"""Bytes of one number of a face's embedding; those of a photo have twice as many."""
 
-Second = Annotated[float, Field(allow_inf_nan=False, ge=-_LONGEST, le=_LONGEST)]
+Second = Annotated[float, Field(allow_inf_nan=False, ge=-_MAX_SECONDS, le=_MAX_SECONDS)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=10**9)]
 Pair = tuple[Second, Second]
@@ -182,7 +199,9 @@ Span = Annotated[Pair, AfterValidator(lambda pair: Interval(*pair) and pair)]
 Letters = Annotated[str, Field(pattern="^[A-Z]+$", max_length=8)]
 
 
-def _coded(width: int) -> Any:
+def _base64_of(width: int) -> Any:
+    """A validator of texts: base64 of numbers of ``width`` bytes each."""
+
     def check(text: str) -> str:
         if len(base64.b64decode(text, validate=True)) % width:
             raise ValueError("it is no list of numbers in base64")
@@ -195,11 +214,11 @@ class _Record(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class _Keyed(_Record):
+class _KeyedRecord(_Record):
     key: str = ""
 
 
-class _Timed(_Record):
+class _TimedRecord(_Record):
     start: Second
     end: Second
 
@@ -209,7 +228,7 @@ class _Timed(_Record):
         return self
 
 
-class _Shot(_Timed):
+class _Shot(_TimedRecord):
     index: Count
     unmixed: tuple[float, float] | None = None
 
@@ -220,8 +239,8 @@ class _Shot(_Timed):
         return self
 
 
-class _Shots(_Keyed):
-    end: Annotated[float, Field(gt=0, le=_LONGEST)]
+class _Shots(_KeyedRecord):
+    end: Annotated[float, Field(gt=0, le=_MAX_SECONDS)]
     film: str
     damage: str | None
     holes: list[Span]
@@ -229,21 +248,21 @@ class _Shots(_Keyed):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        for place, shot in enumerate(self.shots):
-            if shot.index != place:
-                raise ValueError(f"the index of shots, entry {place + 1}, must be {place}, got {shot.index}")
-            if place and shot.start < self.shots[place - 1].end:
-                raise ValueError(f"shots, entry {place + 1}, begins before the shot before it ends")
+        for index, shot in enumerate(self.shots):
+            if shot.index != index:
+                raise ValueError(f"the index of shots, entry {index + 1}, must be {index}, got {shot.index}")
+            if index and shot.start < self.shots[index - 1].end:
+                raise ValueError(f"shots, entry {index + 1}, begins before the shot before it ends")
         return self
 
 
-class _Utterance(_Timed):
+class _Utterance(_TimedRecord):
     kind: SpeechKind
     text: str
     speaker: str = ""
 
 
-class _Speech(_Keyed):
+class _Speech(_KeyedRecord):
     source: str
     detail: str | None
     warnings: list[str]
@@ -252,14 +271,14 @@ class _Speech(_Keyed):
     shouts: list[Span]
 
 
-class _Heard(_Keyed):
+class _HeardSpeech(_KeyedRecord):
     heard: list[Span] | None
     notes: list[str]
     singing: list[Span]
     shouts: list[Span]
 
 
-class _Slot(_Timed):
+class _Slot(_TimedRecord):
     id: Annotated[str, Field(pattern=r"^s\d{8,}$", max_length=20)]
     max_words: Annotated[int, Field(ge=1, le=10**6)]
     credits: bool
@@ -267,42 +286,42 @@ class _Slot(_Timed):
     voice: SlotVoice | None = None
 
 
-class _Failed(_Record):
+class _FailedSlot(_Record):
     id: str
     reason: str
 
 
-class _Hand(_Record):
+class _HandChanges(_Record):
     added: list[Span]
     removed: list[_Slot]
 
 
-class _Slots(_Keyed):
-    failed: list[_Failed]
+class _Slots(_KeyedRecord):
+    failed: list[_FailedSlot]
     warnings: list[str]
     gaps: list[Span] = []
-    hand: _Hand | None = None
+    hand: _HandChanges | None = None
     slots: list[_Slot]
 
     @model_validator(mode="after")
-    def _unlike(self) -> Self:
-        seen: set[str] = set()
-        for place, slot in enumerate(self.slots, 1):
-            if slot.id in seen:
-                raise ValueError(f"slots, entry {place}: there is a slot {slot.id} already")
-            seen.add(slot.id)
+    def _ids_differ(self) -> Self:
+        ids: set[str] = set()
+        for entry, slot in enumerate(self.slots, 1):
+            if slot.id in ids:
+                raise ValueError(f"slots, entry {entry}: there is a slot {slot.id} already")
+            ids.add(slot.id)
         return self
 
 
-class _HandSlots(_Hand):
+class _HandSlotsFile(_HandChanges):
     schema_version: int
 
 
-class _Credits(_Keyed):
+class _Credits(_KeyedRecord):
     credits: Span | None
 
 
-class _Look(_Record):
+class _ShotFrames(_Record):
     index: Count
     slot: str = ""
     first: Second
@@ -322,24 +341,25 @@ class _Look(_Record):
         return self
 
 
-class _Grammar(_Keyed):
+class _Grammar(_KeyedRecord):
     features: str | None
     threshold: Number | None
     scale_method: str | None
-    shots: list[_Look]
+    shots: list[_ShotFrames]
     pairs: list[tuple[Count, Count, Number] | tuple[Count, Count, Number, str]]
 
     @model_validator(mode="after")
-    def _of_shots(self) -> Self:
-        known = {(look.slot, look.index) for look in self.shots}
-        for place, pair in enumerate(self.pairs, 1):
+    def _pairs_are_of_shots(self) -> Self:
+        shots = {(shot.slot, shot.index) for shot in self.shots}
+        for entry, pair in enumerate(self.pairs, 1):
+            first, second = pair[:2]
             slot = pair[3] if len(pair) == 4 else ""
-            if any((slot, shot) not in known for shot in pair[:2]):
-                raise ValueError(f"pairs, entry {place}: {list(pair)} is of a shot that shots does not have")
+            if (slot, first) not in shots or (slot, second) not in shots:
+                raise ValueError(f"pairs, entry {entry}: {list(pair)} is of a shot that shots does not have")
         return self
 
 
-class _Recognised(_Record):
+class _RecognisedTrack(_Record):
     shot: Count
     first: Second
     last: Second
@@ -355,15 +375,15 @@ class _Member(_Record):
 
 class _Characters(_Record):
     cast: list[_Member]
-    tracks: list[_Recognised]
+    tracks: list[_RecognisedTrack]
 
 
 class _Photo(_Record):
-    embedding: Annotated[str, _coded(2 * _HALF)] | None = None
+    embedding: Annotated[str, _base64_of(2 * _FLOAT16_BYTES)] | None = None
     trouble: str | None = None
 
 
-class _Photos(_Keyed):
+class _PhotoEmbeddings(_KeyedRecord):
     photos: dict[str, _Photo]
 
 
@@ -372,47 +392,47 @@ class _Scripts(_Record):
     before: dict[str, list[str]] = {}
 
 
-class _Render(_Record):
+class _RenderSettings(_Record):
     voice: str | None = None
     sound: dict[str, Any] | None = None
 
 
-class _FilmNamed(_Record):
+class _Film(_Record):
     name: str | None
     path: str | None
     frame_rate: Annotated[str, Field(pattern=r"^\d{1,9}(/0*[1-9]\d{0,8})?$")] | None
 
 
-class _CastGiven(_Record):
+class _GivenCast(_Record):
     path: str
     key: str | None
     photos: str | None
 
 
-class _Given(_Record):
+class _GivenFiles(_Record):
     subtitles: str | None
     slots: str | None
     shots: str | None
     start: Second
     end: Second | None
-    cast: _CastGiven | None
+    cast: _GivenCast | None
 
 
 class _Settings(_Record):
     schema_version: int
-    film: _FilmNamed
-    given: _Given
+    film: _Film
+    given: _GivenFiles
     configs: list[str]
     assignments: list[str]
     config: dict[str, Any]
 
 
-class _Merged(_Record):
+class _MergedTracks(_Record):
     before: str | None
     after: str
 
 
-class _LineStep(_Record):
+class _LineChange(_Record):
     id: str
     was: str | None
     now: str | None
@@ -420,21 +440,21 @@ class _LineStep(_Record):
     after: dict[str, Any] | None
 
 
-class _SlotStep(_Record):
+class _SlotChange(_Record):
     added: list[_Slot]
     removed: list[_Slot]
 
 
-class _Step(_Record):
+class _ReviewStep(_Record):
     step: str
     way: str = ""
     said: str = ""
-    lines: list[_LineStep] = []
-    slots: _SlotStep | None = None
+    lines: list[_LineChange] = []
+    slots: _SlotChange | None = None
     group: str = ""
 
 
-class _Face(_Record):
+class _FaceSighting(_Record):
     seconds: Second
     box: tuple[Number, Number, Number, Number]
     score: Number
@@ -442,56 +462,60 @@ class _Face(_Record):
     landmarks: list[tuple[Number, Number]]
 
     @model_validator(mode="after")
-    def _inside(self) -> Self:
-        Box(*self.box)
+    def _has_a_box(self) -> Self:
+        Box(*self.box)  # raises ValueError where its sides are out of order
         return self
 
 
-class _Track(_Record):
+class _FaceTrack(_Record):
     shot: Count
-    faces: Annotated[list[_Face], Field(min_length=1)]
+    faces: Annotated[list[_FaceSighting], Field(min_length=1)]
     read: list[bool | Count]
-    embeddings: Annotated[list[Annotated[str, _coded(_HALF)]], Field(min_length=1)]
+    embeddings: Annotated[list[Annotated[str, _base64_of(_FLOAT16_BYTES)]], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _alike(self) -> Self:
+    def _embeddings_are_alike(self) -> Self:
         if len({len(embedding) for embedding in self.embeddings}) > 1:
             raise ValueError("its embeddings have different lengths")
         return self
 
 
-class _Faces(_Keyed):
+class _FacesOfShot(_KeyedRecord):
     shot: Count
     models: str
     frames: list[Pair]
-    tracks: list[_Track]
+    tracks: list[_FaceTrack]
 
 
 _SHAPES: Mapping[str, type[BaseModel]] = {
     "shots.json": _Shots,
     "speech.json": _Speech,
-    "heard.json": _Heard,
+    "heard.json": _HeardSpeech,
     "slots.json": _Slots,
-    "slots.hand.json": _HandSlots,
+    "slots.hand.json": _HandSlotsFile,
     "credits.json": _Credits,
     "grammar.json": _Grammar,
     "characters.json": _Characters,
-    "cast-faces.json": _Photos,
+    "cast-faces.json": _PhotoEmbeddings,
     "scripts.json": _Scripts,
-    "render.json": _Render,
+    "render.json": _RenderSettings,
     "settings.json": _Settings,
-    "merged.json": _Merged,
-    "faces.jsonl": _Faces,
-    "discovered.jsonl": _Faces,
-    "review.jsonl": _Step,
+    "merged.json": _MergedTracks,
+    "faces.jsonl": _FacesOfShot,
+    "discovered.jsonl": _FacesOfShot,
+    "review.jsonl": _ReviewStep,
 }
 
 
 def shape_of(name: str) -> type[BaseModel] | None:
-    """The shape of the record in the file ``name``; None where nothing is known of such a file.
+    """The shape of the records in the file ``name``; None for files that are not ours, or have none.
 
-    What lies aside, or is of one language, has the shape of the others: ``stage1.aside.jsonl``.
+    ``faces.aside.jsonl`` and files of one language have the shape of the file without that part of the name.
+    Other ``.jsonl`` files have keys at least.
     """
-    first, _, rest = name.partition(".")
+    stem, _, rest = name.partition(".")
     ending = "jsonl" if rest.endswith("jsonl") else "json"
-    return _SHAPES.get(name) or _SHAPES.get(f"{first}.{ending}") or (_Keyed if ending == "jsonl" else None)
+    shape = _SHAPES.get(name) or _SHAPES.get(f"{stem}.{ending}")
+    if shape is None and ending == "jsonl":
+        return _KeyedRecord
+    return shape

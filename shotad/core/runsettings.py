@@ -1,12 +1,13 @@
-"""What a run was asked to do, kept as ``settings.json`` in the work folder, so that single slots can be
-described again under the same terms.
+"""The settings, film and files of a run, kept as ``settings.json`` in the work folder, so that later commands
+can describe single slots with the same settings.
 
 It holds no secret: keys of servers are never settings, and what stands before the host in an address, or
 looks like a key behind it, is left out.
 
-A work folder may have come from somebody else. What only the user may choose (`shotad.core.trust`), and
-files that lie elsewhere, are taken from ``settings.json`` only where it bears this user's seal or lies in a
-folder that the user trusts. Else they are withheld: the run is as if it had not named them.
+A work folder may have come from somebody else. Settings that only the user may choose (`shotad.core.trust`),
+and files outside the folder of the work folder, are taken from ``settings.json`` only where it has this
+user's seal or lies in a folder that the user trusts. Else they are withheld: the run is as if it had not
+named them.
 """
 
 from __future__ import annotations
@@ -41,16 +42,17 @@ from shotad.core.trust import (
 )
 from shotad.core.workfolder import FORMAT, SETTINGS, WorkFolder, check_format, read_record
 
-PLANNING = ("film", "shots", "speech", "slots")
-"""Groups of settings by which slots are planned."""
+PLANNING_GROUPS = ("film", "shots", "speech", "slots")
+"""Groups of settings that decide where slots are."""
 
-HEARD = ("voice", "fit", "mix", "container", "extended", "lint", "film", "stage2", "openai", "local")
-"""Groups of settings by which a track is spoken, mixed, written and checked."""
+RENDER_GROUPS = ("voice", "fit", "mix", "container", "extended", "lint", "film", "stage2", "openai", "local")
+"""Groups of settings that may change when a finished track is spoken, mixed, written and checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenCast:
-    """Whom to look for: a cast file or folder; of a bank of many films ``key`` and a folder of pictures."""
+    """The cast of a run: a cast file or folder. In a bank of many films, ``key`` is the film and ``photos``
+    the folder of pictures."""
 
     path: Path
     key: str = ""
@@ -59,9 +61,11 @@ class GivenCast:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Files that fix what a step would find, the part of the film to be described, and the cast.
+    """What the user gave beside settings: files that replace the result of a step, a part of the film, the
+    cast.
 
-    ``start`` and ``end`` are seconds of the film; None is its end. Raises UsageError for times that are none.
+    ``start`` and ``end`` are seconds of the film; None is its end. Raises UsageError for values that are no
+    times of a film.
     """
 
     subtitles: Path | None = None
@@ -75,13 +79,13 @@ class Given:
         times = {"start": self.start} if self.end is None else {"start": self.start, "end": self.end}
         for name, second in times.items():
             is_number = isinstance(second, Real) and not isinstance(second, bool)
-            # Of NaN no comparison is true.
-            if not is_number or not 0 <= second <= _LATEST:
+            # This refuses NaN too: no comparison with it is true.
+            if not is_number or not 0 <= second <= _MAX_SECONDS:
                 raise UsageError(
                     f"{name} = {quoted(second)} is no time in a film.",
                     "Give seconds from its start, 0 or more.",
                 )
-            # Also a Fraction, or a number of numpy: the record of the run is JSON.
+            # It may be a Fraction or a number of numpy, which the JSON of the record cannot hold.
             object.__setattr__(self, name, float(second))
         if self.end is not None and self.end <= self.start:
             raise UsageError(
@@ -89,18 +93,19 @@ class Given:
             )
 
 
-_LATEST = 1e8
-"""Seconds, three years: no film is as long."""
+_MAX_SECONDS = 1e8
+"""Seconds, three years: no film is longer."""
 
 
-_GIVEN = TypeAdapter(Given)
+_GIVEN_ADAPTER = TypeAdapter(Given)
 
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """A run: its resolved settings, its film and the files given, and how the settings were named.
+    """A run: its resolved settings, its film and the files given.
 
-    ``film`` is None for a film that was read from no file; ``frame_rate`` is that of numbered frames.
+    ``film`` is None for a film that was not read from a file; ``frame_rate`` is that of a folder of frames.
+    ``configs`` and ``assignments`` are the settings as the user wrote them.
     """
 
     config: Config
@@ -110,13 +115,13 @@ class RunSettings:
     configs: tuple[str, ...] = ()
     assignments: tuple[str, ...] = field(default=())
     withheld: Mapping[str, Any] = field(default_factory=dict)
-    """What its ``settings.json`` chose and only the user may choose, by dotted name: it is not used."""
+    """Values in ``settings.json`` that only the user may choose, by dotted key: they are not used."""
     folder: Path | None = None
     """The work folder that was read."""
 
     @property
     def warning(self) -> str | None:
-        """What to tell of settings that were withheld; None where there are none."""
+        """The message for the user about settings that were withheld; None where none were."""
         if not self.withheld or self.folder is None:
             return None
         return (
@@ -126,26 +131,35 @@ class RunSettings:
 
 
 def _trust_hint(folder: Path) -> str:
+    """What to do if the settings in ``folder`` are the user's own."""
     return f"If the work folder is your own: shotad doctor --trust {folder.absolute()}"
 
 
 def with_cast(run: RunSettings, path: Path | None) -> RunSettings:
-    """The run with its cast at ``path``, or as it is where that is None. Of a bank the film's key and the
-    folder of pictures stay. Raises CastError where the run's own cast is not there any more."""
-    before = run.given.cast
-    if path is None and _CAST in run.withheld and run.folder is not None:
-        what = (
-            f"The cast of this run is at {run.withheld[_CAST]}, which {run.folder / SETTINGS} may not choose."
-        )
-        raise CastError(what, f"Say where the cast is: --cast CAST. {_trust_hint(run.folder)}")
+    """The run with its cast at ``path``; with None, the run as it is.
+
+    The key of the film in a bank and the folder of pictures stay. Raises CastError where ``path`` is None and
+    the run's own cast was withheld or is not there any more.
+    """
+    old_cast = run.given.cast
     if path is None:
-        if before is not None and not before.path.exists():
-            what = f"The cast of this run is no longer at {before.path}."
-            raise CastError(what, "Say where it is: --cast CAST.")
+        if _CAST_KEY in run.withheld and run.folder is not None:
+            cast_path = run.withheld[_CAST_KEY]
+            raise CastError(
+                f"The cast of this run is at {cast_path}, which {run.folder / SETTINGS} may not choose.",
+                f"Say where the cast is: --cast CAST. {_trust_hint(run.folder)}",
+            )
+        if old_cast is not None and not old_cast.path.exists():
+            raise CastError(
+                f"The cast of this run is no longer at {old_cast.path}.", "Say where it is: --cast CAST."
+            )
         return run
-    bank = before is not None and path.suffix.lower() == ".json"
-    cast = replace(before, path=path) if before is not None and bank else GivenCast(path)
-    return replace(run, given=replace(run.given, cast=cast))
+    # A JSON file is a bank of many films; only there do key and pictures mean something.
+    if old_cast is not None and path.suffix.lower() == ".json":
+        new_cast = replace(old_cast, path=path)
+    else:
+        new_cast = GivenCast(path)
+    return replace(run, given=replace(run.given, cast=new_cast))
 
 
 def write_settings(
@@ -158,12 +172,12 @@ def write_settings(
     configs: Sequence[str] = (),
     assignments: Sequence[str] = (),
 ) -> None:
-    """Write ``settings.json``. Paths become absolute, so that a later command may run elsewhere.
+    """Write ``settings.json``. Paths become absolute, so that a later command may run in another folder.
 
-    It gets a seal of this user, so that a later command knows that the user chose what stands there.
-    Raises WorkFolderError where another program's file has that name.
+    The file gets a seal of this user: by it a later command knows that the user chose its values. Raises
+    WorkFolderError where another program's file has that name.
     """
-    _refuse_other_programs(folder.path / SETTINGS)
+    _refuse_settings_of_other_programs(folder.path / SETTINGS)
     record = {
         "schema_version": FORMAT,
         "shotad": __version__,
@@ -178,18 +192,22 @@ def write_settings(
         "config": with_texts(config.model_dump(mode="json"), without_secrets),
     }
     text = json.dumps(record, ensure_ascii=False, indent=1, default=lambda path: str(path.absolute()))
-    written = json.loads(text)
-    written["seal"] = {
-        "config": sealed("config", _sealed_config(written)),
-        "files": sealed("files", _sealed_files(written)),
+    # The seals are of the values as they read back.
+    json_record = json.loads(text)
+    json_record["seal"] = {
+        "config": sealed("config", _sealed_config(json_record)),
+        "files": sealed("files", _sealed_files(json_record)),
     }
-    folder.write_text(SETTINGS, json.dumps(written, ensure_ascii=False, indent=1) + "\n")
+    folder.write_text(SETTINGS, json.dumps(json_record, ensure_ascii=False, indent=1) + "\n")
 
 
-def _refuse_other_programs(file: Path) -> None:
-    """Raise WorkFolderError where the settings of another program have the name of ours: many are called so,
-    and a folder may be named by mistake, or by a link that came with a film. One of ours, however damaged,
-    names shotad in its first lines; one that a power cut left empty may be replaced."""
+def _refuse_settings_of_other_programs(file: Path) -> None:
+    """Raise WorkFolderError where ``file`` is the settings file of another program.
+
+    Many programs have a ``settings.json``, and a folder may be named by mistake, or by a link that came with
+    a film. Our files name shotad in the first lines, also when damaged. A file that a power cut left empty,
+    or full of NUL bytes, may be replaced.
+    """
     try:
         data = read_file(file)
     except FileNotFoundError:
@@ -202,10 +220,10 @@ def _refuse_other_programs(file: Path) -> None:
 
 
 def name_cast(folder: WorkFolder, run: RunSettings, path: Path) -> None:
-    """Have the run of a work folder know its cast from now on.
+    """Write ``path`` into ``settings.json`` as the cast of the run.
 
-    All else of ``settings.json`` stays: also what was withheld of it (`RunSettings.withheld`), with the seal
-    that it has. Raises WorkFolderError where the file is missing or damaged.
+    All else in the file stays, also the values that were withheld (`RunSettings.withheld`) with their seal.
+    Raises WorkFolderError where the file is missing or damaged.
     """
     record = read_record(folder.path / SETTINGS)
     if record is None:
@@ -215,34 +233,34 @@ def name_cast(folder: WorkFolder, run: RunSettings, path: Path) -> None:
     given = replace(run.given, cast=GivenCast(path.absolute()))
     record["given"] = json.loads(json.dumps(asdict(given), default=str))
     record["film"]["path"] = None if run.film is None else str(run.film)
-    seal = record.get("seal")
-    kept = seal if isinstance(seal, dict) else {}
-    # The files are those that the user has, or named just now.
-    record["seal"] = {**kept, "files": sealed("files", _sealed_files(record))}
+    old_seals = record.get("seal")
+    seals = old_seals if isinstance(old_seals, dict) else {}
+    # The files may be sealed: they were not withheld, or the user has just named them.
+    record["seal"] = {**seals, "files": sealed("files", _sealed_files(record))}
     folder.write_text(SETTINGS, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
 def _sealed_config(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the settings that only the user may choose, by dotted name."""
-    found: dict[str, Any] = {}
+    """The values of the settings that only the user may choose, by dotted key; None where one is missing."""
+    values: dict[str, Any] = {}
     for dotted, marker in marks(Config):
         if isinstance(marker, UserOnly):
             value: Any = record["config"]
             for part in dotted.split("."):
                 value = value.get(part) if isinstance(value, Mapping) else None
-            found[dotted] = value
-    return found
+            values[dotted] = value
+    return values
 
 
 def _sealed_files(record: Mapping[str, Any]) -> dict[str, Any]:
-    """All files that the run names."""
+    """The film and the files of the run, as they stand in the record."""
     return {"film": record["film"]["path"], "given": record["given"]}
 
 
 def read_settings(path: Path) -> RunSettings:
-    """The run that ``path``, ``settings.json`` or its folder, describes.
+    """The run of a work folder; ``path`` is the folder or its ``settings.json``.
 
-    Raises WorkFolderError where it is missing, damaged or of another version of shotad.
+    Raises WorkFolderError where the file is missing, damaged or of another version of shotad.
     """
     file = path / SETTINGS if path.is_dir() else path
     check_format(file.parent)
@@ -255,61 +273,77 @@ def read_settings(path: Path) -> RunSettings:
         run = RunSettings(
             config=build_settings(Config, record["config"]),
             film=None if film["path"] is None else Path(film["path"]),
-            given=_GIVEN.validate_python(record["given"]),
+            given=_GIVEN_ADAPTER.validate_python(record["given"]),
             frame_rate=None if film["frame_rate"] is None else Fraction(film["frame_rate"]),
             configs=tuple(record["configs"]),
             assignments=tuple(record["assignments"]),
             folder=file.parent,
         )
-        return run if is_trusted(file) else _without_others_choices(run, record)
-    except ValueError as trouble:
-        raise WorkFolderError(f"{file} is damaged: {trouble}.", remedy) from None
-    except ConfigError as trouble:
-        raise WorkFolderError(f"{file} cannot be used: {trouble.what}", remedy) from None
-    except UsageError as trouble:
-        raise WorkFolderError(f"{file} is damaged: {trouble.what}", remedy) from None
+        return run if is_trusted(file) else _without_foreign_choices(run, record)
+    except ValueError as error:
+        raise WorkFolderError(f"{file} is damaged: {error}.", remedy) from None
+    except ConfigError as error:  # before UsageError, which is its base
+        raise WorkFolderError(f"{file} cannot be used: {error.what}", remedy) from None
+    except UsageError as error:
+        raise WorkFolderError(f"{file} is damaged: {error.what}", remedy) from None
 
 
-_CAST = "given.cast"
-_ASKED = ("engine", "stage1.engine", "stage1.base_url", "stage2.engine", "stage2.base_url", "openai.base_url")
-"""Settings that say who is asked."""
+_CAST_KEY = "given.cast"
+"""The key of the cast among values that were withheld."""
+_ENGINE_SETTINGS = (
+    "engine",
+    "stage1.engine",
+    "stage1.base_url",
+    "stage2.engine",
+    "stage2.base_url",
+    "openai.base_url",
+)
+"""Settings that choose the engine and its server."""
 
 
-def _without_others_choices(run: RunSettings, record: Mapping[str, Any]) -> RunSettings:
-    """The run without what only the user may choose, unless the record bears the user's seal."""
+def _without_foreign_choices(run: RunSettings, record: Mapping[str, Any]) -> RunSettings:
+    """The run without the values that only the user may choose, unless the record has the user's seal for
+    them.
+
+    Settings and files have a seal each. The values left out are in ``withheld``.
+    """
     assert run.folder is not None
-    seal = record.get("seal")
-    seals: Mapping[str, Any] = seal if isinstance(seal, Mapping) else {}
+    record_seals = record.get("seal")
+    seals: Mapping[str, Any] = record_seals if isinstance(record_seals, Mapping) else {}
     withheld: dict[str, Any] = {}
     config, film, given = run.config, run.film, run.given
     if not bears_seal(seals.get("config"), "config", _sealed_config(record)):
         withheld = foreign_choices(Config(), config, run.folder)
         config = cast(Config, without_foreign(Config(), config, withheld))
     if not bears_seal(seals.get("files"), "files", _sealed_files(record)):
-        # The film and what belongs to it come beside the work folder; a file elsewhere nobody has sent along.
-        home = run.folder.absolute().parent
-        if film is not None and not is_inside(film, home):
+        # Whoever sends a work folder sends the film and its files beside it. A path elsewhere would make us
+        # read a file of this machine.
+        parent = run.folder.absolute().parent
+        if film is not None and not is_inside(film, parent):
             film = None
         files = {"subtitles": given.subtitles, "slots": given.slots, "shots": given.shots}
         for name, path in files.items():
-            if path is not None and not is_inside(path, home):
+            if path is not None and not is_inside(path, parent):
                 withheld[f"given.{name}"] = str(path)
                 files[name] = None
         given = replace(given, subtitles=files["subtitles"], slots=files["slots"], shots=files["shots"])
         if given.cast is not None:
-            places = [place for place in (given.cast.path, given.cast.photos) if place is not None]
-            if not all(is_inside(place, home) for place in places):
-                withheld[_CAST] = str(given.cast.path)
+            cast_paths = [path for path in (given.cast.path, given.cast.photos) if path is not None]
+            if not all(is_inside(path, parent) for path in cast_paths):
+                withheld[_CAST_KEY] = str(given.cast.path)
                 given = replace(given, cast=None)
     return replace(run, config=config, film=film, given=given, withheld=withheld)
 
 
 def check_engine_known(run: RunSettings, assignments: Iterable[str] = ()) -> None:
-    """Raises ConfigError where the run named who is to be asked and this was withheld, unless
-    ``assignments`` name it: nobody else is asked in its place."""
-    named = {text.partition("=")[0].strip() for text in assignments}
-    missing = {name: run.withheld[name] for name in _ASKED if name in run.withheld and name not in named}
-    if missing and run.folder is not None and "engine" not in named:
+    """Raise ConfigError where the run's choice of an engine or server was withheld and ``assignments`` do not
+    set it: no other engine takes its place silently."""
+    assigned_keys = {text.partition("=")[0].strip() for text in assignments}
+    missing: dict[str, Any] = {}
+    for key in _ENGINE_SETTINGS:
+        if key in run.withheld and key not in assigned_keys:
+            missing[key] = run.withheld[key]
+    if missing and run.folder is not None and "engine" not in assigned_keys:
         raise ConfigError(
             f"This run asked {choices_text(missing)}, and {run.folder / SETTINGS} was not written by you on "
             "this machine, so nothing is sent there.",
@@ -318,43 +352,46 @@ def check_engine_known(run: RunSettings, assignments: Iterable[str] = ()) -> Non
 
 
 def changed_run(run: RunSettings, *, engine: str | None = None, assignments: Sequence[str] = ()) -> Config:
-    """As `changed`, of a run that was read. Raises ConfigError too where it is not known whom to ask."""
+    """As `changed`, for a run that was read. Raises ConfigError also as `check_engine_known`."""
     if engine is None:
         check_engine_known(run, assignments)
     return changed(run.config, engine=engine, assignments=assignments)
 
 
 def changed(config: Config, *, engine: str | None = None, assignments: Iterable[str] = ()) -> Config:
-    """The settings of a run with others in their place, for some of its slots.
+    """A copy of a run's settings with changes, to describe some of its slots again.
 
-    A new ``engine`` also takes the place of engines and models that the run chose for single stages.
-    Raises ConfigError for what cannot be set, and for what would plan the slots of the whole film again.
+    A new ``engine`` also replaces engines, models and servers that the run chose for single stages. Raises
+    ConfigError for values that cannot be set, and for settings that would move the slots of the whole film.
     """
     tree = config.model_dump(mode="json")
     if engine is not None:
         tree["engine"] = engine
         for stage in ("stage1", "stage2"):
             tree[stage] |= dict.fromkeys(("engine", "model", "revision", "base_url"))
-    found = build_settings(Config, assigned(tree, assignments))
-    for group in PLANNING:
-        if getattr(found, group) != getattr(config, group):
+    new_config = build_settings(Config, assigned(tree, assignments))
+    for group in PLANNING_GROUPS:
+        if getattr(new_config, group) != getattr(config, group):
             raise ConfigError(
                 f"The settings of {group} are those of the whole film and cannot be others for single slots.",
                 "Run shotad describe with them.",
             )
-    return found
+    return new_config
 
 
 def for_rendering(
     config: Config, files: Iterable[str] = (), assignments: Iterable[str] = (), **flags: Any
 ) -> Config:
-    """The settings of a run with others in their place for what is heard. Raises ConfigError for what cannot
-    be set, and for what has no effect any more once lines are written."""
-    found = load_settings(Config, files, assignments, under=config, **flags)
-    named = {text.partition("=")[0].strip().partition(".")[0] for text in assignments}
-    if wrong := sorted(named - set(HEARD)):
+    """A copy of a run's settings with changes, to speak, mix and write a track whose lines are written.
+
+    Raises ConfigError for values that cannot be set, and for settings that have no effect at this point.
+    """
+    new_config = load_settings(Config, files, assignments, under=config, **flags)
+    groups = {text.partition("=")[0].strip().partition(".")[0] for text in assignments}
+    without_effect = sorted(groups - set(RENDER_GROUPS))
+    if without_effect:
         raise ConfigError(
-            f"{wrong[0]} says nothing of how a track is spoken and mixed.",
-            f"Groups that do: {', '.join(HEARD)}. For others run shotad describe.",
+            f"{without_effect[0]} says nothing of how a track is spoken and mixed.",
+            f"Groups that do: {', '.join(RENDER_GROUPS)}. For others run shotad describe.",
         )
-    return found
+    return new_config

@@ -1,4 +1,4 @@
-"""How typed settings are loaded: files, ``KEY=VALUE`` assignments and flags into one checked record.
+"""Load typed settings: files, ``KEY=VALUE`` assignments and flags into one checked record.
 
 Precedence: default < files in order < a dataset's file < assignments < flags. Unknown keys are refused
 with the nearest valid name.
@@ -6,8 +6,9 @@ with the nearest valid name.
 A file may begin with two keys that are no settings: ``base``, the names or files that it builds on, and
 ``dataset``, the name of the dataset whose numbers it holds.
 
-Also where prompts, configs, words and the weights manifest are; nothing else in the library knows. They
-are looked for in the folder named by ``SHOTAD_DATA``, the checkout this file is of, the installed wheel.
+This module also finds prompts, configs, word lists and the weights manifest, for the whole library. It looks
+in the folder named by ``SHOTAD_DATA``, then in the checkout that this file belongs to, or the installed
+wheel.
 """
 
 from __future__ import annotations
@@ -30,45 +31,45 @@ from shotad.core.text_files import read_text_file
 
 
 class Settings(BaseModel):
-    """Base of all groups of settings: frozen, and closed to unknown keys.
+    """Base of all groups of settings: frozen, without unknown keys.
 
-    Numbers are finite, and every field that is one has a lowest and a highest value (``ge`` and ``le``), so
-    that a value which cannot work is refused before a film is opened. Truth values are no numbers.
+    Numbers are finite, and every number has a lowest and a highest value (``ge`` and ``le``), so that a value
+    that cannot work is refused before a film is opened. True and False are not numbers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False)
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_value_of_another_kind(cls, given: Any, info: ValidationInfo) -> Any:
+    def _no_value_of_another_kind(cls, value: Any, info: ValidationInfo) -> Any:
         # Python takes True for 1, and so would pydantic: `slots.minimum=true` is a mistake.
-        if isinstance(given, bool) and info.field_name and is_number(cls.model_fields[info.field_name]):
+        if isinstance(value, bool) and info.field_name and is_number(cls.model_fields[info.field_name]):
             raise ValueError("A number is needed")
-        if isinstance(given, str) and "\0" in given:
+        if isinstance(value, str) and "\0" in value:
             raise ValueError("It holds a NUL character")
-        return given
+        return value
 
 
 def is_number(field: FieldInfo) -> bool:
-    """Whether a setting is a whole or a decimal number, or may be one."""
-    kinds = {field.annotation, *get_args(field.annotation)}
-    return not kinds.isdisjoint((int, float)) and bool not in kinds
+    """Whether a setting takes numbers, whole or decimal, also beside other values."""
+    types = {field.annotation, *get_args(field.annotation)}
+    return not types.isdisjoint((int, float)) and bool not in types
 
 
 def bounds_of(field: FieldInfo) -> tuple[float | None, float | None]:
     """The lowest and the highest value that a setting may have; None where there is no such bound."""
     lowest = highest = None
-    for rule in field.metadata:
-        lowest = getattr(rule, "ge", getattr(rule, "gt", lowest))
-        highest = getattr(rule, "le", getattr(rule, "lt", highest))
+    for constraint in field.metadata:
+        lowest = getattr(constraint, "ge", getattr(constraint, "gt", lowest))
+        highest = getattr(constraint, "le", getattr(constraint, "lt", highest))
     return lowest, highest
 
 
 def number_settings(model: type[BaseModel], prefix: str = "") -> dict[str, FieldInfo]:
-    """The settings that are numbers, by dotted key."""
+    """The settings of ``model`` that are numbers, by dotted key; ``prefix`` stands before each key."""
     numbers: dict[str, FieldInfo] = {}
     for key, field in model.model_fields.items():
-        group = _group_of(field)
+        group = _group_class(field)
         if group is not None:
             numbers |= number_settings(group, f"{prefix}{key}.")
         elif is_number(field):
@@ -76,14 +77,17 @@ def number_settings(model: type[BaseModel], prefix: str = "") -> dict[str, Field
     return numbers
 
 
-def _group_of(field: FieldInfo) -> type[BaseModel] | None:
-    kinds = (field.annotation, *get_args(field.annotation))
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+def _group_class(field: FieldInfo) -> type[BaseModel] | None:
+    """The class of a group of settings; None for a single value."""
+    for annotation in (field.annotation, *get_args(field.annotation)):
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            return annotation
+    return None
 
 
 Group = TypeVar("Group", bound=Settings)
 
-_TRUTH = "tag:yaml.org,2002:bool"
+_BOOL_TAG = "tag:yaml.org,2002:bool"
 
 
 def load_settings(
@@ -104,20 +108,21 @@ def load_settings(
     unknown keys and values out of range.
     """
     tree: dict[str, Any] = {} if under is None else under.model_dump(mode="json")
-    # From weakest to strongest: each file after those it builds on, a dataset's last
-    plain: list[_Source] = []
-    datasets: list[_Source] = []
-    named = [_read(name) for name in files]
-    for source in named:
-        pile = plain if source.dataset is None else datasets
+    # In each list the weakest first: a file after those it builds on. Those of a dataset are the strongest.
+    common_sources: list[_Source] = []
+    dataset_sources: list[_Source] = []
+    named_sources = [_read_source(name) for name in files]
+    for source in named_sources:
+        sources = common_sources if source.dataset is None else dataset_sources
         folder = source.path.parent if source.name in confined else None
-        _lay_bases(source, pile, (source.path,), folder)
-        pile.append(source)
-    if len(ours := [source.name for source in named if source.dataset is not None]) > 1:
+        _add_bases(source, sources, (source.path,), folder)
+        sources.append(source)
+    dataset_names = [source.name for source in named_sources if source.dataset is not None]
+    if len(dataset_names) > 1:
         raise ConfigError(
-            f"{' and '.join(ours)} are the settings of different datasets.", "Name one of them."
+            f"{' and '.join(dataset_names)} are the settings of different datasets.", "Name one of them."
         )
-    for source in (*plain, *datasets):
+    for source in (*common_sources, *dataset_sources):
         _merge(tree, source.tree)
     tree = assigned(tree, assignments)
     for key, value in flags.items():
@@ -127,32 +132,35 @@ def load_settings(
 
 
 def assignments_of(settings: Mapping[str, Any] | Iterable[str] | None) -> tuple[str, ...]:
-    """Settings by dotted key, or nested ones, as ``KEY=VALUE``; what is written so already stays.
+    """Settings as ``KEY=VALUE``, from a mapping by dotted key or a nested one; texts stay as they are.
+
+    Raises ConfigError for other values.
 
     >>> assignments_of({"slots.minimum": 3, "stage2": {"candidates": 5}})
     ('slots.minimum=3', 'stage2.candidates=5')
     """
     if not isinstance(settings, Mapping):
-        several = (settings,) if isinstance(settings, str) else (settings or ())
-        if not isinstance(several, Iterable) or not all(isinstance(one, str) for one in several):
+        texts = (settings,) if isinstance(settings, str) else (settings or ())
+        if not isinstance(texts, Iterable) or not all(isinstance(text, str) for text in texts):
             what = f"settings = {quoted(settings)} cannot be used."
             raise ConfigError(what, 'Give a mapping, such as {"slots.minimum": 3}, or texts "KEY=VALUE".')
-        return tuple(several)
-    found: list[str] = []
+        return tuple(texts)
+    assignments: list[str] = []
     for key, value in settings.items():
         if isinstance(value, Mapping) and value:
-            found += assignments_of({f"{key}.{inner}": one for inner, one in value.items()})
+            by_dotted_key = {f"{key}.{inner_key}": inner for inner_key, inner in value.items()}
+            assignments += assignments_of(by_dotted_key)
         else:
             try:
-                written = json.dumps(value, ensure_ascii=False, default=str)
+                json_text = json.dumps(value, ensure_ascii=False, default=str)
             except (ValueError, RecursionError) as error:  # a number of thousands of digits, a ring of lists
                 raise ConfigError(f"{key} cannot be used: {error}.", "Correct the value.") from None
-            found.append(f"{key}={written}")
-    return tuple(found)
+            assignments.append(f"{key}={json_text}")
+    return tuple(assignments)
 
 
 def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
-    """A copy of a nested mapping with each ``KEY=VALUE`` set in it. Raises ConfigError for what is none."""
+    """A copy of a nested mapping with each ``KEY=VALUE`` set in it. Raises ConfigError for other texts."""
     changed = copy.deepcopy(dict(tree))
     for assignment in assignments:
         key, sign, value = assignment.partition("=")
@@ -161,32 +169,36 @@ def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, A
                 f"--set {quoted(assignment)} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
             )
         try:
-            _assign(changed, key.strip(), read_yaml(value, _Yaml))
+            _assign(changed, key.strip(), read_yaml(value, _SettingsLoader))
         except yaml.YAMLError:
-            _assign(changed, key.strip(), value)
+            _assign(changed, key.strip(), value)  # a text such as "a: b: c" needs no quotes
     return changed
 
 
 def build_settings(model: type[Group], tree: Mapping[str, Any]) -> Group:
     """A checked ``model`` from a nested mapping. Raises ConfigError, naming key, value and remedy.
 
-    What the mapping leaves out keeps its default, also beside a key that is given: a group may have
-    other defaults in one place than in another (the sampling of the two stages).
+    Keys that the mapping leaves out keep their defaults, also within a group that it has in part.
     """
+    # Not pydantic's own defaults of each class: a group may have other defaults in one place than in another
+    # (the sampling of the two stages).
     complete = model().model_dump()
     _merge(complete, tree)
     try:
         return model.model_validate(complete)
     except ValidationError as error:
-        raise ConfigError(*_explain(model, error.errors()[0])) from None
+        raise ConfigError(*_what_and_hint(model, error.errors()[0])) from None
 
 
 def setting_names(model: type[BaseModel], prefix: str = "") -> list[str]:
-    """All dotted keys, such as ``slots.minimum``."""
+    """All dotted keys of ``model``, such as ``slots.minimum``; ``prefix`` stands before each."""
     names: list[str] = []
-    for key, info in model.model_fields.items():
-        group = _group_of(info)
-        names += setting_names(group, f"{prefix}{key}.") if group else [prefix + key]
+    for key, field in model.model_fields.items():
+        group = _group_class(field)
+        if group is not None:
+            names += setting_names(group, f"{prefix}{key}.")
+        else:
+            names.append(prefix + key)
     return names
 
 
@@ -201,25 +213,28 @@ class _Source:
     tree: dict[str, Any]
 
 
-def _lay_bases(
-    source: _Source, pile: list[_Source], under: tuple[Path, ...], folder: Path | None = None
+def _add_bases(
+    source: _Source, sources: list[_Source], dependents: tuple[Path, ...], folder: Path | None = None
 ) -> None:
-    """Put on ``pile`` what ``source`` builds on and what is not there yet; ``under`` are those above it.
-    Where a ``folder`` is given, files are read from there alone."""
+    """Append to ``sources`` the files that ``source`` builds on, each after its own bases, none twice.
+
+    ``dependents`` are ``source`` and the files that led to it. ``folder``: the only folder from which files
+    may be read, beside configs of shotad (None: any). Raises ConfigError for a file that builds on itself.
+    """
     for name in source.bases:
         if folder is not None:
             _check_base(source, name, folder)
-        base = _read(name)
-        if base.path in under:
+        base = _read_source(name)
+        if base.path in dependents:
             raise ConfigError(f"The config {source.name} builds on itself: base {name}.", "Take it out.")
-        if all(base.path != other.path for other in pile):
-            _lay_bases(base, pile, (*under, base.path), folder)
-            pile.append(base)
+        if all(base.path != other.path for other in sources):
+            _add_bases(base, sources, (*dependents, base.path), folder)
+            sources.append(base)
 
 
 def _check_base(source: _Source, name: str, folder: Path) -> None:
-    """Raises ConfigError where a file that came with a film builds on one outside of ``folder`` that is no
-    config of shotad. Nothing is read for it."""
+    """Raise ConfigError where the base ``name`` of a file that came with a film is neither in ``folder`` nor
+    a config of shotad. The base is not read."""
     base = config_path(name).resolve()
     if not (base.is_relative_to(folder) or is_known_config(base)):
         raise ConfigError(
@@ -228,11 +243,13 @@ def _check_base(source: _Source, name: str, folder: Path) -> None:
         )
 
 
-def _read(name_or_file: str) -> _Source:
-    # By name (``paper``) or by file (``./mine.yaml``)
+def _read_source(name_or_file: str) -> _Source:
+    """The file of settings by name (``paper``) or path (``./mine.yaml``). Raises ConfigError."""
     path = config_path(name_or_file)
     try:
-        tree = read_yaml(read_text_file(path, "settings", ConfigError, encoding="utf-8").text, _Yaml)
+        tree = read_yaml(
+            read_text_file(path, "settings", ConfigError, encoding="utf-8").text, _SettingsLoader
+        )
     except yaml.YAMLError as error:
         raise ConfigError(
             f"The config {name_or_file} cannot be read: {error}.",
@@ -248,29 +265,35 @@ def _read(name_or_file: str) -> _Source:
         raise ConfigError(f"The config {name_or_file} has base = {base!r}.", "Name a config, or several.")
     if not isinstance(dataset, str | None):
         raise ConfigError(f"The config {name_or_file} has dataset = {dataset!r}.", "Write its name.")
-    # A base by its name, or as a file in relation to the file that names it
-    places = tuple(str(path.parent / name) if _is_file_name(name) else name for name in bases)
-    return _Source(name_or_file, path.resolve(), places, dataset, tree)
+    # The path of a base is relative to the file that names it.
+    bases = [str(path.parent / name) if _is_file_name(name) else name for name in bases]
+    return _Source(name_or_file, path.resolve(), tuple(bases), dataset, tree)
 
 
-class _Yaml(yaml.SafeLoader):
-    """YAML whose only truth values are true and false, as in YAML 1.2.
+class _SettingsLoader(yaml.SafeLoader):
+    """Loads YAML with true and false as the only truth values, as in YAML 1.2.
 
-    Elsewhere `on` is a key of ours and a word among others; a setting that is yes or no takes them still.
+    In YAML 1.1 `on`, `off`, `yes` and `no` are truth values too, but `on` is one of our keys. A setting that
+    is true or false still takes those words: pydantic reads them.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012  as its base class has it
-        first: [(tag, pattern) for tag, pattern in known if tag != _TRUTH]
-        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        letter: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOL_TAG]
+        for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
 
 
-_Yaml.add_implicit_resolver(_TRUTH, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+_SettingsLoader.add_implicit_resolver(
+    _BOOL_TAG, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
 
 
 def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:
-    """What a YAML text says. Raises YAMLError, also for one that is nested too deeply to be read, and for a
-    number or a date that is none (``2026-99-99``, 5000 digits)."""
+    """The value of a YAML text. Raises YAMLError, with line and column.
+
+    It raises that also for a text that is nested too deeply, for a date that does not exist (``2026-99-99``)
+    and for a number of too many digits.
+    """
     try:
         return yaml.load(text, loader)
     except yaml.MarkedYAMLError as error:
@@ -287,6 +310,7 @@ def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:
 
 
 def _merge(base: dict[str, Any], extra: Mapping[str, Any]) -> None:
+    """Set the values of ``extra`` in ``base``, group by group."""
     for key, value in extra.items():
         if isinstance(value, Mapping) and isinstance(base.get(key), dict):
             _merge(base[key], value)
@@ -295,6 +319,7 @@ def _merge(base: dict[str, Any], extra: Mapping[str, Any]) -> None:
 
 
 def _assign(tree: dict[str, Any], dotted: str, value: Any) -> None:
+    """Set one value by its dotted key. Raises ConfigError where a single value stands for a group."""
     *groups, last = dotted.split(".")
     for group in groups:
         inner = tree.setdefault(group, {})
@@ -304,26 +329,28 @@ def _assign(tree: dict[str, Any], dotted: str, value: Any) -> None:
     tree[last] = value
 
 
-def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]:
+def _what_and_hint(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]:
+    """What is wrong by an error of pydantic, and what to do about it."""
     dotted = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
-        names, value = setting_names(model), error["input"]
+        names = setting_names(model)
+        value = error["input"]
         while isinstance(value, Mapping) and len(value) == 1:  # down to the value of an unknown group
             (key, value), = value.items()  # fmt: skip
             dotted = f"{dotted}.{key}"
-        meant = did_you_mean(dotted, names, cutoff=0.4).rstrip()
+        suggestion = did_you_mean(dotted, names, cutoff=0.4).rstrip()
         groups = dict.fromkeys(name.partition(".")[0] for name in names)
-        listed = f"docs/settings.md lists all. They begin with {', '.join(groups)}."
-        return f"There is no setting {dotted[:80]}.", meant or listed
+        list_of_groups = f"docs/settings.md lists all. They begin with {', '.join(groups)}."
+        return f"There is no setting {dotted[:80]}.", suggestion or list_of_groups
     if error["type"] == "model_type":
         what = f"{dotted} = {quoted(error['input'])} cannot be used: it is a group of settings."
         return what, "Set one of its settings, as docs/settings.md lists them."
-    plain = error["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
-    reason = _REASONS.get(error["type"], plain)
+    message = error["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
+    reason = _REASON_OF_ERROR_TYPE.get(error["type"], message)
     return f"{dotted} = {quoted(error['input'])} cannot be used: {reason}.", _remedy(model, error["loc"])
 
 
-_REASONS = {
+_REASON_OF_ERROR_TYPE = {
     "int_parsing": "it must be a whole number",
     "int_type": "it must be a whole number",
     "int_from_float": "it must be a whole number",
@@ -334,76 +361,90 @@ _REASONS = {
     "string_type": "it must be text",
     "dict_type": "it must be a mapping of keys to values",
 }
-"""What is wrong with a value, by pydantic's type of the error; pydantic's own words speak to programmers."""
+"""What is wrong with a value, by pydantic's type of the error: pydantic's own messages are for
+programmers."""
 
 
-def _remedy(model: type[Settings], place: Sequence[int | str]) -> str:
+def _remedy(model: type[Settings], location: Sequence[int | str]) -> str:
     """What to do about a value that is out of range, or of another kind."""
-    field = number_settings(model).get(".".join(map(str, place)))
+    dotted = ".".join(str(part) for part in location)
+    field = number_settings(model).get(dotted)
     lowest, highest = (None, None) if field is None else bounds_of(field)
     if lowest is None or highest is None:
         return "Correct the value."
     return f"Give a number from {lowest:g} to {highest:g}."
 
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
 def data_root() -> Path:
     """The folder that holds ``prompts/``, ``configs/`` and ``models/``."""
     override = os.environ.get("SHOTAD_DATA")
-    return Path(override) if override else _own_root()
+    return Path(override) if override else _program_root()
 
 
 def data_file(place: str) -> Path:
-    """A file of the data, such as ``prompts/stage1.j2``; where ``SHOTAD_DATA`` has none, the program's."""
+    """The path of a data file, such as ``prompts/stage1.j2``; where ``SHOTAD_DATA`` has none, the
+    program's."""
     path = data_root() / place
-    return path if path.is_file() else _own_root() / place
+    return path if path.is_file() else _program_root() / place
 
 
 def is_known_config(path: Path) -> bool:
     """Whether a file lies in ``configs/`` of the program, or of ``SHOTAD_DATA``."""
-    folders = (data_root() / "configs", _own_root() / "configs")
+    folders = (data_root() / "configs", _program_root() / "configs")
     return any(path.resolve().is_relative_to(folder.resolve()) for folder in folders)
 
 
-def _own_root() -> Path:
-    checkout = _PACKAGE.parent
+def _program_root() -> Path:
+    """The checkout that this file belongs to, else the data folder of the installed package."""
+    checkout = _PACKAGE_FOLDER.parent
     if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
         return checkout
-    return _PACKAGE / "_data"
+    return _PACKAGE_FOLDER / "_data"
 
 
 def dataset_path(name_or_file: str) -> Path:
     """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
-    what = "the YAML file that describes it,"
-    return _named_file("dataset", "configs/datasets", name_or_file, what, DatasetError)
+    wanted = "the YAML file that describes it,"
+    return _file_of_name_or_path("dataset", "configs/datasets", name_or_file, wanted, DatasetError)
 
 
 def config_path(name_or_file: str) -> Path:
     """Path of a config by name (``paper``) or by file. Raises ConfigError where there is none."""
-    return _named_file("config", "configs", name_or_file, "a YAML file", ConfigError)
+    return _file_of_name_or_path("config", "configs", name_or_file, "a YAML file", ConfigError)
 
 
-def _named_file(kind: str, folder: str, given: str, what: str, error: type[ShotadError]) -> Path:
-    own_file = data_file(f"{folder}/{given}.yaml")
-    if "/" not in given and own_file.is_file():
-        return own_file
-    if Path(given).is_file():
-        return Path(given)
-    places = (data_root() / folder, _own_root() / folder)
-    names = ", ".join(sorted({path.stem for place in places for path in place.glob("*.yaml")}))
-    hint = f"Name {what} or one of: {names}."
-    raise error(f"There is no {kind} {given!r}.", hint, usage=not _is_file_name(given))
+def _file_of_name_or_path(
+    kind: str, folder: str, name_or_file: str, wanted: str, error: type[ShotadError]
+) -> Path:
+    """The file ``NAME.yaml`` in a ``folder`` of ours, else the file itself.
+
+    Raises ``error`` where there is neither; ``kind`` and ``wanted`` are words for its message.
+    """
+    named_file = data_file(f"{folder}/{name_or_file}.yaml")
+    if "/" not in name_or_file and named_file.is_file():
+        return named_file
+    if Path(name_or_file).is_file():
+        return Path(name_or_file)
+    names: set[str] = set()
+    for root in (data_root(), _program_root()):
+        names.update(path.stem for path in (root / folder).glob("*.yaml"))
+    hint = f"Name {wanted} or one of: {', '.join(sorted(names))}."
+    raise error(f"There is no {kind} {name_or_file!r}.", hint, usage=not _is_file_name(name_or_file))
 
 
 def _is_file_name(text: str) -> bool:
-    """Whether a name or file can only be meant as a file."""
+    """Whether the text can only be the path of a file, not a name."""
     return "/" in text or text.endswith((".yaml", ".yml"))
 
 
 def prompt_file(file: str) -> tuple[Path, str]:
-    """Where a file of ``prompts/`` is, and its text; where ``SHOTAD_DATA`` has none, it is the program's."""
+    """Path and text of a file of ``prompts/``; where ``SHOTAD_DATA`` has none, the program's.
+
+    Raises PromptError where it cannot be read.
+    """
     path = data_file(f"prompts/{file}")
     try:
         return path, path.read_text(encoding="utf-8")
@@ -412,24 +453,28 @@ def prompt_file(file: str) -> tuple[Path, str]:
 
 
 def shipped_prompts(start: str = "") -> dict[str, str]:
-    """The templates that come with the program and whose names begin so, by name (``stage1``)."""
-    files = sorted((_own_root() / "prompts").glob(f"{start}*.j2"))
+    """The texts of the program's own templates whose names begin with ``start``, by name (``stage1``)."""
+    files = sorted((_program_root() / "prompts").glob(f"{start}*.j2"))
     return {file.stem: file.read_text(encoding="utf-8") for file in files}
 
 
 def _config_folder(name: str) -> Path:
-    """A folder of ``configs/``; where ``SHOTAD_DATA`` has none, that of the program stays in force."""
-    named = data_root() / "configs" / name
-    return named if named.is_dir() else _own_root() / "configs" / name
+    """A folder of ``configs/``; where ``SHOTAD_DATA`` has none, the program's."""
+    folder = data_root() / "configs" / name
+    return folder if folder.is_dir() else _program_root() / "configs" / name
 
 
 def word_files(language: str) -> list[Path]:
-    """The word files of the lint rules for a language (``en``), in order of the alphabet; none for most."""
+    """The word files of the lint rules for a language (``en``), sorted; most languages have none."""
     return sorted((_config_folder("words") / language).glob("*.txt"))
 
 
 def saying_text(language: str) -> str | None:
-    """What a language says for signs and abbreviations (``configs/saying/``); None where nothing is known."""
+    """The file that says how a language speaks signs and abbreviations (``configs/saying/``); None without
+    one.
+
+    Raises ConfigError where it cannot be read.
+    """
     path = _config_folder("saying") / f"{language}.yaml"
     try:
         return path.read_text(encoding="utf-8")
@@ -440,5 +485,5 @@ def saying_text(language: str) -> str | None:
 
 
 def manifest_path() -> Path:
-    """The weights manifest, ``models/manifest.yaml``."""
+    """The path of the weights manifest, ``models/manifest.yaml``."""
     return data_file("models/manifest.yaml")

@@ -1,9 +1,9 @@
-"""The work folder: what has been done for one film, readable by people, safe against being killed.
+"""The work folder: the results of each step for one film, readable by people, safe when a run is killed.
 
-Whole files are replaced by a temporary file and a rename; records that come one by one are lines of
-a ``.jsonl`` file, each on the disk before the next begins. Every record carries a key, the hash of
-all that changes it, so that a second run goes on where the first stopped and redoes only what a
-change makes stale. Records hold no clock times; ``log.txt`` does.
+Whole files are replaced by a temporary file and a rename. Records that come one by one are lines of a
+``.jsonl`` file, each on the disk before the next begins. Every record carries a key, the hash of all that
+changes it: a second run goes on where the first stopped, and redoes only what a change makes stale. Records
+hold no clock times, so that equal runs write equal files; ``log.txt`` does.
 """
 
 from __future__ import annotations
@@ -43,34 +43,35 @@ from shotad.core.redaction import without_sent_secrets
 Result = TypeVar("Result")
 
 SETTINGS = "settings.json"
-"""The record of what a run was asked to do, which also says which format the folder has."""
+"""The record of a run's settings, which also holds the format of the folder."""
 
 FORMAT = 3
-"""The format of a work folder. Raise it when a record changes so that those made before cannot be read any
-more; a folder of another format is refused (see `check_format`)."""
+"""The format of a work folder. Raise it when a record changes so that older ones cannot be read any more; a
+folder of another format is refused (see `check_format`)."""
 
 _LOCK = ".lock"
 _LOCKS = frozenset({_LOCK, ".track.lock"})
 
-_OTHER_FILES = re.compile(
+_NAMES_OF_OTHER_FILES = re.compile(
     r"log\.txt|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|worksheet\.html|screen\.json"
     r"|material\.json|done\.json|missing\.json|lint-accepted\.txt|frames\.(?:pack|index)|\.(?:\w+\.)?lock"
     r"|\.review\.address|.+\.ad\.(?:vtt|srt|csv|dapt\.xml)"
 )
-"""Names of our files that are no records with a shape."""
+"""Names of our files that are not records with a shape (`shape_of`)."""
 
-_FOLDERS = re.compile(r"worksheet|review|voice(?:\.[\w-]+)?")
+_NAMES_OF_FOLDERS = re.compile(r"worksheet|review|voice(?:\.[\w-]+)?")
 """Names of our folders."""
 
-_LONGEST_STEM = 200
-"""Bytes of a film's name that names of files take over: 255 are what most disks take for a whole name."""
+_MAX_STEM_BYTES = 200
+"""Bytes of a film's name that go into names of files: most disks take 255 for a whole name, and an ending
+follows."""
 
 
 def key_of(*parts: Any) -> str:
     """Hash of JSON values: 16 hex digits, the same for the same values on every machine.
 
-    The first part of a record's key is the step that made it and the version of its code: ``shots/3``. Who
-    changes what a step finds for the same input raises the number, and its records are made again.
+    The first part of a record's key is the step that made it and the version of its code: ``shots/3``. Raise
+    the number when the step returns something else for the same input; its records are then made again.
     """
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=plain)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -79,36 +80,44 @@ def key_of(*parts: Any) -> str:
 def work_folder_of(film: str | os.PathLike[str]) -> Path:
     """The folder beside the film: ``movie.mp4 → movie.shotad``."""
     path = Path(film)
-    return path.with_name(f"{_cut(path.name) if path.is_dir() else stem_of(path.name)}.shotad")
+    # The name of a folder of frames has no ending: "scene.01" is a whole name.
+    stem = _cut(path.name) if path.is_dir() else stem_of(path.name)
+    return path.with_name(f"{stem}.shotad")
 
 
 def stem_of(name: str) -> str:
-    """What files made for a film called ``name`` begin with: its name without the ending, cut at 200 bytes,
-    so that there is room for what comes after."""
+    """The beginning of names of files made for a film called ``name``: its name without the ending, cut at
+    200 bytes."""
     return _cut(Path(name).stem or name)
 
 
 def _cut(name: str) -> str:
+    """The name, cut at `_MAX_STEM_BYTES` and between two characters."""
     data = os.fsencode(name)
-    return name if len(data) <= _LONGEST_STEM else data[:_LONGEST_STEM].decode(errors="ignore").rstrip()
+    if len(data) <= _MAX_STEM_BYTES:
+        return name
+    return data[:_MAX_STEM_BYTES].decode(errors="ignore").rstrip()
 
 
 def refuse_special_records(folder: Path) -> None:
-    """Raise WorkFolderError where a link, a pipe or a device in ``folder`` has the name of one of our files,
-    or anything but a folder that of one of our folders."""
+    """Check that our files in ``folder`` are plain files, and our folders are folders.
+
+    Raises WorkFolderError for a link, a pipe or a device in the place of one: a folder that came from
+    somebody else must not lead us elsewhere.
+    """
     with explained(folder, "cannot be read"):
         names = sorted(os.listdir(folder))
     for name in names:
-        if _FOLDERS.fullmatch(name):
+        if _NAMES_OF_FOLDERS.fullmatch(name):
             inner_folder(folder, name)
-        elif _OTHER_FILES.fullmatch(name) or shape_of(name) is not None:
+        elif _NAMES_OF_OTHER_FILES.fullmatch(name) or shape_of(name) is not None:
             refuse_special(folder / name)
 
 
 def check_format(folder: Path) -> None:
-    """Raise WorkFolderError where another version of shotad wrote ``folder``, in another format.
+    """Raise WorkFolderError where ``folder`` has another format, written by another version of shotad.
 
-    Settings that are missing or cannot be read say nothing of it: `read_settings` judges those.
+    Settings that are missing or damaged are not an error here: `read_settings` reports those.
     """
     try:
         settings = parse_json(read_file(folder / SETTINGS))
@@ -132,22 +141,24 @@ def check_format(folder: Path) -> None:
 
 
 class WorkFolder:
-    """An open work folder, held by one process at a time.
+    """A work folder, open in a ``with`` block, for one process at a time.
 
-    ``force``: no record that is in it is used again. Entering it raises WorkFolderError for a folder of
-    another format, unless ``force`` is set, and InUse while another process holds it.
+    ``force``: records of earlier runs are not used. Entering it makes the folder where it is missing. It
+    raises WorkFolderError for a folder of another format, unless ``force`` is set, and InUse while another
+    process has it open.
     """
 
     def __init__(self, path: Path, *, force: bool = False) -> None:
         self.path = path
         self._force = force
-        self._fresh: set[str] = set()
+        self._made_by_this_run: set[str] = set()
+        """Names of records that this run has asked for: with ``force`` they are used from then on."""
         self._open = ExitStack()
         self._is_new = False
 
     @property
     def is_outdated(self) -> bool:
-        """Whether another version of shotad wrote it: only what people did is read of it."""
+        """Whether it has another format: then only the edits of people are read from it."""
         try:
             check_format(self.path)
         except WorkFolderError:
@@ -174,11 +185,12 @@ class WorkFolder:
             raise InUse(
                 f"The work folder {self.path} is in use by another shotad.", "Wait until that is done."
             ) from None
-        with ExitStack() as opened:
-            opened.callback(lock.release)
-            opened.enter_context(held_folder(self.path))
+        with ExitStack() as resources:
+            resources.callback(lock.release)
+            resources.enter_context(held_folder(self.path))
+            # Only with the lock: without it another run may be writing these files.
             self._sweep()
-            self._open = opened.pop_all()
+            self._open = resources.pop_all()
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -187,7 +199,7 @@ class WorkFolder:
         self._open.__exit__(*error)
 
     def _remove_empty(self) -> None:
-        """Remove a folder that was made for a run which was refused before it wrote anything."""
+        """Remove the folder if it holds nothing but locks: the run was refused before it wrote anything."""
         with suppress(OSError):
             if {*os.listdir(self.path)} <= _LOCKS:
                 self._open.close()
@@ -196,17 +208,25 @@ class WorkFolder:
                 self.path.rmdir()
 
     def _sweep(self) -> None:
-        """Remove temporary files and folders that a killed run has left, here and up to two folders deeper.
+        """Remove temporary files and folders of killed runs, here and up to two folders deeper.
 
-        Those of living processes stay: a page that is open writes beside a run, without holding the folder.
+        Those of living processes stay: the review page writes beside a run, without the lock of the folder.
         """
-        for pattern in (".tmp-*", "*/.tmp-*", "*/*/.tmp-*", ".*.part.*"):
+        drafts = ".*.part.*"
+        for pattern in (".tmp-*", "*/.tmp-*", "*/*/.tmp-*", drafts):
             for leftover in self.path.glob(pattern):
-                above = leftover.relative_to(self.path).parents
-                if any((self.path / one).is_symlink() for one in above if one.name):
-                    continue  # another's folder, only linked here
-                if pattern != ".*.part.*" or DRAFT.fullmatch(leftover.name):
+                # A linked folder belongs to somebody else.
+                if self._is_behind_link(leftover):
+                    continue
+                if pattern != drafts or DRAFT.fullmatch(leftover.name):
                     sweep(leftover)
+
+    def _is_behind_link(self, path: Path) -> bool:
+        """Whether a folder between this one and ``path`` is a link."""
+        for parent in path.relative_to(self.path).parents:
+            if parent.name and (self.path / parent).is_symlink():
+                return True
+        return False
 
     def cached(
         self,
@@ -219,8 +239,9 @@ class WorkFolder:
     ) -> Result:
         """The result of a step, made by ``make`` unless ``NAME.json`` holds it under the same key.
 
-        ``write`` gives the content of the record, ``read`` the result that a record holds. A fresh result is
-        read back too, so that a fresh and a resumed run see the same values.
+        ``write`` returns the content of the record of a result, ``read`` the result of a record. A new result
+        is read back too, so that a new and a resumed run see the same values. Raises as `read_record`, and
+        what ``make`` raises.
         """
         record = self.known(name, key)
         if record is None:
@@ -233,25 +254,28 @@ class WorkFolder:
         return read(record)
 
     def known(self, name: str, key: str) -> dict[str, Any] | None:
-        """What ``NAME.json`` holds, if it has this key and the run was not told to redo everything."""
+        """The content of ``NAME.json``; None where it is missing, has another key, or has to be redone
+        (``force``)."""
         is_forced = self._is_forced(name)
-        self._fresh.add(name)
+        self._made_by_this_run.add(name)
         if is_forced or self._is_stale(name, key):
             return None
         return self.read_json(f"{name}.json")
 
     def _is_stale(self, name: str, key: str) -> bool:
-        """Whether ``NAME.json`` has another key: it is made again, whatever shape it has by now."""
+        """Whether ``NAME.json`` has another key. Then it is made again, so its shape does not matter."""
         try:
             return bool(parse_json(read_file(self.path / f"{name}.json"))["key"] != key)
         except (FileNotFoundError, ValueError, KeyError, TypeError):
-            return False  # reading it says what is wrong
+            return False  # missing or damaged: `read_record` says so
 
     def log_of_records(self, name: str, *, durable: bool = True) -> RecordLog:
-        """The records of ``NAME.jsonl``; empty where the run was told to redo everything, but for those that
-        it has added itself since it asked first. ``durable`` as of `RecordLog`."""
+        """The records of ``NAME.jsonl``. ``durable`` as in `RecordLog`.
+
+        With ``force`` the log is empty the first time, and holds the records of this run afterwards.
+        """
         log = RecordLog(self.path / f"{name}.jsonl", discard=self._is_forced(name), durable=durable)
-        self._fresh.add(name)
+        self._made_by_this_run.add(name)
         if log.damaged:
             self.note(f"{name}.jsonl: {log.damaged} damaged records left out")
         return log
@@ -275,14 +299,17 @@ class WorkFolder:
         append(self.path / "log.txt", line.encode("utf-8", "backslashreplace"))
 
     def _is_forced(self, name: str) -> bool:
-        return self._force and name not in self._fresh
+        """Whether records of this name have to be made again, for they are of an earlier run."""
+        return self._force and name not in self._made_by_this_run
 
 
 class RecordLog:
-    """Records that come one by one, found again by key. Lines that are damaged or half written are left out.
+    """A ``.jsonl`` file of records, read by key and added to. Lines that are damaged or half written are
+    skipped.
 
-    What is not of this run and yet worth keeping lies aside, in ``NAME.aside.jsonl``. May be called by
-    several threads. ``durable``: each record is on the disk before the next begins.
+    Records that no run uses now but that are worth keeping stand in ``NAME.aside.jsonl``. May be called by
+    several threads. ``discard``: the records of both files are removed first. ``durable``: each record is on
+    the disk before the next begins.
     """
 
     def __init__(self, path: Path, *, discard: bool = False, durable: bool = True) -> None:
@@ -290,7 +317,8 @@ class RecordLog:
         self._durable, self._lock = durable, threading.Lock()
         self._records: dict[str, dict[str, Any]] = {}
         self.damaged = 0
-        """How many lines were left out."""
+        """How many lines were skipped."""
+        # The file itself last: of two records with the same key its own counts.
         for file in (self._aside, self._path):
             if discard:
                 file.unlink(missing_ok=True)
@@ -299,6 +327,7 @@ class RecordLog:
                 raw = read_file(file)
             except FileNotFoundError:
                 continue
+            # A run that was killed while it wrote leaves a last line without its end.
             whole, newline, rest = raw.rpartition(b"\n")
             for line in whole.splitlines():
                 record = whole_record(file.name, line)
@@ -314,26 +343,28 @@ class RecordLog:
         return self._records.get(key)
 
     def record(self, key: str) -> dict[str, Any]:
-        """The record with this key, which must be there."""
+        """The record with this key. Raises KeyError where there is none."""
         return self._records[key]
 
     def records(self) -> tuple[dict[str, Any], ...]:
-        """All records, those written last at the end."""
+        """All records, in the order in which their keys were first written."""
         return tuple(self._records.values())
 
     def add(self, key: str, record: Json) -> dict[str, Any]:
-        """Write the record out, at once; it is returned as it reads back.
+        """Write a record at once. Returns it as it reads back.
 
-        Raises WorkFolderError; nothing of the record is left then: a later one has its line to itself.
+        Raises WorkFolderError; then no part of the record is left in the file.
         """
         return self.add_all({key: record})[0]
 
     def add_all(self, records: Mapping[str, Json]) -> list[dict[str, Any]]:
-        """Write records of one answer out in one piece, by their keys; they are returned as they read back.
+        """Write records, given by their keys, in one piece. Returns them as they read back.
 
-        A run that is killed has all of them or none, so that it asks the same again. Raises as `add`.
+        A run that is killed has written all of them or none. Raises as `add`.
         """
-        lines = {key: without_sent_secrets(_line({"key": key, **record})) for key, record in records.items()}
+        lines = {
+            key: without_sent_secrets(_json_line({"key": key, **record})) for key, record in records.items()
+        }
         written = {key: json.loads(line) for key, line in lines.items()}
         with self._lock:
             append(self._path, "".join(lines.values()).encode(), durable=self._durable)
@@ -347,24 +378,30 @@ class RecordLog:
         self._records[key] = record
 
     def keep(self, keys: Iterable[str], spare: Callable[[Json], object] = lambda _: None) -> None:
-        """Rewrite the file with just these records, in this order; stale ones go.
+        """Rewrite the file with just the records of ``keys``, in this order. Keys without a record are
+        skipped.
 
-        ``spare`` names what others are kept for, aside: of those with the same name the last. None: it goes.
+        ``spare`` returns a name for each other record: of those with the same name the last is kept aside.
+        Those with the name None are dropped.
         """
-        kept = {key: self._records[key] for key in dict.fromkeys(keys) if key in self._records}
-        named = ((spare(record), record) for key, record in self._records.items() if key not in kept)
-        aside = {name: record for name, record in named if name is not None}
+        kept = {key: self._records[key] for key in keys if key in self._records}
+        aside: dict[object, Json] = {}
+        for key, record in self._records.items():
+            name = spare(record) if key not in kept else None
+            if name is not None:
+                aside[name] = record
         if aside or self._aside.exists():
-            write_text(self._aside, "".join(map(_line, aside.values())))
-        write_text(self._path, "".join(map(_line, kept.values())))
+            write_text(self._aside, "".join(map(_json_line, aside.values())))
+        write_text(self._path, "".join(map(_json_line, kept.values())))
 
 
-def _line(record: Json) -> str:
+def _json_line(record: Json) -> str:
+    """The line of a record in a ``.jsonl`` file."""
     return json.dumps(record, ensure_ascii=False, default=plain) + "\n"
 
 
 def plain(value: Any) -> Any:
-    """What JSON has no word for, of settings and numpy, as what it has."""
+    """Settings, numpy arrays and numbers as JSON values. Raises TypeError for other objects."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if hasattr(value, "tolist"):
@@ -372,13 +409,14 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
-_MEND = "Correct it there, or delete the file: shotad describe makes it again."
+_REPAIR_HINT = "Correct it there, or delete the file: shotad describe makes it again."
 
 
-def read_record(path: Path, hint: str = _MEND) -> dict[str, Any] | None:
+def read_record(path: Path, hint: str = _REPAIR_HINT) -> dict[str, Any] | None:
     """The content of a JSON file of a work folder; None where there is no such file.
 
-    Raises WorkFolderError, with the place, where it is damaged: it may hold a person's work.
+    Raises WorkFolderError, with the place of the error and ``hint``, where it is damaged. It is not made
+    again silently: it may hold edits of a person.
     """
     try:
         data = read_file(path)
@@ -386,8 +424,8 @@ def read_record(path: Path, hint: str = _MEND) -> dict[str, Any] | None:
         return None
     try:
         return record_in(path.name, data)
-    except ValueError as trouble:
-        raise WorkFolderError(f"{path} is damaged: {trouble}.", hint) from None
+    except ValueError as error:
+        raise WorkFolderError(f"{path} is damaged: {error}.", hint) from None
 
 
 Json = Mapping[str, Any]

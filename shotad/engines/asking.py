@@ -1,14 +1,14 @@
 """The one way to ask an engine: a plain function asks and waits, and many such functions run side by side.
 
-`AskingPool.ask` blocks until the reply is there. So whoever asks is read from top to bottom, and an engine's
+`AskingPool.ask` blocks until the reply is there. So code that asks reads from top to bottom, and an engine's
 error passes through the function that asked. `AskingPool.map` runs a function for many items in threads and
 gives the results in the order of the items. Only the pool knows memory, batches, how many calls run at once,
 turns between two models, what stops a run, and usage.
 
-Threads that wait for a reply are what makes a batch: their requests go to the engine together. The pool
-therefore knows the threads that may still ask (`_running`). A thread leaves them when it begins to wait, and
-is back among them at the moment its reply is given, not when it wakes up: so batches are the same in every
-run.
+The requests of threads that wait for a reply make a batch: they go to the engine together. The pool
+therefore keeps the set of threads that may still ask (`_running`). A thread is taken out of it when it
+begins to wait, and put back at the moment its reply is set, not when it wakes up: so batches are the same in
+every run.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AFTER_ERROR, AFTER_INTERRUPTION = 60.0, 3.0
-"""Seconds for which calls that are under way are waited for when nothing more is asked: they may have been
-paid for, and a model that is torn down at work can take the program along."""
+"""Seconds to wait for calls under way after the run has stopped: they may have been paid for, and a model
+that is torn down at work can crash the program."""
 
 _POLL = 0.2
-"""Seconds after which a thread that waits for a result looks whether the run has been stopped."""
+"""Seconds between two checks of a waiting thread whether the run has been stopped."""
 
 NO_FRAMES = "no frame of its clip can be decoded"
 """The error of a reply about a clip that cannot be read."""
@@ -54,9 +54,10 @@ NO_FRAMES = "no frame of its clip can be decoded"
 
 @dataclass(frozen=True, slots=True)
 class ClipOnDemand:
-    """A clip that is read only when its question is really put to an engine.
+    """A clip that is read only when its question goes to an engine, not when the reply is in memory.
 
-    ``key`` stands for its pixels: the same key, the same clip. ``read`` gives None where no frame can be had.
+    ``key`` stands for its pixels: the same key, the same clip. ``read`` returns None where no frame can be
+    decoded.
     """
 
     key: str
@@ -83,7 +84,7 @@ class Memory(Protocol):
 
 
 class NoMemory:
-    """Keeps nothing: every question is put."""
+    """Keeps nothing: every question goes to the engine."""
 
     def get(self, key: str) -> Reply | None:
         return None
@@ -96,14 +97,20 @@ class NoMemory:
 
 
 ANSWERS = "answers"
-"""Of ``answers.jsonl`` in the work folder: every question that an engine was asked, with its reply."""
+"""The name of ``answers.jsonl`` in the work folder: every question to an engine, with its reply."""
 
 
-def _place(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Where an answer stands in the log: by slot, the stages in turn, first questions before later ones."""
-    prompt = record.get("prompt", ())
-    parts = (record.get("slot"), record.get("purpose"), record.get("stage"), f"{len(prompt):03}")
-    return *map(str, parts), str(record["key"])
+def _sort_key(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """By what answers are sorted in the log: slot, purpose, stage, first questions before repeats, key."""
+    # A question that is asked again carries the turns before it, so its prompt is longer.
+    turns = len(record.get("prompt", ()))
+    return (
+        str(record.get("slot")),
+        str(record.get("purpose")),
+        str(record.get("stage")),
+        f"{turns:03}",
+        str(record["key"]),
+    )
 
 
 DESCRIPTION = "description"
@@ -111,11 +118,11 @@ DESCRIPTION = "description"
 
 
 class AnswerLog:
-    """Replies in a log of records, a line each, with the question as people read it.
+    """A `Memory` in a log of records: one line per reply, with its question in readable form.
 
-    ``purpose`` says what the questions are for (``description``, ``translate.de``): those of several purposes
-    share the log, and `tidy` drops replies of its own alone. ``anew``: replies of earlier runs are not used;
-    they stay until a new one takes their place.
+    ``purpose`` says what the questions are for (``description``, ``translate.de``): several purposes share
+    the log, and `tidy` drops only replies of its own. ``anew``: replies of earlier runs are not used; they
+    stay until a new one replaces them.
     """
 
     def __init__(self, log: RecordLog, purpose: str = DESCRIPTION, *, anew: bool = False) -> None:
@@ -133,7 +140,7 @@ class AnswerLog:
         try:
             reply = reply_of(record)
         except (KeyError, TypeError, ValueError):
-            return None  # a person has changed it
+            return None  # a person has edited the record
         self._used[key] = None
         return reply
 
@@ -146,35 +153,35 @@ class AnswerLog:
         for key in keys:
             record = self._log.get(key)
             if record is not None and not record.get("again"):
-                # It stays for people to read.
+                # Marked instead of deleted: people may want to read it.
                 self._log.add(key, {**record, "again": True})
 
     def _is_wanted(self, record: Mapping[str, Any]) -> bool:
         return record["key"] in self._used or record.get("purpose") != self._purpose
 
     def tidy(self) -> None:
-        """Lay aside the replies of this purpose that this run did not use: they may have been paid for, and
-        serve when the settings or the engine of an earlier run are chosen again. Of those to a question of
-        the same slot, engine and seed the last one is kept.
+        """Lay aside the replies of this purpose that this run did not use.
 
-        No other `AnswerLog` may be in use on the same file: what it has added since would be lost.
+        They may have been paid for, and serve when the settings or the engine of an earlier run are chosen
+        again. Of those to a question of the same slot, engine and seed the last one is kept. No other
+        `AnswerLog` may be in use on the same file: what it has added since would be lost.
         """
 
-        def question_of(record: Mapping[str, Any]) -> tuple[str, str, str, int] | None:
+        def aside_name(record: Mapping[str, Any]) -> tuple[str, str, str, int] | None:
             if record.get("error") is not None or record.get("again"):
                 return None
             slot, stage = str(record.get("slot")), str(record.get("stage"))
             return slot, stage, key_of(record.get("maker")), record.get("seed", 0)
 
         kept = [record for record in self._log.records() if self._is_wanted(record)]
-        kept.sort(key=_place)
-        self._log.keep([record["key"] for record in kept], question_of)
+        kept.sort(key=_sort_key)
+        self._log.keep([record["key"] for record in kept], aside_name)
 
 
 def answer_record(
     purpose: str, stage: Stage, request: Request, identity: Identity, reply: Reply
 ) -> dict[str, Any]:
-    """A question and its reply, as they stand in ``answers.jsonl``; `reply_of` reads the reply back."""
+    """The record of a question and its reply in ``answers.jsonl``; `reply_of` reads the reply back."""
     return {
         "purpose": purpose,
         "stage": stage,
@@ -187,7 +194,7 @@ def answer_record(
 
 
 def reply_record(reply: Reply) -> dict[str, Any]:
-    """A reply as it stands in a record; see `reply_of`."""
+    """The fields of a record that hold a reply; `reply_of` reads them back."""
     record: dict[str, Any] = {
         "raw": reply.text,
         "finish": reply.finish,
@@ -220,34 +227,30 @@ def reply_of(record: Mapping[str, Any]) -> Reply:
 
 
 def prompt_record(messages: Iterable[Message]) -> list[dict[str, str]]:
-    """The exact prompt, as it is kept in a record."""
+    """Role and text of each message: the exact prompt, as a record keeps it."""
     return [{"role": message.role, "text": message.text} for message in messages]
 
 
 def identity_record(identity: Identity) -> dict[str, str]:
-    """Who answered, as it is kept in a record."""
+    """Engine, model and revision, as a record keeps them."""
     return {"engine": identity.engine, "model": identity.model, "revision": identity.revision}
 
 
 def answer_key(request: Request, identity: Identity, clip_key: str = "") -> str:
     """The key of a reply: a hash of all that can change it. ``clip_key`` stands for the pixels."""
     scene = request.scene
-    shown = None
+    scene_values = None
     if scene is not None:
-        shown = [
-            scene.slot.start,
-            scene.slot.end,
-            scene.credits,
-            [[speech.interval.start, speech.interval.end] for speech in scene.speech],
-            [[s.shot.index, s.role, s.clipped.start, s.clipped.end] for s in scene.context],
-        ]
+        speech_times = [[speech.interval.start, speech.interval.end] for speech in scene.speech]
+        shots = [[s.shot.index, s.role, s.clipped.start, s.clipped.end] for s in scene.context]
+        scene_values = [scene.slot.start, scene.slot.end, scene.credits, speech_times, shots]
     return key_of(
         "ask/1",
         request.slot_id,
         identity_record(identity),
         prompt_record(request.messages),
         clip_key,
-        shown,
+        scene_values,
         request.budget,
         list(request.history),
         request.sampling.model_dump(),
@@ -260,7 +263,7 @@ def answer_key(request: Request, identity: Identity, clip_key: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class StageUsage:
-    """What one engine was asked in this run: calls, and their tokens. Replies from memory are not counted."""
+    """Calls to one engine in this run, and their tokens. Replies from memory are not counted."""
 
     calls: int = 0
     tokens: Usage = field(default_factory=Usage)
@@ -269,71 +272,73 @@ class StageUsage:
         return StageUsage(self.calls + other.calls, self.tokens + other.tokens)
 
 
-class RunStopped(Exception):  # noqa: N818  it is no error of whoever gets it
+class RunStopped(Exception):  # noqa: N818  not an error of the thread that gets it
     """Raised in the threads of `AskingPool.map` when the run has been stopped: nothing more is asked."""
 
 
 Order = tuple[int, int, int]
-"""Whose questions go first: those nearest to what is wanted."""
+"""Rank of a question, the smallest first: the map (the latest first), the item in it, 0."""
 
-_OF_CALLER: Order = (-1_000_000, 0, 0)
+_CALLER_ORDER: Order = (-1_000_000, 0, 0)
+"""The caller of the pool goes before all threads of maps: it works on the results in order."""
 
 
 @dataclass(eq=False, slots=True)
-class _Thread:
-    """A thread that asks: the place of the item it works on, and in which `map` that is (0: in none)."""
+class _AskingThread:
+    """A thread that may ask: the rank of its questions, and the number of its `map` (0: the caller's
+    thread)."""
 
-    order: Order = _OF_CALLER
+    order: Order = _CALLER_ORDER
     map_number: int = 0
 
 
 @dataclass(eq=False, slots=True)
-class _Awaited:
-    """A value that one thread waits for."""
+class _Future:
+    """A value or an error that one thread waits for; ``waiter`` is that thread, once it waits."""
 
-    is_given: threading.Event = field(default_factory=threading.Event)
-    waiter: _Thread | None = None
+    ready: threading.Event = field(default_factory=threading.Event)
+    waiter: _AskingThread | None = None
     value: Any = None
     error: BaseException | None = None
 
 
 @dataclass(eq=False, slots=True)
-class _Ticket:
-    """A question in the queue, and all who wait for its reply."""
+class _Question:
+    """A question in the queue, and one future for each thread that asked it."""
 
     key: str
     request: Request
     order: Order
-    awaited: list[_Awaited]
+    futures: list[_Future]
 
 
 @dataclass(eq=False, slots=True)
 class _Lane:
-    """The calls of an engine, or of two that share their threads: at most ``most`` at once."""
+    """The threads that call one engine, or two that share them: at most ``limit`` calls at once."""
 
-    most: int
-    queue: SimpleQueue[tuple[_Stage, list[_Ticket]] | None] = field(default_factory=SimpleQueue)
+    limit: int
+    calls: SimpleQueue[tuple[_StageQueue, list[_Question]] | None] = field(default_factory=SimpleQueue)
     threads: list[threading.Thread] = field(default_factory=list)
-    open_calls: int = 0
+    calls_under_way: int = 0
 
 
 @dataclass(eq=False, slots=True)
-class _Stage:
-    """One engine, the questions that wait for it, and how many of their clips may be in memory."""
+class _StageQueue:
+    """One engine, the questions that wait for it, and a limit of clips in memory for them."""
 
     name: Stage
     engine: Engine
     lane: _Lane
-    clip_places: _Turnstile
-    waiting: list[_Ticket] = field(default_factory=list)
+    clip_readers: _OrderedSemaphore
+    waiting: list[_Question] = field(default_factory=list)
     usage: StageUsage = field(default_factory=StageUsage)
 
-    def put(self, ticket: _Ticket) -> None:
-        """Let a question wait behind those that go first."""
-        place = len(self.waiting)
-        while place and self.waiting[place - 1].order > ticket.order:
-            place -= 1
-        self.waiting.insert(place, ticket)
+    def put(self, question: _Question) -> None:
+        """Insert a question by its order, behind those of the same order."""
+        index = len(self.waiting)
+        while index and self.waiting[index - 1].order > question.order:
+            index -= 1
+        self.waiting.insert(index, question)
 
 
 _END = object()
@@ -345,7 +350,7 @@ class AskingPool:
 
     ``engines`` are those of the stages that ask. ``shared``: all are one server, which takes no more calls at
     once for that. ``take_turns``: they are models of this machine that may not fit into memory together; one
-    goes on as long as anybody may ask it.
+    stays loaded as long as any thread may ask it.
 
     Where an engine, a function or the user stops the run, nothing more is asked. Calls that are under way
     have `AFTER_ERROR` seconds to end (`AFTER_INTERRUPTION` after Ctrl-C); their replies are kept. Then the
@@ -364,23 +369,24 @@ class AskingPool:
         self._take_turns = take_turns
         self._lock = threading.RLock()
         self._local = threading.local()
-        self._local.thread = caller = _Thread()
-        self._running: set[_Thread] = {caller}
-        self._maps: list[_Map] = []
-        self._pending: dict[str, _Ticket] = {}
-        self._reading = _Turnstile(self, 1)
+        self._local.thread = caller = _AskingThread()
+        self._running: set[_AskingThread] = {caller}
+        self._map_runs: list[_MapRun] = []
+        self._questions: dict[str, _Question] = {}
+        self._clip_reading = _OrderedSemaphore(self, 1)
         self._stopped: BaseException | None = None
-        self._until = 0.0
+        self._deadline = 0.0
+        """Until when calls under way are waited for after a stop, by the monotonic clock; 0 before a stop."""
         self._is_closed = False
         self._map_threads: list[threading.Thread] = []
-        flights = {name: engine.abilities.in_flight for name, engine in engines.items()}
-        one_lane = _Lane(1 if take_turns else min(flights.values()))
-        self._stages: dict[Stage, _Stage] = {}
+        limits = {name: engine.abilities.in_flight for name, engine in engines.items()}
+        shared_lane = _Lane(1 if take_turns else min(limits.values()))
+        self._queues: dict[Stage, _StageQueue] = {}
         for name, engine in engines.items():
-            lane = one_lane if shared or take_turns else _Lane(flights[name])
-            places = _Turnstile(self, workers_of(engine))
-            self._stages[name] = _Stage(name, engine, lane, places)
-        self._speaking = next(iter(self._stages))
+            lane = shared_lane if shared or take_turns else _Lane(limits[name])
+            clip_readers = _OrderedSemaphore(self, workers_of(engine))
+            self._queues[name] = _StageQueue(name, engine, lane, clip_readers)
+        self._active_stage = next(iter(self._queues))
 
     def __enter__(self) -> Self:
         return self
@@ -388,45 +394,48 @@ class AskingPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait for calls that are under way, as long as is due."""
-        if error is not None or self._has_open_calls():
+        """Stop where calls are under way, wait for them until the deadline, and end all threads."""
+        if error is not None or self._has_calls_under_way():
             self.stop(error or RunStopped())
-        while self._has_open_calls() and time.monotonic() < self._until:
+        while self._has_calls_under_way() and time.monotonic() < self._deadline:
             time.sleep(0.01)
         with self._lock:
             self._stopped = self._stopped or RunStopped()
-        # Whoever reads the film is waited for: it is closed next.
+        # The caller closes the film next, and these threads may be reading it.
         for thread in self._map_threads:
             thread.join()
-        for running in self._maps:
-            running.close()
+        for map_run in self._map_runs:
+            map_run.close()
         self._is_closed = True
-        for lane in {id(stage.lane): stage.lane for stage in self._stages.values()}.values():
+        # Two stages may share a lane; each lane is ended once.
+        lanes = {id(queue.lane): queue.lane for queue in self._queues.values()}
+        for lane in lanes.values():
             for _ in lane.threads:
-                lane.queue.put(None)
-            if not lane.open_calls:
+                lane.calls.put(None)
+            # A call that did not end in time is left alone: its thread is a daemon.
+            if not lane.calls_under_way:
                 for thread in lane.threads:
                     thread.join()
 
     def workers(self, stage: Stage) -> int:
         """How many threads keep the engine of a stage busy; see `workers_of`."""
-        return workers_of(self._stages[stage].engine)
+        return workers_of(self._queues[stage].engine)
 
     @property
     def usage(self) -> dict[Stage, StageUsage]:
-        """What the engine of each stage was asked in this run."""
+        """Calls and tokens of each stage in this run."""
         with self._lock:
-            return {name: stage.usage for name, stage in self._stages.items()}
+            return {name: queue.usage for name, queue in self._queues.items()}
 
     def engine(self, stage: Stage) -> Engine:
         """The engine of a stage."""
-        return self._stages[stage].engine
+        return self._queues[stage].engine
 
     def ask(self, stage: Stage, request: Request, clip: ClipOnDemand | None = None) -> Reply:
-        """The reply to one question. Blocks; the same question is never put twice.
+        """The reply to one question. Blocks; the same question goes to the engine only once.
 
         ``clip`` is what the question is about, for the turn of the request that is marked with it. Raises
-        what the engine raises to stop the run.
+        what the engine raises to stop the run, and RunStopped in a thread of `map` after a stop.
         """
         return self.ask_together(stage, [request], clip)[0]
 
@@ -434,74 +443,78 @@ class AskingPool:
         self, stage: Stage, requests: Sequence[Request], clip: ClipOnDemand | None = None
     ) -> list[Reply]:
         """The replies to several questions, which may go to the engine in one call."""
-        asked = self._stages[stage]
-        identity = asked.engine.identity
+        queue = self._queues[stage]
+        identity = queue.engine.identity
         clip_key = clip.key if clip is not None else ""
-        replies: list[Reply | _Awaited] = []
         keys = [answer_key(request, identity, clip_key) for request in requests]
-        known_replies = [self._memory.get(key) for key in keys]
-        if clip is not None and None in known_replies:
-            return self._ask_about_clip(asked, requests, keys, known_replies, clip)
-        for request, key, reply in zip(requests, keys, known_replies, strict=True):
-            replies.append(self._enqueue(asked, request, key) if reply is None else reply)
-        return self._replies(replies)
+        remembered = [self._memory.get(key) for key in keys]
+        if clip is not None and None in remembered:
+            return self._ask_about_clip(queue, requests, keys, remembered, clip)
+        replies: list[Reply | _Future] = []
+        for request, key, reply in zip(requests, keys, remembered, strict=True):
+            replies.append(self._enqueue(queue, request, key) if reply is None else reply)
+        return self._wait_for_replies(replies)
 
     def forget(self, stage: Stage, requests: Iterable[Request], clip: ClipOnDemand | None = None) -> None:
-        """Let a later run put these questions again: nothing that can be used came of them. This run does
-        not."""
-        identity = self._stages[stage].engine.identity
+        """Let a later run ask these questions again: their replies could not be used. This run does not."""
+        identity = self._queues[stage].engine.identity
         clip_key = clip.key if clip is not None else ""
         self._memory.forget([answer_key(request, identity, clip_key) for request in requests])
 
     def _ask_about_clip(
         self,
-        asked: _Stage,
+        queue: _StageQueue,
         requests: Sequence[Request],
         keys: Sequence[str],
-        known_replies: Sequence[Reply | None],
+        remembered: Sequence[Reply | None],
         clip: ClipOnDemand,
     ) -> list[Reply]:
-        # No more clips are read than the engine needs to stay busy, and one at a time: the film is one.
-        with asked.clip_places:
-            with self._reading:
+        """The replies, those ``remembered`` as they are; the others after reading the clip."""
+        # No more clips are in memory than keep the engine busy, and they are read one at a time: there is one
+        # decoder of the film.
+        with queue.clip_readers:
+            with self._clip_reading:
                 self._raise_if_stopped()
                 with span("frames"):
                     pixels = clip.read()
-            replies: list[Reply | _Awaited] = []
-            for request, key, reply in zip(requests, keys, known_replies, strict=True):
+            replies: list[Reply | _Future] = []
+            for request, key, reply in zip(requests, keys, remembered, strict=True):
                 if reply is not None:
                     replies.append(reply)
                 elif pixels is None:
                     replies.append(Reply("", "error", error=NO_FRAMES))
                 else:
-                    replies.append(self._enqueue(asked, replace(request, clip=pixels), key))
+                    replies.append(self._enqueue(queue, replace(request, clip=pixels), key))
+            # The question holds the clip now, and lets it go once it is answered.
             del pixels
-            return self._replies(replies)
+            return self._wait_for_replies(replies)
 
-    def _enqueue(self, asked: _Stage, request: Request, key: str) -> Reply | _Awaited:
-        """Put a question into the queue of its engine; who asks the same meanwhile gets the same reply."""
-        awaited = _Awaited()
+    def _enqueue(self, queue: _StageQueue, request: Request, key: str) -> Reply | _Future:
+        """Put a question into the queue of its engine; threads that ask the same meanwhile share its
+        reply."""
+        future = _Future()
         with self._lock:
             self._raise_if_stopped()
-            known = self._memory.get(key)  # the same question may have been answered since
-            if known is not None:
-                return known
-            order = self._thread().order
-            ticket = self._pending.get(key)
-            if ticket is None:
-                ticket = self._pending[key] = _Ticket(key, request, order, [awaited])
-                asked.put(ticket)
-                return awaited
-            ticket.awaited.append(awaited)
-            if order < ticket.order and ticket in asked.waiting:
-                # Its place follows from who asks, not from which of them came first.
-                asked.waiting.remove(ticket)
-                ticket.order = order
-                asked.put(ticket)
-        return awaited
+            reply = self._memory.get(key)  # the same question may have been answered since
+            if reply is not None:
+                return reply
+            order = self._calling_thread().order
+            question = self._questions.get(key)
+            if question is None:
+                question = self._questions[key] = _Question(key, request, order, [future])
+                queue.put(question)
+                return future
+            question.futures.append(future)
+            if order < question.order and question in queue.waiting:
+                # The smallest order of all who ask counts, not that of whoever came first: it would differ
+                # from run to run.
+                queue.waiting.remove(question)
+                question.order = order
+                queue.put(question)
+        return future
 
-    def _replies(self, replies: Sequence[Reply | _Awaited]) -> list[Reply]:
-        return [cast(Reply, self._wait(r)) if isinstance(r, _Awaited) else r for r in replies]
+    def _wait_for_replies(self, replies: Sequence[Reply | _Future]) -> list[Reply]:
+        return [cast(Reply, self._wait(r)) if isinstance(r, _Future) else r for r in replies]
 
     def map(
         self,
@@ -518,158 +531,176 @@ class AskingPool:
         ``function`` fails, the run stops at once.
         """
         with self._lock:
-            running = _Map(self, function, iter(items), len(self._maps) + 1, advance)
-            self._maps.append(running)
+            map_run = _MapRun(self, function, iter(items), len(self._map_runs) + 1, advance)
+            self._map_runs.append(map_run)
             for _ in range(workers):
-                state = _Thread(map_number=running.number)
-                self._running.add(state)
-                thread = threading.Thread(target=running.work, args=(state,), name="one item", daemon=True)
+                asking_thread = _AskingThread(map_number=map_run.number)
+                # Counted before it starts: else a batch might go out without its question.
+                self._running.add(asking_thread)
+                thread = threading.Thread(
+                    target=map_run.work, args=(asking_thread,), name="one item", daemon=True
+                )
                 self._map_threads.append(thread)
                 thread.start()
-        return self._results(running)
+        return self._results(map_run)
 
-    def _results(self, running: _Map) -> Iterator[Any]:
+    def _results(self, map_run: _MapRun) -> Iterator[Any]:
         number = 0
-        while (result := self._wait(running.result(number))) is not _END:
-            running.forget(number)
+        while (result := self._wait(map_run.result(number))) is not _END:
+            map_run.forget(number)
             yield result
             number += 1
 
     def stop(self, error: BaseException) -> None:
-        """Ask nothing more; who waits in the queue gets `RunStopped`."""
+        """Ask nothing more; threads whose question still waits in a queue get `RunStopped`."""
         with self._lock:
             if self._stopped is None or isinstance(self._stopped, RunStopped):
                 self._stopped = error
             patience = AFTER_ERROR if isinstance(error, Exception) else AFTER_INTERRUPTION
-            until = time.monotonic() + patience
-            self._until = min(self._until, until) if self._until else until
-            for stage in self._stages.values():
-                for ticket in stage.waiting:
-                    self._give_all(ticket, error=RunStopped())
-                stage.waiting.clear()
+            deadline = time.monotonic() + patience
+            # Ctrl-C after an error shortens the wait; an error after Ctrl-C does not lengthen it.
+            self._deadline = min(self._deadline, deadline) if self._deadline else deadline
+            for queue in self._queues.values():
+                for question in queue.waiting:
+                    self._answer(question, error=RunStopped())
+                queue.waiting.clear()
 
     # Threads
 
-    def _thread(self) -> _Thread:
-        """The thread that calls."""
-        thread: _Thread = self._local.thread
+    def _calling_thread(self) -> _AskingThread:
+        """What the pool knows of the thread that runs this line."""
+        thread: _AskingThread = self._local.thread
         return thread
 
     def _raise_if_stopped(self) -> None:
+        """Raise RunStopped in a thread of `map`, and what stopped the run in any other."""
         if self._stopped is None:
             return
-        if self._thread().map_number:
+        if self._calling_thread().map_number:
             raise RunStopped from None
         raise self._stopped
 
-    def _wait(self, awaited: _Awaited) -> Any:
-        """The value, as soon as it is given. While a thread waits, others' batches need not wait for it."""
+    def _wait(self, future: _Future) -> Any:
+        """The value of ``future``, as soon as it is set. Raises its error.
+
+        Meanwhile this thread cannot ask, so batches do not wait for it.
+        """
         with self._lock:
-            if not awaited.is_given.is_set():
-                awaited.waiter = self._thread()
-                self._running.discard(awaited.waiter)
+            if not future.ready.is_set():
+                future.waiter = self._calling_thread()
+                self._running.discard(future.waiter)
                 self._call_engines()
-        while not awaited.is_given.wait(_POLL):
-            if self._stopped is not None and not self._comes_in_time():
+        while not future.ready.wait(_POLL):
+            if self._stopped is not None and not self._may_still_answer():
                 self._raise_if_stopped()
-        if isinstance(awaited.error, RunStopped):
-            self._raise_if_stopped()
-        if awaited.error is not None:
-            raise awaited.error
-        return awaited.value
+        if isinstance(future.error, RunStopped):
+            self._raise_if_stopped()  # the caller of the pool is to see why
+        if future.error is not None:
+            raise future.error
+        return future.value
 
-    def _comes_in_time(self) -> bool:
-        """Whether a call is under way that is still waited for after a stop."""
-        return self._has_open_calls() and time.monotonic() < self._until
+    def _may_still_answer(self) -> bool:
+        """Whether a call is under way and, after a stop, its deadline has not passed."""
+        return self._has_calls_under_way() and time.monotonic() < self._deadline
 
-    def _has_open_calls(self) -> bool:
-        return any(stage.lane.open_calls for stage in self._stages.values())
+    def _has_calls_under_way(self) -> bool:
+        return any(queue.lane.calls_under_way for queue in self._queues.values())
 
-    def _give(self, awaited: _Awaited, value: Any = None, error: BaseException | None = None) -> None:
-        """Give a value to whoever waits for it, who is back among those that may ask; the lock is held."""
-        awaited.value, awaited.error = value, error
-        if awaited.waiter is not None:
-            self._running.add(awaited.waiter)
-        awaited.is_given.set()
+    def _resolve(self, future: _Future, value: Any = None, error: BaseException | None = None) -> None:
+        """Set a value or an error; the thread that waits for it may ask again. The lock is held."""
+        future.value, future.error = value, error
+        if future.waiter is not None:
+            self._running.add(future.waiter)
+        future.ready.set()
 
-    def _give_all(
-        self, ticket: _Ticket, reply: Reply | None = None, error: BaseException | None = None
+    def _answer(
+        self, question: _Question, reply: Reply | None = None, error: BaseException | None = None
     ) -> None:
-        del self._pending[ticket.key]
-        for awaited in ticket.awaited:
-            self._give(awaited, reply, error)
+        """Set the reply or the error for all threads that asked the question. The lock is held."""
+        del self._questions[question.key]
+        for future in question.futures:
+            self._resolve(future, reply, error)
 
     # Calls
 
     def _call_engines(self) -> None:
-        """Hand over every call that can be made now, lines before looks; the lock is held."""
-        for stage in reversed(self._stages.values()):
-            while self._may_call(stage):
-                self._speaking = stage.name
-                batch = stage.waiting[: stage.engine.abilities.batch]
-                del stage.waiting[: len(batch)]
-                lane = stage.lane
-                lane.open_calls += 1
-                lane.queue.put((stage, batch))
-                if len(lane.threads) < lane.open_calls:
-                    thread = threading.Thread(target=self._work, args=(lane,), name="asking", daemon=True)
+        """Hand over every call that can be made now, those of later stages first; the lock is held."""
+        # Stage II first: it brings items that are under way to their end.
+        for queue in reversed(self._queues.values()):
+            while self._may_call(queue):
+                self._active_stage = queue.name
+                batch = queue.waiting[: queue.engine.abilities.batch]
+                del queue.waiting[: len(batch)]
+                lane = queue.lane
+                lane.calls_under_way += 1
+                lane.calls.put((queue, batch))
+                if len(lane.threads) < lane.calls_under_way:
+                    thread = threading.Thread(
+                        target=self._make_calls, args=(lane,), name="asking", daemon=True
+                    )
                     lane.threads.append(thread)
                     thread.start()
 
-    def _may_call(self, stage: _Stage) -> bool:
-        if not stage.waiting or self._stopped is not None or stage.lane.open_calls >= stage.lane.most:
+    def _may_call(self, queue: _StageQueue) -> bool:
+        """Whether the next batch of an engine can go out now."""
+        lane = queue.lane
+        if not queue.waiting or self._stopped is not None or lane.calls_under_way >= lane.limit:
             return False
-        # The model that is loaded goes on as long as anybody may ask it: loading takes a minute.
-        speaks_on = stage.lane.open_calls or self._stages[self._speaking].waiting or self._running
-        if self._take_turns and stage.name != self._speaking and speaks_on:
+        # The model that is loaded stays as long as any thread may ask it: loading takes a minute.
+        active_is_needed = lane.calls_under_way or self._queues[self._active_stage].waiting or self._running
+        if self._take_turns and queue.name != self._active_stage and active_is_needed:
             return False
-        batch = stage.engine.abilities.batch
-        if batch == 1 and stage.lane.most > 1:
+        batch_size = queue.engine.abilities.batch
+        if batch_size == 1 and lane.limit > 1:
             return True
-        if len(stage.waiting) < batch:
-            return not self._running  # nobody is left who could fill the batch
-        # Who works on an earlier item may ask before these do: calls are the same in every run.
-        last = stage.waiting[batch - 1].order
-        return all(thread.order > last for thread in self._running if thread.map_number)
+        if len(queue.waiting) < batch_size:
+            return not self._running  # no thread is left that could fill the batch
+        # A thread that works on an earlier item may ask before these: it is waited for, so that calls are the
+        # same in every run.
+        last_order = queue.waiting[batch_size - 1].order
+        return all(thread.order > last_order for thread in self._running if thread.map_number)
 
-    def _work(self, lane: _Lane) -> None:
+    def _make_calls(self, lane: _Lane) -> None:
         """Make one call after the other; in a thread of its own."""
-        while (call := lane.queue.get()) is not None:
-            stage, batch = call
+        while (call := lane.calls.get()) is not None:
+            queue, batch = call
             replies: list[Reply] = []
             error: BaseException | None = None
             try:
-                with span(stage.name):
-                    replies = generate(stage.engine, [ticket.request for ticket in batch])
-                replies = self._remember(stage, batch, replies)
+                with span(queue.name):
+                    replies = generate(queue.engine, [question.request for question in batch])
+                replies = self._remember(queue, batch, replies)
             except BaseException as failure:  # noqa: BLE001  raised again in the threads that asked
                 error = failure
             with self._lock:
-                lane.open_calls -= 1
-                stage.usage += usage_of(replies)
-                for place, ticket in enumerate(batch):
+                lane.calls_under_way -= 1
+                queue.usage += usage_of(replies)
+                for index, question in enumerate(batch):
                     if error is not None:
-                        self._give_all(ticket, error=error)
+                        self._answer(question, error=error)
                     else:
-                        self._give_all(ticket, replies[place])
-                # After an error whoever asked goes first: it stops the run, or asks on.
+                        self._answer(question, replies[index])
+                # After an error the threads that asked decide first: they stop the run, or ask on.
                 if error is None:
                     self._call_engines()
             del call, batch, replies  # with their clips, before the next are read
 
-    def _remember(self, stage: _Stage, batch: Sequence[_Ticket], replies: Sequence[Reply]) -> list[Reply]:
-        """Keep the replies, also after a stop; not where the run has gone on without them."""
+    def _remember(
+        self, queue: _StageQueue, batch: Sequence[_Question], replies: Sequence[Reply]
+    ) -> list[Reply]:
+        """The replies as memory returns them. They are kept after a stop too, but not once the pool is
+        closed: its caller has gone on without them."""
         if self._is_closed:
             return list(replies)
-        identity = stage.engine.identity
+        identity = queue.engine.identity
         return [
-            self._memory.add(ticket.key, stage.name, ticket.request, identity, reply)
-            for ticket, reply in zip(batch, replies, strict=True)
+            self._memory.add(question.key, queue.name, question.request, identity, reply)
+            for question, reply in zip(batch, replies, strict=True)
         ]
 
 
-class _Map:
-    """One `AskingPool.map`: its threads draw items in turn, and put results where the caller finds them."""
+class _MapRun:
+    """One call of `AskingPool.map`: its threads draw items in turn, and set a future for each result."""
 
     def __init__(
         self,
@@ -681,17 +712,18 @@ class _Map:
     ) -> None:
         self.number = number
         self._pool, self._function, self._source, self._advance = pool, function, source, advance
-        self._drawing = _Turnstile(pool, 1)
+        self._drawing = _OrderedSemaphore(pool, 1)
         self._drawn = 0
         self._has_more = True
-        self._results: dict[int, _Awaited] = {}
+        self._results: dict[int, _Future] = {}
 
-    def result(self, number: int) -> _Awaited:
-        """Where the result of an item is given, whether that has been drawn or not."""
+    def result(self, number: int) -> _Future:
+        """The future of the result of an item, whether the item has been drawn or not."""
         with self._pool._lock:
-            return self._results.setdefault(number, _Awaited())
+            return self._results.setdefault(number, _Future())
 
     def forget(self, number: int) -> None:
+        """Drop a result that the caller has taken."""
         with self._pool._lock:
             del self._results[number]
 
@@ -700,7 +732,7 @@ class _Map:
         if isinstance(self._source, Generator):
             self._source.close()
 
-    def work(self, thread: _Thread) -> None:
+    def work(self, thread: _AskingThread) -> None:
         """Draw items and work on them until there are none; in a thread of its own."""
         pool = self._pool
         pool._local.thread = thread
@@ -709,17 +741,17 @@ class _Map:
                 item, result = drawn
                 try:
                     value = self._function(item)
-                except BaseException as error:  # noqa: BLE001  raised again for whoever takes the result
+                except BaseException as error:  # noqa: BLE001  raised again where the result is taken
                     if not isinstance(error, RunStopped):
                         pool.stop(error)
                     with pool._lock:
-                        pool._give(result, error=error)
+                        pool._resolve(result, error=error)
                 else:
                     with pool._lock:
                         if self._advance is not None:
                             self._advance()
-                        pool._give(result, value)
-                del item, drawn, result
+                        pool._resolve(result, value)
+                del item, drawn, result  # an item may be large; it must not stay while the next is drawn
         except RunStopped:
             pass  # it waited for its turn to draw
         finally:
@@ -727,9 +759,9 @@ class _Map:
                 pool._running.discard(thread)
                 pool._call_engines()
 
-    def _draw(self, thread: _Thread) -> tuple[Any, _Awaited] | None:
-        """The next item, and where its result goes; None where there is none, or the run has been stopped."""
-        # A thread that has no item is behind all that have.
+    def _draw(self, thread: _AskingThread) -> tuple[Any, _Future] | None:
+        """The next item, and the future of its result; None where there is none, or after a stop."""
+        # A thread that has no item yet comes after all that have one.
         thread.order = (-self.number, self._drawn + 1_000_000_000, 0)
         with self._drawing:
             if not self._has_more or self._pool._stopped is not None:
@@ -749,77 +781,87 @@ class _Map:
             return item, self.result(number)
 
     def _end(self, error: BaseException | None) -> None:
-        """Say after the last result that it was the last, or why there are no more."""
+        """Set, after the last result, the mark of the end, or the error why there are no more. Only once."""
         if not self._has_more:
             return
         self._has_more = False
         with self._pool._lock:
-            self._pool._give(self.result(self._drawn), None if error else _END, error)
+            self._pool._resolve(self.result(self._drawn), None if error else _END, error)
 
 
-class _Turnstile:
-    """Lets ``places`` threads of a pool through at once, in the order in which they came: a ``with`` block.
+class _OrderedSemaphore:
+    """A semaphore for the threads of a pool: ``limit`` may be in its ``with`` block, first come, first
+    served.
 
-    A thread that waits here may not ask, and batches need not wait for it. It is counted again when it is let
-    through, not when it wakes up.
+    A thread that waits here cannot ask, so batches do not wait for it. It counts again from the moment it
+    gets its turn, not from when it wakes up.
     """
 
-    def __init__(self, pool: AskingPool, places: int) -> None:
-        self._pool, self._free = pool, places
-        self._waiting: deque[_Awaited] = deque()
+    def __init__(self, pool: AskingPool, limit: int) -> None:
+        self._pool, self._free = pool, limit
+        self._waiting: deque[_Future] = deque()
 
     def __enter__(self) -> None:
         with self._pool._lock:
             if self._free:
                 self._free -= 1
                 return
-            awaited = _Awaited()
-            self._waiting.append(awaited)
+            turn = _Future()
+            self._waiting.append(turn)
         try:
-            self._pool._wait(awaited)
+            self._pool._wait(turn)
         except BaseException:
             with self._pool._lock:
-                if awaited in self._waiting:
-                    self._waiting.remove(awaited)
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
                 else:
-                    self._leave()
+                    self._release()  # the turn came at the same moment: the next thread gets it
             raise
 
     def __exit__(self, *error: object) -> None:
         with self._pool._lock:
-            self._leave()
+            self._release()
 
-    def _leave(self) -> None:
+    def _release(self) -> None:
+        """Give the turn to the thread that has waited longest; the lock is held."""
         if self._waiting:
-            self._pool._give(self._waiting.popleft())
+            self._pool._resolve(self._waiting.popleft())
         else:
             self._free += 1
 
 
 def workers_of(engine: Engine) -> int:
-    """How many questions keep an engine busy: those it answers, and as many as one call takes that are made
-    meanwhile; none ahead where it needs the processors that read clips."""
-    able = engine.abilities
-    return able.batch * (able.in_flight + able.converses)
+    """How many questions keep an engine busy: those of its calls under way, and those of one call more.
+
+    An engine that does not converse measures on the processors that read clips: nothing is read ahead for it.
+    """
+    abilities = engine.abilities
+    calls_ahead = 1 if abilities.converses else 0
+    return abilities.batch * (abilities.in_flight + calls_ahead)
 
 
 def are_local_models(engines: Sequence[Engine]) -> bool:
     """Whether these are several models in this process that read prompts: they may not fit into memory
-    together, and take turns."""
-    abilities = [engine.abilities for engine in engines]
-    all_here = all(able.converses and not able.sends_to and able.in_flight == 1 for able in abilities)
-    return len(engines) > 1 and all_here
+    together, and have to take turns."""
+    if len(engines) < 2:
+        return False
+    for engine in engines:
+        abilities = engine.abilities
+        if not abilities.converses or abilities.sends_to or abilities.in_flight != 1:
+            return False
+    return True
 
 
 def usage_of(replies: Iterable[Reply]) -> StageUsage:
-    """What these replies took together."""
+    """Calls and tokens of all these replies together."""
     return sum((StageUsage(reply.calls, reply.usage) for reply in replies), StageUsage())
 
 
 def generate(engine: Engine, requests: Sequence[Request]) -> list[Reply]:
-    """One reply for each request. What an engine raises becomes failed replies, but for what stops a run.
+    """One reply for each request, in order. Exceptions become failed replies, except those that stop a run.
 
-    Where a call for several fails as a whole, each is asked alone: one bad request takes no others along.
+    Raises ShotadError, and errors of memory. A call with several requests that fails is repeated with each
+    request alone: one bad request must not fail the others.
     """
     try:
         replies = engine.generate(requests)
@@ -829,9 +871,9 @@ def generate(engine: Engine, requests: Sequence[Request]) -> list[Reply]:
         if len(requests) > 1:
             return [reply for request in requests for reply in generate(engine, [request])]
         if is_out_of_memory(error):
-            raise  # the next slots would fail as well
+            raise  # the requests for the next slots would fail as well
         return [Reply("", "error", error=f"{type(error).__name__}: {error}")]
     if len(replies) != len(requests):
-        wrong = f"engine {engine.identity.engine} gave {len(replies)} replies to {len(requests)} requests"
-        return [Reply("", "error", error=wrong) for _ in requests]
+        message = f"engine {engine.identity.engine} gave {len(replies)} replies to {len(requests)} requests"
+        return [Reply("", "error", error=message) for _ in requests]
     return replies

@@ -1,12 +1,14 @@
-"""The engine ``ollama``: both stages through Ollama's own protocol, which takes the length of the context.
+"""The engine ``ollama``: both stages through Ollama's own protocol, in which a request sets the context
+length.
 
-Through its OpenAI-compatible address Ollama cuts what is longer than a context of its own choice. Here the
-length is set with each request, as long as the model can hold. Documented at docs.ollama.com/api.
+At its OpenAI-compatible address Ollama cuts prompts that are longer than a context of its own choice. Here
+each request sets the length that it needs, up to what the model can hold. Documented at docs.ollama.com/api.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,42 +18,48 @@ from shotad.engines.openai_client import Address, ChatClient
 from shotad.engines.openai_engine import OpenAI
 from shotad.engines.openai_wire import Body, Raw, trouble_in
 
-_STEP = 4096
-"""Contexts are whole multiples of it: a model is loaded again for each other length."""
-_LETTERS = 3
-"""Of a text, a token: few, so that the estimate is rather too high."""
-_IMAGE = 300
-"""Tokens of a frame, estimated; where a model takes more, the context is doubled."""
-_USUAL = 32_768
-"""Tokens that a model can hold which does not say how many."""
-_CUT = 8
-"""Ollama leaves half of the context of a prompt that is longer, and a few tokens."""
-_PATIENCE = 600.0
-"""Seconds for an answer at least: without a GPU a prompt with 32 frames is read for minutes."""
+_CONTEXT_STEP = 4096
+"""Tokens. Contexts are multiples of it: Ollama loads a model again for each other length."""
+_LETTERS_PER_TOKEN = 3
+"""An estimate, and a low one: so that the context is rather too long than too short."""
+_TOKENS_PER_IMAGE = 300
+"""An estimate; where a model takes more and the prompt does not fit, the context is doubled."""
+_DEFAULT_MAX_CONTEXT = 32_768
+"""Tokens that a model is taken to hold where Ollama does not say how many."""
+_CUT_TOLERANCE = 8
+"""Tokens. Ollama cuts a prompt that is too long to half of the context and a few tokens, at most this
+many."""
+_MIN_TIMEOUT = 600.0
+"""Seconds that an answer may take, whatever the settings: without a GPU a prompt with 32 frames takes
+minutes."""
 
 
 @dataclass(slots=True)
-class _Held:
-    """What a model can do and how much is in use, for both stages: another context is another loading."""
+class _ModelState:
+    """What a model can do, and the context in use. Both stages share it: another context means loading again.
 
-    longest: int
+    ``max_context`` and ``context`` in tokens; ``sees``: it takes images; ``thinks``: it writes thoughts
+    first.
+    """
+
+    max_context: int
     sees: bool
     thinks: bool
     context: int = 0
 
-    def room(self, wanted: int) -> int:
-        """The context to set, in tokens, for a request that wants so many; it never becomes shorter."""
-        steps = -(-max(wanted, 2 * _STEP) // _STEP)
-        self.context = max(self.context, min(steps * _STEP, self.longest))
+    def context_for(self, tokens: int) -> int:
+        """The context to set for a request of so many ``tokens``, in tokens; it never becomes shorter."""
+        steps = math.ceil(max(tokens, 2 * _CONTEXT_STEP) / _CONTEXT_STEP)
+        self.context = max(self.context, min(steps * _CONTEXT_STEP, self.max_context))
         return self.context
 
 
-_HELD: dict[tuple[str, str], _Held] = {}
-"""By address and model."""
+_MODEL_STATES: dict[tuple[str, str], _ModelState] = {}
+"""The state of each model used in this process, by address and model name."""
 
 
 class _OllamaClient(ChatClient):
-    """Calls in Ollama's words; who asks and reads the answer sees those of OpenAI."""
+    """Calls Ollama by its own protocol. It takes requests and returns answers in the form of OpenAI's."""
 
     listing = ("api/tags", "models", "name")
 
@@ -59,110 +67,159 @@ class _OllamaClient(ChatClient):
         super().__init__(replace(address, url=address.url.removesuffix("/v1")), key_name, timeout)
 
     def ask(self, body: Body) -> Raw:
-        """Sends a chat request. Raises Broken; any status is an answer."""
-        held = self._held(str(body["model"]))
-        if isinstance(held, Raw):
-            return held
-        images = sum(len(_parts(turn)[1]) for turn in body["messages"])
-        if images and not held.sees:
-            return _refusal(f"{body['model']} does not support image input")
-        letters = sum(len(_parts(turn)[0]) for turn in body["messages"])
-        answer = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
-        context = held.room(letters // _LETTERS + images * _IMAGE + answer)
+        """Send a chat request. Returns the answer, whatever its status. Raises Broken where there is none.
+
+        A prompt that does not fit into the context is sent again with a longer one.
+        """
+        model = str(body["model"])
+        state = self._state_of(model)
+        if isinstance(state, Raw):
+            return state
+        letters = images = 0
+        for turn in body["messages"]:
+            text, turn_images = _text_and_images(turn)
+            letters += len(text)
+            images += len(turn_images)
+        if images and not state.sees:
+            return _error_answer(f"{model} does not support image input")
+        answer_tokens = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+        context = state.context_for(
+            letters // _LETTERS_PER_TOKEN + images * _TOKENS_PER_IMAGE + answer_tokens
+        )
         while True:
-            raw = self._call("api/chat", self._timeout, _native(body, context, thinks=held.thinks))
-            told, trouble = raw.document, trouble_in(raw)
-            read = told.get("prompt_eval_count") if isinstance(told, Mapping) else None
-            # A prompt that did not fit: said so, or cut without a word
-            if trouble is not None:
-                too_long = trouble.meaning == "too long"
+            raw = self._call("api/chat", self._timeout, _ollama_request(body, context, thinks=state.thinks))
+            document = raw.document
+            error = trouble_in(raw)
+            prompt_tokens = document.get("prompt_eval_count") if isinstance(document, Mapping) else None
+            # A prompt that does not fit is an error, or, in older versions, cut without one.
+            if error is not None:
+                too_long = error.meaning == "too long"
             else:
-                too_long = isinstance(read, int) and 0 <= read - context // 2 <= _CUT
+                too_long = (
+                    isinstance(prompt_tokens, int) and 0 <= prompt_tokens - context // 2 <= _CUT_TOLERANCE
+                )
             if not too_long:
-                return _translated(raw, str(body["model"]))
-            longer = held.room(2 * context)
+                return _as_chat_completion(raw, model)
+            longer = state.context_for(2 * context)
             if longer == context:
-                return _refusal(f"the prompt is longer than the maximum context of {context} tokens")
+                return _error_answer(f"the prompt is longer than the maximum context of {context} tokens")
             context = longer
 
-    def _held(self, model: str) -> _Held | Raw:
-        """What is known of the model, asked for once; the answer where it is an error."""
+    def _state_of(self, model: str) -> _ModelState | Raw:
+        """The state of the model, asked for once; the answer of the server where it is an error. Raises
+        Broken."""
         key = (self.address.url, model)
-        if (known := _HELD.get(key)) is not None:
-            return known
+        state = _MODEL_STATES.get(key)
+        if state is not None:
+            return state
         raw = self._call("api/show", self._timeout, {"model": model})
-        told = raw.document
-        if raw.status != 200 or not isinstance(told, Mapping):
-            return raw if raw.status != 200 else Raw(500, raw.body)
-        sizes = told.get("model_info") or {}
-        lengths = [value for name, value in sizes.items() if name.endswith(".context_length")]
-        able = told.get("capabilities")
-        thinks = able is not None and "thinking" in able and told.get("details", {}).get("family") != "gptoss"
-        # An Ollama of before 2025 does not say what a model is able to do; it will say so when it is asked.
-        made = _Held(int(lengths[0]) if lengths else _USUAL, able is None or "vision" in able, thinks)
-        return _HELD.setdefault(key, made)
+        document = raw.document
+        if raw.status != 200:
+            return raw
+        if not isinstance(document, Mapping):
+            return Raw(500, raw.body)
+        model_info = document.get("model_info") or {}
+        # The name begins with the architecture, as in "qwen25vl.context_length".
+        lengths = [value for name, value in model_info.items() if name.endswith(".context_length")]
+        max_context = int(lengths[0]) if lengths else _DEFAULT_MAX_CONTEXT
+        capabilities = document.get("capabilities")
+        if capabilities is None:
+            # Ollama from before 2025 does not list them. A model without vision is an error of the request
+            # then.
+            sees, thinks = True, False
+        else:
+            sees = "vision" in capabilities
+            # gpt-oss cannot be told not to think.
+            thinks = "thinking" in capabilities and document.get("details", {}).get("family") != "gptoss"
+        # Another thread may have been faster: its state holds the context in use.
+        return _MODEL_STATES.setdefault(key, _ModelState(max_context, sees, thinks))
 
 
 class Ollama(OpenAI):
-    """Asks one model of one Ollama, one request after the other, as it answers them."""
+    """Asks one model of one Ollama. One request at a time: Ollama answers them one after the other."""
 
     name = "ollama"
-    client = _OllamaClient
+    client_class = _OllamaClient
 
     def __init__(self, config: Config, stage: Stage, **timing: Any) -> None:
-        """As `OpenAI`; an address that ends in ``/v1``, where it speaks OpenAI's protocol, will do too."""
-        patient = {"in_flight": 1, "timeout": max(config.openai.timeout, _PATIENCE)}
-        settings = config.openai.model_copy(update=patient)
+        """As `OpenAI`. The address may end in ``/v1``, the path of OpenAI's protocol. Raises EngineError."""
+        changes = {"in_flight": 1, "timeout": max(config.openai.timeout, _MIN_TIMEOUT)}
+        settings = config.openai.model_copy(update=changes)
         super().__init__(config.model_copy(update={"openai": settings}), stage, **timing)
 
 
-def _parts(turn: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The words of a turn, and its pictures in base 64."""
+def _text_and_images(turn: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The text of a turn, and its images in base64."""
     content = turn["content"]
     if isinstance(content, str):
         return content, []
-    words = [part["text"] for part in content if part["type"] == "text"]
-    pictures = [part["image_url"]["url"].partition(",")[2] for part in content if part["type"] == "image_url"]
-    return "\n\n".join(words), pictures
+    texts: list[str] = []
+    images: list[str] = []
+    for part in content:
+        if part["type"] == "text":
+            texts.append(part["text"])
+        elif part["type"] == "image_url":
+            # After the comma of "data:image/jpeg;base64,…".
+            images.append(part["image_url"]["url"].partition(",")[2])
+    return "\n\n".join(texts), images
 
 
-def _native(body: Body, context: int, *, thinks: bool) -> Body:
-    """The request in Ollama's words. Models that think are asked not to: the line is short, the wait long."""
-    names = {"temperature": "temperature", "top_p": "top_p", "seed": "seed", "max_tokens": "num_predict"}
-    turns = [
-        {"role": turn["role"], "content": words, **({"images": pictures} if pictures else {})}
-        for turn in body["messages"]
-        for words, pictures in (_parts(turn),)
-    ]
-    native: Body = {
+def _ollama_request(body: Body, context: int, *, thinks: bool) -> Body:
+    """The request in the form of Ollama's protocol. ``context`` in tokens.
+
+    ``thinks``: ask the model not to think, for the line is short and the wait would be long.
+    """
+    turns: list[Body] = []
+    for openai_turn in body["messages"]:
+        text, images = _text_and_images(openai_turn)
+        turn: Body = {"role": openai_turn["role"], "content": text}
+        if images:
+            turn["images"] = images
+        turns.append(turn)
+    options: Body = {"num_ctx": context}
+    option_names = {
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "seed": "seed",
+        "max_tokens": "num_predict",
+    }
+    for openai_name, ollama_name in option_names.items():
+        if openai_name in body:
+            options[ollama_name] = body[openai_name]
+    request: Body = {
         "model": body["model"],
         "messages": turns,
         "stream": False,
-        "truncate": False,  # newer ones say so where a prompt is too long
+        # Newer versions answer with an error where a prompt is too long, instead of cutting it.
+        "truncate": False,
         "shift": False,
-        "options": {"num_ctx": context} | {new: body[old] for old, new in names.items() if old in body},
+        "options": options,
     }
     if thinks:
-        native["think"] = False
+        request["think"] = False
     if "response_format" in body:
-        native["format"] = body["response_format"]["json_schema"]["schema"]
-    return native
+        request["format"] = body["response_format"]["json_schema"]["schema"]
+    return request
 
 
-def _refusal(message: str) -> Raw:
+def _error_answer(message: str) -> Raw:
+    """An error in the form of a server's answer, so that `trouble_in` reads it."""
     return Raw(400, json.dumps({"error": {"message": message}}).encode())
 
 
-def _translated(raw: Raw, model: str) -> Raw:
-    """An answer as a chat completion; errors as they came."""
-    told = raw.document
-    if raw.status != 200 or not isinstance(told, Mapping) or not isinstance(told.get("message"), Mapping):
+def _as_chat_completion(raw: Raw, model: str) -> Raw:
+    """The answer in the form of a chat completion of OpenAI's protocol; errors unchanged."""
+    answer = raw.document
+    if raw.status != 200 or not isinstance(answer, Mapping):
+        return raw
+    answer_message = answer.get("message")
+    if not isinstance(answer_message, Mapping):
         return raw
     usage = {
-        "prompt_tokens": told.get("prompt_eval_count"),
-        "completion_tokens": told.get("eval_count"),
+        "prompt_tokens": answer.get("prompt_eval_count"),
+        "completion_tokens": answer.get("eval_count"),
     }
-    message = {"role": "assistant", "content": told["message"].get("content", "")}
-    choice = {"index": 0, "finish_reason": told.get("done_reason", "stop"), "message": message}
-    document = {"model": model, "choices": [choice], "usage": usage}
-    return replace(raw, body=json.dumps(document).encode())
+    message = {"role": "assistant", "content": answer_message.get("content", "")}
+    choice = {"index": 0, "finish_reason": answer.get("done_reason", "stop"), "message": message}
+    completion = {"model": model, "choices": [choice], "usage": usage}
+    return replace(raw, body=json.dumps(completion).encode())

@@ -1,7 +1,7 @@
 """One HTTP call to a server through httpx, and where the endpoint and its key are.
 
-httpx brings proxies, certificates and the pool of connections. Every answer has one limit of time and one of
-bytes. The library's own timeout is one of silence, so calls run in an event loop, where one can be ended.
+httpx handles proxies, certificates and the pool of connections. Every answer has a limit of time and one of
+bytes. The timeout of httpx is for silence only, so calls run in an event loop, where a call can be cancelled.
 """
 
 from __future__ import annotations
@@ -24,24 +24,27 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from shotad.core import EngineError, need, remember_secrets, struck_out, struck_out_of_answer
 from shotad.engines.openai_wire import Body, Raw
 
-_CONNECT = 15.0
-"""Seconds that a server may take to pick up."""
-_PICK_UP = 0.3
-"""Seconds for a server of this machine, before the run."""
-_LISTING = 5.0
-"""Seconds for the list of models, which is only asked for to help with an error."""
-_MOST_BYTES = 32 << 20
-"""Of one answer, as it comes and unpacked; a server that sends more than this is not answering."""
-_PACKED = ("gzip", "x-gzip", "deflate")
-"""Ways of packing that are read, though none is asked for."""
+_CONNECT_TIMEOUT = 15.0
+"""Seconds that a server may take to accept a connection."""
+_PROBE_TIMEOUT = 0.3
+"""Seconds that a server on this machine may take to accept a connection, when it is probed before a run."""
+_LISTING_TIMEOUT = 5.0
+"""Seconds for the list of models, which is only used in the hint of an error."""
+_MAX_BYTES = 32 << 20
+"""Limit of one answer, encoded and decoded: no answer of a model is that long."""
+_ENCODINGS = ("gzip", "x-gzip", "deflate")
+"""Content encodings that are decoded. We ask for none, but some servers use one all the same."""
 
 
-_WHOSE = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-"""Headers by which OpenAI alone is told who pays, and where they are set."""
+_ACCOUNT_HEADERS = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+"""Headers for OpenAI that say which account pays, and the environment variables of their values."""
 
 
-class Broken(Exception):  # noqa: N818  a thing that passes, mostly, and never leaves the engine
-    """No answer came. ``pause`` is what the server asks for; ``down``: it takes nothing at all."""
+class Broken(Exception):  # noqa: N818  mostly it passes, and it never leaves the engine
+    """A call without a usable answer; another attempt may help.
+
+    ``pause``: seconds to wait that the server asks for. ``down``: the server takes no requests at all.
+    """
 
     def __init__(self, what: str, pause: float | None = None, *, down: bool = False) -> None:
         super().__init__(what)
@@ -49,10 +52,10 @@ class Broken(Exception):  # noqa: N818  a thing that passes, mostly, and never l
 
 
 class ChatClient:
-    """Calls to one server. Opens no connection before the first; may be used by several threads."""
+    """Calls one server. Connects at the first call; may be used by several threads."""
 
     listing = ("models", "data", "id")
-    """Where the list of models is, what holds it there, and what names one."""
+    """Path of the list of models, the key of the list in the answer, and the key of a model's name."""
 
     def __init__(self, address: Address, key_name: str, timeout: float) -> None:
         """``timeout`` in seconds, for a whole answer; ``key_name`` is the environment variable of the key."""
@@ -60,42 +63,50 @@ class ChatClient:
         self._key_name = key_name
         self._timeout = timeout
         self._lock = threading.Lock()
-        self._made: tuple[Any, asyncio.AbstractEventLoop] | None = None
+        self._client_and_loop: tuple[Any, asyncio.AbstractEventLoop] | None = None
 
     def ask(self, body: Body) -> Raw:
-        """Sends a chat request. Raises Broken; any status is an answer."""
+        """Send a chat request. Returns the answer, whatever its status. Raises Broken where there is none."""
         return self._call("chat/completions", self._timeout, body)
 
     def models(self) -> tuple[str, ...]:
-        """The models that the server says it has; empty where it says nothing of use."""
-        path, held, name = self.listing
+        """The names of the server's models; empty where they cannot be had."""
+        path, list_key, name_key = self.listing
         try:
-            document = self._call(path, _LISTING).document
+            document = self._call(path, _LISTING_TIMEOUT).document
         except Broken:
             return ()
-        items = document.get(held) if isinstance(document, dict) else None
-        if not isinstance(items, list):
+        models = document.get(list_key) if isinstance(document, dict) else None
+        if not isinstance(models, list):
             return ()
-        return tuple(str(item[name]) for item in items if isinstance(item, dict) and name in item)
+        return tuple(
+            str(model[name_key]) for model in models if isinstance(model, dict) and name_key in model
+        )
 
     def _call(self, path: str, timeout: float, body: Body | None = None) -> Raw:
+        """The answer to a POST of ``body``, or to a GET without one; ``timeout`` in seconds for the whole
+        call.
+
+        Secrets in the answer are struck out. Raises Broken.
+        """
         httpx = need_client()
         key, login = key_from(self._key_name), self.address.login
         basic = base64.b64encode(":".join(login).encode()).decode() if login is not None else ""
-        # All that must not be shown: the key, and what else the URL holds
-        secrets = [key, basic, *(login or ()), *(value for _, value in self.address.query)]
-        remember_secrets([self._key_name], secrets[1:])
-        # Who calls, for this call only: the client keeps no key.
-        who = f"Bearer {key}" if login is None else f"Basic {basic}"
+        # Everything that must not be shown: the key, and the login and query of the URL.
+        url_secrets = [basic, *(login or ()), *[value for _, value in self.address.query]]
+        remember_secrets([self._key_name], url_secrets)
+        secrets = [key, *url_secrets]
+        # A header of this call only: the client stores no key.
+        authorization = f"Bearer {key}" if login is None else f"Basic {basic}"
         client, loop = self._client(httpx)
         request = client.build_request(
             "GET" if body is None else "POST",
             path,
             json=body,
-            headers={} if login is None and not key else {"Authorization": who},
-            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT)),
+            headers={} if login is None and not key else {"Authorization": authorization},
+            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
         )
-        future = asyncio.run_coroutine_threadsafe(_whole(client, request, timeout), loop)
+        future = asyncio.run_coroutine_threadsafe(_send(client, request, timeout), loop)
         try:
             raw = future.result()
         except httpx.ConnectTimeout:
@@ -103,42 +114,49 @@ class ChatClient:
         except (TimeoutError, httpx.TimeoutException):
             raise Broken(f"it took more than {timeout:g} s") from None
         except httpx.HTTPError as error:
-            unreached = isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol)
+            is_down = isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol)
             cause = struck_out(_reason(error), secrets).rstrip(".")
-            raise Broken(cause, down=unreached) from None
+            raise Broken(cause, down=is_down) from None
         finally:
             future.cancel()  # the call ends where the caller does (Ctrl-C)
         headers = {name: struck_out(value, secrets) for name, value in raw.headers.items()}
         return Raw(raw.status, struck_out_of_answer(raw.body, secrets), headers)
 
     def _client(self, httpx: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
-        """The client, and the running loop that its calls belong to."""
+        """The client of httpx, and the running event loop for its calls; made at the first call."""
         with self._lock:
-            if self._made is not None:
-                return self._made
+            if self._client_and_loop is not None:
+                return self._client_and_loop
             address = self.address
-            # On this machine no proxy of the environment is asked: it would carry frames off, and could
-            # seldom find the way back. A redirect would send them on to a host that nobody was told of.
-            straight: dict[str, Any] = {"mounts": {f"all://{address.site}": None}} if address.is_local else {}
-            if address.is_local and address.url.startswith("http:"):
-                # Nothing is encrypted there, and reading the certificates takes long.
-                straight["verify"] = False
+            local_options: dict[str, Any] = {}
+            if address.is_local:
+                # No proxy for this machine: frames would leave it, and the proxy could seldom reach it.
+                local_options["mounts"] = {f"all://{address.site}": None}
+                if address.url.startswith("http:"):
+                    # Nothing is encrypted, and loading the certificates takes long.
+                    local_options["verify"] = False
             if address.query:
                 logging.getLogger("httpx").addFilter(_without_query)
-            whose = {name: os.environ.get(variable) for name, variable in _WHOSE.items() if address.is_own}
+            headers = {"Accept-Encoding": "identity"}
+            if address.is_own:
+                for name, variable in _ACCOUNT_HEADERS.items():
+                    value = os.environ.get(variable)
+                    if value:
+                        headers[name] = value
             client = httpx.AsyncClient(
                 base_url=address.url,
                 params=dict(address.query),
-                headers={"Accept-Encoding": "identity", **{name: one for name, one in whose.items() if one}},
+                headers=headers,
+                # A redirect would send frames to a host that the user was not told of.
                 follow_redirects=False,
                 limits=httpx.Limits(max_connections=None),
-                **straight,
+                **local_options,
             )
             loop = asyncio.new_event_loop()
-            self._made = client, loop
-            threading.Thread(target=_run, args=(loop,), name="shotad-http", daemon=True).start()
-            weakref.finalize(self, _end, client, loop)
-            return self._made
+            self._client_and_loop = client, loop
+            threading.Thread(target=_run_loop, args=(loop,), name="shotad-http", daemon=True).start()
+            weakref.finalize(self, _close, client, loop)
+            return self._client_and_loop
 
 
 def need_client() -> Any:
@@ -147,78 +165,90 @@ def need_client() -> Any:
 
 
 def _without_query(record: logging.LogRecord) -> bool:
-    """Cuts the query, which may hold a token, from the addresses that the HTTP library logs."""
+    """A filter of logging: cut the query, which may hold a token, from the URLs that httpx logs."""
     if isinstance(record.args, tuple):
+        # By name, for httpx may not be installed.
         record.args = tuple(
-            str(part).partition("?")[0] if type(part).__name__ == "URL" else part for part in record.args
+            str(argument).partition("?")[0] if type(argument).__name__ == "URL" else argument
+            for argument in record.args
         )
     return True
 
 
-def _run(loop: asyncio.AbstractEventLoop) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the event loop until it is stopped; in a thread of its own."""
     try:
         loop.run_forever()
     finally:
         loop.close()
 
 
-def _end(client: Any, loop: asyncio.AbstractEventLoop) -> None:
-    async def end() -> None:
+def _close(client: Any, loop: asyncio.AbstractEventLoop) -> None:
+    """Close the client's connections and stop its event loop, from any thread."""
+
+    async def close_and_stop() -> None:
         await client.aclose()
         loop.stop()
 
-    loop.call_soon_threadsafe(lambda: loop.create_task(end()))
+    loop.call_soon_threadsafe(lambda: loop.create_task(close_and_stop()))
 
 
-async def _whole(client: Any, request: Any, timeout: float) -> Raw:
-    """The answer, from the connection to its last byte within ``timeout`` seconds and `_MOST_BYTES`. Raises
-    TimeoutError, and Broken for one that is longer or cannot be unpacked."""
+async def _send(client: Any, request: Any, timeout: float) -> Raw:
+    """The answer to a request, decoded. Raises TimeoutError where it takes more than ``timeout`` seconds in
+    all, and Broken where it is longer than `_MAX_BYTES` or cannot be decoded."""
     async with asyncio.timeout(timeout):
         response = await client.send(request, stream=True)
         try:
-            body = b"".join([part async for part in _unpacked(response)])
+            body = b"".join([part async for part in _decoded(response)])
         finally:
             await response.aclose()
     headers = {str(name).lower(): str(value) for name, value in response.headers.items()}
     return Raw(response.status_code, body, headers)
 
 
-async def _unpacked(response: Any) -> AsyncIterator[bytes]:
-    packing = response.headers.get("content-encoding", "").strip().lower()
-    if packing not in ("", "identity", *_PACKED):
-        raise Broken(f"its answer is packed ({packing[:40]}), which was not asked for")
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packing in _PACKED else None
-    taken = given = 0
+async def _decoded(response: Any) -> AsyncIterator[bytes]:
+    """Yield the decoded parts of an answer as they arrive. Raises Broken.
+
+    Not by httpx: its decoder has no limit, so a small answer could fill the memory.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity", *_ENCODINGS):
+        raise Broken(f"its answer is packed ({encoding[:40]}), which was not asked for")
+    # 32: the header says whether it is gzip or zlib.
+    decoder = zlib.decompressobj(zlib.MAX_WBITS | 32) if encoding in _ENCODINGS else None
+    received = yielded = 0
     async for part in response.aiter_raw():
         try:
-            piece = part if unpacker is None else unpacker.decompress(part, _MOST_BYTES + 1 - given)
+            piece = part if decoder is None else decoder.decompress(part, _MAX_BYTES + 1 - yielded)
         except zlib.error:
             raise Broken("its answer is packed and damaged") from None
-        taken, given = taken + len(part), given + len(piece)
-        if max(taken, given) > _MOST_BYTES:
-            raise Broken(f"its answer has more than {_MOST_BYTES >> 20} MiB")
+        received += len(part)
+        yielded += len(piece)
+        if max(received, yielded) > _MAX_BYTES:
+            raise Broken(f"its answer has more than {_MAX_BYTES >> 20} MiB")
         yield piece
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost reason, such as ``Connection refused``."""
+    """The message of the innermost cause, such as ``Connection refused``, on one line."""
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
     while isinstance(error, BaseExceptionGroup):  # one for each address of a name
         error = error.exceptions[0]
     text = str(error) or type(error).__name__
     if isinstance(error, OSError) and error.errno and type(error).__module__ == "builtins":
-        text = os.strerror(error.errno)  # asyncio has words of its own for it
+        text = os.strerror(error.errno)  # asyncio replaces the message of the system by its own
     return " ".join(text.split())
 
 
-OWN = "https://api.openai.com/v1"
+OPENAI_URL = "https://api.openai.com/v1"
 """OpenAI's own endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An endpoint. ``url`` has neither user info nor query; those are kept apart, for they may be secret."""
+    """An endpoint. ``url`` is without user info and query, which may be secret; ``login`` is user and
+    password."""
 
     url: str
     host: str
@@ -228,17 +258,17 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """How it is named to people: host and port, without the path, which holds tokens on some gateways."""
+        """Host and port, for messages. Without the path, which holds a token on some gateways."""
         return f"{self.site}:{self.port}" if self.port else self.site
 
     @property
     def site(self) -> str:
-        """The host as it is written in a URL, without its port."""
+        """The host as it is written in a URL, without port."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
     def is_local(self) -> bool:
-        """True where nothing leaves this machine."""
+        """Whether the host is this machine."""
         if self.host == "localhost" or self.host.endswith(".localhost"):
             return True
         try:
@@ -249,38 +279,44 @@ class Address:
 
     @property
     def picks_up(self) -> bool:
-        """Whether somebody listens there now."""
+        """Whether a connection can be opened now. Waits 0.3 s at most."""
         port = self.port or (443 if self.url.startswith("https:") else 80)
         try:
-            socket.create_connection((self.host, port), _PICK_UP).close()
+            socket.create_connection((self.host, port), _PROBE_TIMEOUT).close()
         except OSError:
             return False
         return True
 
     @property
     def is_own(self) -> bool:
-        """True for OpenAI's own servers, which need a key."""
+        """Whether the host is one of OpenAI's own, which need a key."""
         return self.host == "openai.com" or self.host.endswith(".openai.com")
 
     @property
     def is_open(self) -> bool:
-        """True where what is sent can be read on its way."""
+        """Whether the connection is not encrypted and leaves this machine."""
         return self.url.startswith("http:") and not self.is_local
 
 
 def address_of(*urls: str | None) -> Address:
-    """The first URL set, else ``OPENAI_BASE_URL``, else OpenAI's own. Raises EngineError for a wrong one."""
-    text = next(
-        (url.strip() for url in (*urls, os.environ.get("OPENAI_BASE_URL")) if url and url.strip()), OWN
-    )
+    """The address of the first URL that is set, else of ``OPENAI_BASE_URL``, else of OpenAI.
+
+    Raises EngineError for a URL that cannot be used.
+    """
+    text = OPENAI_URL
+    for url in (*urls, os.environ.get("OPENAI_BASE_URL")):
+        if url and url.strip():
+            text = url.strip()
+            break
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise _unusable(text) from None
+        raise _unusable_error(text) from None
     if parts.scheme not in ("http", "https") or not host:
-        raise _unusable(text)
+        raise _unusable_error(text)
     login = (unquote(parts.username or ""), unquote(parts.password or ""))
+    # Some documentation gives the address of the call itself.
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     site = parts.netloc.rpartition("@")[2]
     return Address(
@@ -292,17 +328,21 @@ def address_of(*urls: str | None) -> Address:
     )
 
 
-def _unusable(text: str) -> EngineError:
-    harmless = re.sub(r"//[^/]*@", "//", text.partition("?")[0])
+def _unusable_error(text: str) -> EngineError:
+    # Without user info and query, which may be secret.
+    shown = re.sub(r"//[^/]*@", "//", text.partition("?")[0])
     return EngineError(
-        f"The endpoint {harmless!r} is no URL that can be used.",
+        f"The endpoint {shown!r} is no URL that can be used.",
         "Write openai.base_url with http:// or https://, for example http://localhost:8000/v1.",
         again=False,
     )
 
 
 def key_from(name: str) -> str:
-    """The key in the environment variable ``name``, if any. Raises EngineError for what no key may hold."""
+    """The key in the environment variable ``name``; empty where it is not set.
+
+    Raises EngineError for characters that no key has: a header cannot hold them.
+    """
     key = os.environ.get(name, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise EngineError(
@@ -314,5 +354,5 @@ def key_from(name: str) -> str:
 
 
 def key_name_of(address: Address, name: str) -> str:
-    """The environment variable ``name``, where a call to ``address`` sends the key in it; else nothing."""
+    """``name`` where calls to ``address`` send the key in this environment variable; else empty."""
     return name if address.login is None and os.environ.get(name, "").strip() else ""

@@ -1,7 +1,8 @@
 """The engine ``openai``: both stages through a server that speaks OpenAI's chat protocol.
 
-One request goes from beginning to end: sent, sent again, said otherwise, and what the outcome means. Tokens
-of an image are as OpenAI's guide to vision has it, and as the preprocessing of Qwen's models cuts it.
+Here a request goes from beginning to end: it is sent, repeated, rewritten where the server refuses its form,
+and the answer or error becomes a reply. Tokens of an image are counted as OpenAI's guide to vision says, and
+as the preprocessing of Qwen's models does.
 """
 
 from __future__ import annotations
@@ -39,31 +40,33 @@ from shotad.engines.openai_client import (
 )
 from shotad.engines.table import named
 
-_MOST_MISSES = 3
-"""Requests in a row that came to nothing, each after all its repeats: the server is not well."""
-_LATER = "What is done is kept: the same command continues from here."
-_WORTH_A_WORD = 10.0
-"""Seconds; a longer pause that the server asks for is reported."""
+_MAX_MISSES = 3
+"""Requests in a row that failed after all their repeats: then the server is taken for broken, and the run
+ends."""
+_CONTINUE_HINT = "What is done is kept: the same command continues from here."
+_REPORTED_PAUSE = 10.0
+"""Seconds; a pause that the server asks for is reported to the user from this length on."""
 
-_COSTS = (
+_IMAGE_TOKENS = (
     ("gpt-4o-mini", 2833, 5667),
     ("gpt-5", 70, 140),
     ("o1", 75, 150),
     ("o3", 75, 150),
 )
-"""Models that differ, by the beginning of their names: an image at low detail, each tile at high."""
-_USUAL = (85, 170)
-"""gpt-4o, gpt-4.1 and whatever else."""
+"""Beginnings of models' names, with the tokens of an image at low detail and of each tile at high detail."""
+_DEFAULT_IMAGE_TOKENS = (85, 170)
+"""The same for gpt-4o, gpt-4.1 and models that are not known."""
 
-_QWEN = re.compile(r"qwen-?(\d)[\d.]*-?vl", re.IGNORECASE)
+_QWEN_NAME = re.compile(r"qwen-?(\d)[\d.]*-?vl", re.IGNORECASE)
 
 
 def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
-    """Tokens of one image; ``auto`` counts as high, for the server chooses.
+    """Tokens of one image of ``width`` by ``height`` pixels. ``detail`` auto counts as high: the server
+    chooses.
 
-    At low detail any image costs the same. At high detail it is made to fit a square of 2048 pixels, then a
-    short side of 768, and each tile of 512 that covers it is added. Qwen's models count squares of 28
-    pixels, from Qwen3 on of 32, whatever the detail.
+    At low detail any image costs the same. At high detail it is scaled down to fit a square of 2048 pixels,
+    then to a short side of 768; each tile of 512 pixels costs extra. Qwen's models count squares of 28
+    pixels, from Qwen3 on of 32, at any detail.
 
     >>> tokens_per_image("gpt-4o", "low", 4096, 8192), tokens_per_image("openai/gpt-4o-mini", "low", 8, 8)
     (85, 2833)
@@ -72,26 +75,33 @@ def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
     >>> tokens_per_image("Qwen/Qwen2-VL-7B-Instruct", "low", 597, 336)
     254
     """
-    if (qwen := _QWEN.search(model)) is not None:
+    if (qwen := _QWEN_NAME.search(model)) is not None:
         square = 28 if int(qwen[1]) < 3 else 32
-        return max(1, round(width / square)) * max(1, round(height / square)) + 2  # marks
-    own = model.rpartition("/")[2]  # gateways put the maker before it
-    base, each = next(((low, tile) for name, low, tile in _COSTS if own.startswith(name)), _USUAL)
+        squares = max(1, round(width / square)) * max(1, round(height / square))
+        return squares + 2  # a mark before the image and one after it
+    model_name = model.rpartition("/")[2]  # gateways put the maker before it
+    image_tokens, tile_tokens = _DEFAULT_IMAGE_TOKENS
+    for beginning, low, tile in _IMAGE_TOKENS:
+        if model_name.startswith(beginning):
+            image_tokens, tile_tokens = low, tile
+            break
     if detail == "low":
-        return base
+        return image_tokens
     scale = min(1.0, 2048 / max(width, height), 768 / min(width, height))
-    across, down = (math.ceil(round(side * scale, 6) / 512) for side in (width, height))
-    return base + each * across * down
+    # Rounded, so that a side of 512.0000001 is one tile.
+    columns = math.ceil(round(width * scale, 6) / 512)
+    rows = math.ceil(round(height * scale, 6) / 512)
+    return image_tokens + tile_tokens * columns * rows
 
 
 class OpenAI:
-    """Asks one model of one server. Safe in threads; opens no connection before the first request.
+    """Asks one model of one server. May be used by several threads; connects at the first request.
 
-    The key is read from the environment for each call, and is kept nowhere.
+    The key is read from the environment for each call, and is not stored.
     """
 
     name = "openai"
-    client = ChatClient
+    client_class = ChatClient
     hears = False
 
     def __init__(
@@ -104,20 +114,25 @@ class OpenAI:
     ) -> None:
         """The engine of one stage, which may have a model and a server of its own.
 
-        ``sleep`` and ``clock`` stand in for the real ones. Raises EngineError for an endpoint that is no URL.
-        A model that is not set is found missing by `get_ready`, or at the first request.
+        ``sleep`` and ``clock`` replace the real ones in tests. Raises EngineError for an endpoint that is not
+        a URL. That no model is set is an error of `get_ready`, or of the first request.
         """
-        settings, own = config.openai, config.stage1 if stage == "stage1" else config.stage2
-        self.address = address = address_of(own.base_url, settings.base_url)
+        settings = config.openai
+        stage_settings = config.stage1 if stage == "stage1" else config.stage2
+        self.address = address = address_of(stage_settings.base_url, settings.base_url)
         server = named(config.engine)
-        # Whether the server takes videos
+        # Of all servers only vLLM takes videos.
         self._video = stage == "stage1" and server is not None and server[0].word == "vllm"
-        # All but the model's name that changes answers.
-        words = [] if own.revision is None else [own.revision]
+        # The revision of the identity: everything beside the model's name that changes answers.
+        revision = [] if stage_settings.revision is None else [stage_settings.revision]
         if stage == "stage1":
-            words += [f"detail={settings.detail}", f"jpeg={wire.JPEG_QUALITY}"]
-            words += [word for word, on in (("video", self._video), ("sound", self.hears)) if on]
-        self.identity = Identity(self.name, own.model or settings.model or "", " ".join(words))
+            revision += [f"detail={settings.detail}", f"jpeg={wire.JPEG_QUALITY}"]
+            if self._video:
+                revision.append("video")
+            if self.hears:
+                revision.append("sound")
+        model = stage_settings.model or settings.model or ""
+        self.identity = Identity(self.name, model, " ".join(revision))
         self.abilities = Abilities(
             accepts_images=True,
             in_flight=settings.in_flight,
@@ -126,23 +141,27 @@ class OpenAI:
             hears=self.hears,
         )
         self._settings = settings
-        self._gate = wire.RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
-        self._line = self.client(address, settings.key_name, settings.timeout)
-        self._changes: frozenset[str] = frozenset()
-        """What this server was found to want said otherwise (`said_otherwise`)."""
+        self._limiter = wire.RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
+        self._client = self.client_class(address, settings.key_name, settings.timeout)
+        self._accepted_changes: frozenset[str] = frozenset()
+        """Changes to requests that this server has accepted (`rewritten`): they are made from the start
+        now."""
         self._progress: Progress = NoProgress()
 
     @classmethod
     def for_stage(cls, config: Config, stage: Stage) -> Self:
-        """The engine of one of the stages."""
+        """The engine of one of the stages. Raises EngineError."""
         return cls(config, stage)
 
     def get_ready(self, progress: Progress) -> None:
-        """Refuses what cannot work: no client, model, or key for OpenAI. Asks nobody. Raises ShotadError."""
+        """Check that there is a client, a model, and a key for OpenAI. Sends nothing to other machines.
+
+        Raises ShotadError.
+        """
         self._progress = progress
         need_client()
         if not self.identity.model:
-            raise self._no_model(self._line.models() if self.address.is_local else ())
+            raise self._no_model_error(self._client.models() if self.address.is_local else ())
         if not key_from(self._settings.key_name) and self.address.is_own and self.address.login is None:
             raise EngineError(
                 f"{self.address.shown} wants a key, and the environment has no {self._settings.key_name}.",
@@ -151,195 +170,225 @@ class OpenAI:
             )
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """One reply for each request, in order. Raises EngineError for what makes further calls useless."""
+        """One reply for each request, in order. Raises EngineError for errors that every further call would
+        have."""
         if not self.identity.model:
-            raise self._no_model(self._line.models())
+            raise self._no_model_error(self._client.models())
         if len(requests) == 1:
             return [self._reply(requests[0])]
         return in_order(self._reply, requests, self._settings.in_flight)
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
-        """How many tokens OpenAI counts for a clip; other servers count in other ways."""
+        """The tokens of a clip as OpenAI counts them; other servers differ."""
         return frames * tokens_per_image(self.identity.model, self._settings.detail, width, height)
 
     def _reply(self, request: Request) -> Reply:
-        """The reply to one request, failed or not. Raises EngineError for what stops the run."""
+        """The reply to one request, failed or not. Raises EngineError for errors that stop the run."""
         calls = 1
-        with self._gate.place():
+        with self._limiter.place():
             body = wire.body_of(request, self.identity.model, self._settings, video=self._video)
             reply = self._answer(body, request.seed)
             if "media_io_kwargs" in body and "video" in str(reply.error):
-                self._video = False  # Of this model nothing but stills are taken.
+                # The model takes no videos, now or later: send the frames as images.
+                self._video = False
                 body = wire.body_of(request, self.identity.model, self._settings)
                 reply = self._answer(body, request.seed)
             if reply.error == wire.EMPTY:
-                # With the same seed a greedy model would say nothing once more.
-                again = self._answer({**body, "seed": wire.seed_of(request.seed + 1)}, request.seed + 1)
-                reply, calls = replace(again, usage=reply.usage + again.usage), 2
+                # With the same seed the answer might be empty again.
+                seed = request.seed + 1
+                second = self._answer({**body, "seed": wire.seed_of(seed)}, seed)
+                reply = replace(second, usage=reply.usage + second.usage)
+                calls = 2
         timed = request.timed and request.clip is not None
         shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
         return replace(reply, calls=calls, shown=shown)
 
     def _answer(self, body: wire.Body, seed: int) -> Reply:
-        """The reply, asked for again where that may help."""
-        steps = wire.pauses(seed, self._settings.longest_pause)
-        self._gate.come_back()
-        for left in range(self._settings.retries, -1, -1):
+        """The reply to a request, repeated where that may help. Raises EngineError.
+
+        ``seed`` is that of the pauses before repeats.
+        """
+        pauses = wire.pauses(seed, self._settings.longest_pause)
+        self._limiter.wait_until_open()
+        for retries_left in range(self._settings.retries, -1, -1):
             try:
-                return self._once(body)
+                return self._attempt(body)
             except Broken as error:
                 broken = error
-            if left:
-                self._pause(broken, next(steps))
-        # After the last repeat: this slot's failure, or the end of the run.
-        asked = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
-        what = f"{self.address.shown} gave no answer, asked {asked}: {broken}."
-        if broken.down or self._gate.missed() >= _MOST_MISSES:
-            raise self._gate.stop(EngineError(what, f"Is it running, and has it room? {_LATER}"))
+            if retries_left:
+                self._pause(broken, next(pauses))
+        # The last repeat has failed too: only this slot fails, unless the server takes nothing any more.
+        times = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
+        what = f"{self.address.shown} gave no answer, asked {times}: {broken}."
+        if broken.down or self._limiter.missed() >= _MAX_MISSES:
+            raise self._limiter.stop(EngineError(what, f"Is it running, and has it room? {_CONTINUE_HINT}"))
         return Reply("", "error", error=what)
 
-    def _once(self, body: wire.Body) -> Reply:
-        """One attempt; several calls only where the server has to be told things otherwise. Raises Broken."""
-        changes = self._changes
+    def _attempt(self, body: wire.Body) -> Reply:
+        """The reply of one attempt. It takes several calls where the server refuses the form of the request.
+
+        Raises Broken where another attempt may help, and EngineError.
+        """
+        changes = self._accepted_changes
         while True:
-            self._gate.check()
-            said = wire.said_otherwise(body, changes)
-            raw = self._line.ask(said)
-            trouble = wire.trouble_in(raw)
-            if trouble is None:
+            self._limiter.check()
+            request = wire.rewritten(body, changes)
+            raw = self._client.ask(request)
+            error = wire.trouble_in(raw)
+            if error is None:
                 reply = wire.reply_in(raw.document, body["max_tokens"])
                 if reply is None:
                     start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
                     raise Broken(f"its answer is no chat completion ({start!r})")
-                self._changes |= changes
-                self._gate.answered()
+                self._accepted_changes |= changes
+                self._limiter.answered()
                 return reply
-            change = wire.change_for(said, trouble)
+            change = wire.change_for(request, error)
             if change is None:
-                return self._judged(trouble, raw)
+                return self._reply_to_error(error, raw)
             changes |= {change}
 
-    def _judged(self, trouble: wire.ServerError, raw: wire.Raw) -> Reply:
-        name, server, message = self._settings.key_name, self.address.shown, trouble.message.rstrip(".")
-        said = f"{server} says ({trouble.status}): {message}."
-        if trouble.meaning in ("refused", "too long", "slot"):
-            self._gate.answered()
-        match trouble.meaning:
+    def _reply_to_error(self, error: wire.ServerError, raw: wire.Raw) -> Reply:
+        """The failed reply for an error of this request alone.
+
+        Raises Broken for one that may pass, and EngineError for one that every request would have.
+        """
+        name, server, message = self._settings.key_name, self.address.shown, error.message.rstrip(".")
+        said = f"{server} says ({error.status}): {message}."
+        if error.meaning in ("refused", "too long", "slot"):
+            self._limiter.answered()  # the server works; only this request fails
+        match error.meaning:
             case "again":
-                pause = wire.asked_pause(raw.headers, self._gate.clock())
-                what = f"it answers {trouble.status}: {message}"
-                raise Broken(what, pause, down=trouble.status in (429, 503))
+                pause = wire.asked_pause(raw.headers, self._limiter.clock())
+                what = f"it answers {error.status}: {message}"
+                raise Broken(what, pause, down=error.status in (429, 503))
             case "refused":
-                return Reply(trouble.message, "refused")
+                return Reply(error.message, "refused")
             case "too long":
                 hint = "Lower frames.inside and frames.outside, or give the server a longer context."
                 return Reply("", "error", error=f"The request is too long for the model. {said} {hint}")
             case "slot":
                 return Reply("", "error", error=said)
             case "quota":
-                what, hint = f"The quota at {server} is spent. {said}", f"Top it up. {_LATER}"
+                what, hint = f"The quota at {server} is spent. {said}", f"Top it up. {_CONTINUE_HINT}"
             case "key":
-                # Without what a server shows of a key between stars, ``sk-1234***********cdef``
+                # Some servers show parts of the key: ``sk-1234***********cdef``.
                 said = re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", said)
                 what = f"{server} refuses the key in the environment variable {name}. {said}"
-                hint = f"Set {name} to a key that may use this model. {_LATER}"
+                hint = f"Set {name} to a key that may use this model. {_CONTINUE_HINT}"
             case "blind":
                 what = f"The model {self.identity.model} takes no images. {said}"
                 hint = "Choose one with vision as stage1.model."
             case "moved":
                 try:
                     host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
-                except ValueError:  # no address at all, or one that held a key
+                except ValueError:  # not an address, or one in which a key was struck out
                     host = "another address"
                 what = f"{server} sends calls on to {host}."
                 hint = "Nothing was sent there. If it is the right one, set openai.base_url to it."
             case _:
                 what = f"The model {self.identity.model} was not found. {said}"
                 hint = "Does openai.base_url end as it should, mostly in /v1? Set openai.model."
-                if known := self._line.models():
-                    hint = f"It has: {', '.join(known)}. Set openai.model."
-        raise self._gate.stop(EngineError(what, hint, again=False))
+                models = self._client.models()
+                if models:
+                    hint = f"It has: {', '.join(models)}. Set openai.model."
+        raise self._limiter.stop(EngineError(what, hint, again=False))
 
-    def _pause(self, broken: Broken, step: float) -> None:
-        """Waits as long as the server asks for, or a growing while."""
-        asked = broken.pause
-        if asked is None:
-            self._gate.come_back(step)
+    def _pause(self, broken: Broken, usual_pause: float) -> None:
+        """Wait for the pause that the server asks for, else for ``usual_pause``; both in seconds.
+
+        Raises EngineError where it asks for more than ``openai.longest_pause``.
+        """
+        asked_pause = broken.pause
+        if asked_pause is None:
+            self._limiter.wait_until_open(usual_pause)
             return
-        if asked > self._settings.longest_pause:
-            what = f"{self.address.shown} asks for a pause of {asked:.0f} s: {broken}."
-            hint = f"Wait so long, or raise openai.longest_pause ({self._settings.longest_pause:g}). {_LATER}"
-            raise self._gate.stop(EngineError(what, hint))
-        if asked >= _WORTH_A_WORD:
-            self._progress.note(f"{self.address.shown} asks for a pause of {asked:.0f} s.")
-        self._gate.close_for(asked)
-        # A little more, so that those who were told to wait do not all come at once.
-        self._gate.come_back(asked + min(step, asked / 10))
+        longest_pause = self._settings.longest_pause
+        if asked_pause > longest_pause:
+            what = f"{self.address.shown} asks for a pause of {asked_pause:.0f} s: {broken}."
+            hint = f"Wait so long, or raise openai.longest_pause ({longest_pause:g}). {_CONTINUE_HINT}"
+            raise self._limiter.stop(EngineError(what, hint))
+        if asked_pause >= _REPORTED_PAUSE:
+            self._progress.note(f"{self.address.shown} asks for a pause of {asked_pause:.0f} s.")
+        self._limiter.close_for(asked_pause)
+        # A little longer, by chance, so that the waiting threads do not all send at once.
+        self._limiter.wait_until_open(asked_pause + min(usual_pause, asked_pause / 10))
 
-    def _no_model(self, known: tuple[str, ...]) -> EngineError:
-        has = f" {self.address.shown} has: {', '.join(known)}." if known else ""
-        hint = f"Set openai.model, or stage1.model and stage2.model.{has}"
+    def _no_model_error(self, models: tuple[str, ...]) -> EngineError:
+        """The error for settings without a model; ``models`` are those that the server has."""
+        models_of_server = f" {self.address.shown} has: {', '.join(models)}." if models else ""
+        hint = f"Set openai.model, or stage1.model and stage2.model.{models_of_server}"
         return EngineError("No model is set for the endpoint.", hint, again=False)
 
 
 class OpenAIWithSound(OpenAI):
-    """The same for a model that hears: a clip's sound is sent with its frames, if it is named outright."""
+    """The same for a model that takes sound: the sound of a clip is sent with its frames.
+
+    Used only where the settings name it: no preset does.
+    """
 
     hears = True
 
 
 def notice(stage1: Engine, stage2: Engine) -> list[str]:
-    """What leaves this machine, and to whom, told before the first call; nothing where all stays."""
-    looks, writes = (
-        engine.abilities.destination if engine.abilities.sends_to else "" for engine in (stage1, stage2)
-    )
-    seen = "Frames and sound of the film" if stage1.abilities.hears else "Frames of the film"
+    """Lines that say what leaves this machine, and to which host, for before the first call; else none."""
+    stage1_host = stage1.abilities.destination if stage1.abilities.sends_to else ""
+    stage2_host = stage2.abilities.destination if stage2.abilities.sends_to else ""
+    content = "Frames and sound of the film" if stage1.abilities.hears else "Frames of the film"
     lines = []
-    if looks and looks == writes:
-        lines.append(f"{seen}, and descriptions of it, leave this machine: they are sent to {looks}.")
-    elif looks:
-        lines.append(f"{seen} leave this machine: they are sent to {looks}.")
-    if writes and writes != looks:
+    if stage1_host and stage1_host == stage2_host:
         lines.append(
-            f"Descriptions of the film, but no frames, leave this machine: they are sent to {writes}."
+            f"{content}, and descriptions of it, leave this machine: they are sent to {stage1_host}."
         )
-    unsafe = {e.address.shown for e in (stage1, stage2) if isinstance(e, OpenAI) and e.address.is_open}
-    return [*lines, *(f"The connection to {host} is not encrypted (http)." for host in sorted(unsafe))]
+    elif stage1_host:
+        lines.append(f"{content} leave this machine: they are sent to {stage1_host}.")
+    if stage2_host and stage2_host != stage1_host:
+        lines.append(
+            f"Descriptions of the film, but no frames, leave this machine: they are sent to {stage2_host}."
+        )
+    unencrypted: set[str] = set()
+    for engine in (stage1, stage2):
+        if isinstance(engine, OpenAI) and engine.address.is_open:
+            unencrypted.add(engine.address.shown)
+    for host in sorted(unencrypted):
+        lines.append(f"The connection to {host} is not encrypted (http).")
+    return lines
 
 
 def silent_servers(stage1: Engine, stage2: Engine) -> list[str]:
-    """The servers of this machine that are to answer and do not pick up now; no other machine is called."""
-    asked = {engine.address for engine in (stage1, stage2) if isinstance(engine, OpenAI)}
-    return sorted({one.shown for one in asked if one.is_local and not one.picks_up})
+    """The servers on this machine that the engines need and that do not answer now. Calls no other
+    machine."""
+    addresses = {engine.address for engine in (stage1, stage2) if isinstance(engine, OpenAI)}
+    return sorted({address.shown for address in addresses if address.is_local and not address.picks_up})
 
 
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-def in_order(work: Callable[[_Item], _Result], items: Sequence[_Item], number: int) -> list[_Result]:
-    """The result of each item, in order; up to ``number`` are worked on at once, in threads of their own.
+def in_order(work: Callable[[Item], Result], items: Sequence[Item], number: int) -> list[Result]:
+    """``work(item)`` for each item, in the order of the items; up to ``number`` run at once, in threads.
 
-    After an exception no further item is begun; it is raised when those under way have ended. After an
-    interruption nothing is waited for, as a pool of `concurrent.futures` would till its threads end.
+    After an exception no further item is begun, and it is raised when the others have ended. Ctrl-C waits for
+    nothing, while a pool of `concurrent.futures` would wait for its threads.
     """
-    found: list[Future[_Result]] = [Future() for _ in items]
-    left = deque(zip(found, items, strict=True))
+    futures: list[Future[Result]] = [Future() for _ in items]
+    remaining = deque(zip(futures, items, strict=True))
 
-    def work_through() -> None:
-        while left:
+    def work_on_items() -> None:
+        while remaining:
             try:
-                result, item = left.popleft()
+                future, item = remaining.popleft()
             except IndexError:  # another thread was faster
                 return
             try:
-                result.set_result(work(item))
-            except BaseException as error:  # noqa: BLE001  handed over to who waits
-                left.clear()
-                result.set_exception(error)
+                future.set_result(work(item))
+            except BaseException as error:  # noqa: BLE001  raised again in the calling thread
+                remaining.clear()
+                future.set_exception(error)
 
     threads = [
-        threading.Thread(target=work_through, name="asking", daemon=True)
+        threading.Thread(target=work_on_items, name="asking", daemon=True)
         for _ in range(min(number, len(items)))
     ]
     for thread in threads:
@@ -348,9 +397,9 @@ def in_order(work: Callable[[_Item], _Result], items: Sequence[_Item], number: i
         for thread in threads:
             thread.join()
     finally:
-        left.clear()
-    for result in found:
-        # What was not begun after an exception has no result, and waits for none.
-        if result.done():
-            result.result()
-    return [result.result() for result in found]
+        remaining.clear()
+    for future in futures:
+        # Raises the exception, if there was one. Items that were not begun after it have no result.
+        if future.done():
+            future.result()
+    return [future.result() for future in futures]

@@ -1,16 +1,17 @@
-"""Requests as the protocol writes them, answers read back, errors, and what a server does not understand.
+"""OpenAI's chat protocol: requests as JSON, replies and errors from answers, and what a server refuses.
 
-Order within a request: turns as they come, the system's first; in the turn that the clip belongs to, the
-frames before the text. Servers keep what they have computed for the longest beginning that requests share:
-the same frames, which cost most, are asked about again with other words (repairs, the second look). Models
-are also trained with pictures first.
+Order within a request: the turns in order, the system's first; in the turn that the clip belongs to, the
+frames before the text. Servers cache what they have computed for the beginning that requests share, and the
+frames, which cost most, come again with other text (repairs, the second check). Models are also trained with
+images first.
 
-Newer models of OpenAI refuse ``max_tokens`` and any temperature but 1; Ollama, LM Studio and older vLLM
-know no JSON schema, or only some; chat templates such as Gemma's have no system turn. The refusal is a
-400 or 422 that names the part, or a 500 that names the schema. A change that has helped is kept.
+Newer models of OpenAI refuse ``max_tokens`` and any temperature but 1. Ollama, LM Studio and older vLLM know
+no JSON schema, or only some. Chat templates such as Gemma's have no system turn. The refusal is a 400 or 422
+that names the parameter, or a 500 that names the schema. A change of the request that has helped is kept.
 
-Pauses after an error grow twofold from a second, drawn from the request's own seed, so that requests do not
-come back together. A server's wish is read as the official client does: ``retry-after-ms``, ``Retry-After``.
+Pauses after an error double from one second on, with jitter from the request's own seed, so that requests do
+not come back together. The pause that a server asks for is read as the official client does it:
+``retry-after-ms``, then ``Retry-After``.
 """
 
 from __future__ import annotations
@@ -36,20 +37,24 @@ from shotad.film import jpeg
 Body = dict[str, Any]
 
 JPEG_QUALITY = 75
-"""Of the frames sent: Pillow's own default; the detail that a server sees is ``openai.detail``."""
-_FILM = "data:video/jpeg;base64"
-"""Before the frames of a video, JPEGs in base 64 with commas between, as vLLM takes them."""
-_AFTER_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
+"""JPEG quality of the frames sent: Pillow's default. The detail that a server looks at is
+``openai.detail``."""
+_VIDEO_URL_START = "data:video/jpeg;base64"
+"""Beginning of the URL of a video: JPEGs in base64 follow, separated by commas, as vLLM takes them."""
+_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 _UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
 
 
-_CUT_OFF = ("length", "max_tokens", "max_output_tokens")
+_CUT_OFF_FINISHES = ("length", "max_tokens", "max_output_tokens")
+"""Finish reasons of an answer that reached its limit of tokens."""
 EMPTY = "empty answer"
-_CENSORED = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
+"""The error of a reply without text."""
+_REFUSED_FINISHES = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
+"""Finish reasons of an answer that the server held back."""
 
 
 def body_of(request: Request, model: str, settings: EndpointSettings, *, video: bool = False) -> Body:
-    """The request as JSON, see `said_otherwise`; ``video``: a timed clip is one video, in vLLM's words."""
+    """The request as JSON. ``video``: send a timed clip as one video, in vLLM's form."""
     sampling = request.sampling
     body: Body = {
         "model": model,
@@ -69,26 +74,26 @@ def body_of(request: Request, model: str, settings: EndpointSettings, *, video: 
 
 
 def seed_of(seed: int) -> int:
-    """The seed as every server takes it, 31 bits: some refuse a negative one of 32."""
+    """The seed in 31 bits: some servers refuse the negative ones of 32 bits."""
     return seed & 0x7FFF_FFFF
 
 
 def messages_of(request: Request, settings: EndpointSettings, *, video: bool = False) -> list[Body]:
-    """All turns. The clip goes with the turn marked for it, else with the last of the user's."""
-    made: list[Body] = [{"role": turn.role, "content": sound(turn.text)} for turn in request.messages]
-    users = [index for index, turn in enumerate(request.messages) if turn.role == "user"]
-    marked = (index for index, turn in enumerate(request.messages) if turn.with_clip)
-    place, clip = next(marked, users[-1] if users else None), request.clip
-    if clip is None or place is None:
-        return made
+    """All turns as JSON. The clip goes into the turn marked for it, else into the last of the user's."""
+    messages: list[Body] = [{"role": turn.role, "content": sound(turn.text)} for turn in request.messages]
+    clip = request.clip
+    clip_turn = _turn_of_clip(request)
+    if clip is None or clip_turn is None:
+        return messages
     frames = [base64.b64encode(jpeg(image, JPEG_QUALITY)).decode() for image in clip.images]
     parts: list[Body] = []
     if request.timed and video:
-        parts = [{"type": "video_url", "video_url": {"url": ",".join([_FILM, *frames])}}]
+        parts = [{"type": "video_url", "video_url": {"url": ",".join([_VIDEO_URL_START, *frames])}}]
     else:
         for stamp, data in zip(clip.stamps, frames, strict=True):
             url = {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail}
-            parts += [_text_part(stamp)] if request.timed else []
+            if request.timed:
+                parts.append(_text_part(stamp))
             parts.append({"type": "image_url", "image_url": url})
     if clip.sound is not None:
         stream = io.BytesIO()
@@ -96,11 +101,23 @@ def messages_of(request: Request, settings: EndpointSettings, *, video: bool = F
             file.setnchannels(1)
             file.setsampwidth(2)
             file.setframerate(HEARING_RATE)
-            file.writeframes((clip.sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
+            samples = (clip.sound.clip(-1, 1) * 32767).astype("<i2")  # from floats to 16 bits
+            file.writeframes(samples.tobytes())
         data = base64.b64encode(stream.getvalue()).decode()
         parts.append({"type": "input_audio", "input_audio": {"data": data, "format": "wav"}})
-    made[place]["content"] = [*parts, _text_part(request.messages[place].text)]
-    return made
+    messages[clip_turn]["content"] = [*parts, _text_part(request.messages[clip_turn].text)]
+    return messages
+
+
+def _turn_of_clip(request: Request) -> int | None:
+    """The index of the turn that the clip goes into; None where there is none of the user's."""
+    last_of_user = None
+    for index, turn in enumerate(request.messages):
+        if turn.with_clip:
+            return index
+        if turn.role == "user":
+            last_of_user = index
+    return last_of_user
 
 
 def _text_part(text: str) -> Body:
@@ -113,14 +130,17 @@ def strict(schema: Any) -> Any:
         return [strict(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    made = {key: strict(value) for key, value in schema.items()}
-    if made.get("type") == "object" and isinstance(made.get("properties"), dict):
-        made = {**made, "additionalProperties": False, "required": list(made["properties"])}
-    return made
+    strict_schema = {key: strict(value) for key, value in schema.items()}
+    properties = strict_schema.get("properties")
+    if strict_schema.get("type") == "object" and isinstance(properties, dict):
+        strict_schema["additionalProperties"] = False
+        strict_schema["required"] = list(properties)
+    return strict_schema
 
 
 def reply_in(document: Any, limit: int) -> Reply | None:
-    """The reply in a chat completion of at most ``limit`` tokens; None for other documents and for errors."""
+    """The reply in a chat completion; None for other documents and for errors. ``limit``: its
+    ``max_tokens``."""
     match document:
         case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
             finish = str(choice.get("finish_reason") or "stop").lower()
@@ -131,19 +151,22 @@ def reply_in(document: Any, limit: int) -> Reply | None:
     counts = rest.get("usage")
     counts = counts if isinstance(counts, Mapping) else {}
     usage = Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
-    # Servers leave out the opening mark of what was thought before, or never close it.
-    text = _UNENDED_THOUGHT.sub("", _AFTER_THOUGHT.sub("", _text(message.get("content")))).strip()
-    refusal = _text(message.get("refusal")).strip()
-    if refusal or finish in _CENSORED:
+    # Models put thoughts in marks before the answer. Some servers leave out the opening mark, and an answer
+    # that was cut off lacks the closing one.
+    text = _UNENDED_THOUGHT.sub("", _THOUGHT.sub("", _message_text(message.get("content")))).strip()
+    refusal = _message_text(message.get("refusal")).strip()
+    if refusal or finish in _REFUSED_FINISHES:
         return Reply(refusal or text, "refused", usage)
     if text:
-        return Reply(text, "length" if finish in _CUT_OFF else "stop", usage)
-    more = f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
-    return Reply("", "error", usage, f"{EMPTY}{more if finish in _CUT_OFF else ''}")
+        return Reply(text, "length" if finish in _CUT_OFF_FINISHES else "stop", usage)
+    error = EMPTY
+    if finish in _CUT_OFF_FINISHES:
+        error += f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
+    return Reply("", "error", usage, error)
 
 
 def sound(text: str) -> str:
-    """Text that can be written: halves of characters outside the first plane are replaced.
+    """The text with lone surrogates replaced: such halves of characters cannot be encoded.
 
     >>> sound("\\ud83d!") == "\\ufffd!"
     True
@@ -151,8 +174,8 @@ def sound(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _text(content: Any) -> str:
-    """The words of a message: a string, or a list of parts of which the texts count."""
+def _message_text(content: Any) -> str:
+    """The text of a message: a string, or the texts in a list of parts."""
     match content:
         case str():
             return sound(content)
@@ -164,17 +187,19 @@ def _text(content: Any) -> str:
 
 
 def _count(value: Any) -> int:
+    """A number of tokens; 0 for values that cannot be one."""
     return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
 
 
-_REFUSAL = re.compile(
+_REFUSES_PARAMETER = re.compile(
     r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available"
     r"|forbidden|extra|invalid|only the default|deprecated|instead|must be"
 )
-_SCHEMA = re.compile(
+"""Words of an error that refuses a parameter, where it also names the parameter."""
+_ABOUT_SCHEMA = re.compile(
     r"response[_ ]?format|schema|guided|grammar|structured|json mode|request\.format|for format|expected peg"
 )
-_SYSTEM = re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate")
+_ABOUT_SYSTEM_TURN = re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate")
 
 
 def _has_system(body: Body) -> bool:
@@ -182,64 +207,72 @@ def _has_system(body: Body) -> bool:
 
 
 def _without_system(body: Body) -> Body:
-    """The system's words at the head of the user's first turn."""
-    texts = [turn["content"] for turn in body["messages"] if turn["role"] == "system"]
+    """The request with the texts of its system turns at the beginning of the first turn of the user."""
+    system_text = "\n\n".join(turn["content"] for turn in body["messages"] if turn["role"] == "system")
     turns = [turn for turn in body["messages"] if turn["role"] != "system"]
-    head = "\n\n".join(texts)
     for index, turn in enumerate(turns):
         if turn["role"] == "user":
             content = turn["content"]
-            joined = (
-                f"{head}\n\n{content}"
-                if isinstance(content, str)
-                else [{"type": "text", "text": head}, *content]
-            )
-            return {**body, "messages": [*turns[:index], {**turn, "content": joined}, *turns[index + 1 :]]}
-    return {**body, "messages": [{"role": "user", "content": head}, *turns]}
+            if isinstance(content, str):
+                joined: Any = f"{system_text}\n\n{content}"
+            else:
+                joined = [{"type": "text", "text": system_text}, *content]
+            turns[index] = {**turn, "content": joined}
+            return {**body, "messages": turns}
+    return {**body, "messages": [{"role": "user", "content": system_text}, *turns]}
 
 
-def said_otherwise(body: Body, changes: Collection[str]) -> Body:
-    """The request with these ``changes``, where they apply: names of keys to write otherwise or leave out, or
-    ``system``."""
-    made = {key: value for key, value in body.items() if key not in changes}
+def rewritten(body: Body, changes: Collection[str]) -> Body:
+    """The request with ``changes``, where they apply.
+
+    A change is the name of a key to leave out (``max_tokens`` gets its new name), or ``system``: no system
+    turn.
+    """
+    request = {key: value for key, value in body.items() if key not in changes}
     if "max_tokens" in changes and "max_tokens" in body:
-        made["max_completion_tokens"] = body["max_tokens"]
-    return _without_system(made) if "system" in changes and _has_system(body) else made
+        request["max_completion_tokens"] = body["max_tokens"]
+    if "system" in changes and _has_system(body):
+        return _without_system(request)
+    return request
 
 
-def change_for(said: Body, trouble: ServerError) -> str | None:
-    """The change that a refusal of the request ``said`` asks for; None where it asks for none."""
-    words = trouble.words
-    is_about_form = trouble.status in (400, 422) and trouble.meaning == "slot"
+def change_for(request: Body, error: ServerError) -> str | None:
+    """The change (see `rewritten`) that may help after this error; None where none does."""
+    message = error.words
+    is_about_form = error.status in (400, 422) and error.meaning == "slot"
     if is_about_form:
         for name in ("max_tokens", "temperature", "top_p", "seed"):
-            named = trouble.param == name or (name in words and _REFUSAL.search(words))
-            if name in said and named:
+            is_refused = error.param == name or (name in message and _REFUSES_PARAMETER.search(message))
+            if name in request and is_refused:
                 return name
-    about_schema = trouble.param.startswith("response_format") or _SCHEMA.search(words)
-    if "response_format" in said and about_schema and (is_about_form or trouble.status >= 500):
+    about_schema = error.param.startswith("response_format") or _ABOUT_SCHEMA.search(message)
+    if "response_format" in request and about_schema and (is_about_form or error.status >= 500):
         return "response_format"
-    return "system" if is_about_form and _has_system(said) and _SYSTEM.search(words) else None
+    if is_about_form and _has_system(request) and _ABOUT_SYSTEM_TURN.search(message):
+        return "system"
+    return None
 
 
-_LONGEST = 300
+_MAX_MESSAGE = 300
+"""Characters of a server's message that are shown."""
 _MARKUP = re.compile(r"<(script|style)\b(?:[^<]|<(?!/?\1\b))*+</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 
 Meaning = Literal["again", "slot", "refused", "too long", "quota", "key", "missing", "blind", "moved"]
-"""Whether it may pass (``again``), only this request fails (slot, refused, too long), or every one."""
+"""What an error means: it may pass (again), only this request fails (slot, refused, too long), or every
+request will (the others)."""
 
-_QUOTA = {
+_QUOTA_CODES = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",
     "insufficient_credits", "insufficient_funds",
 }  # fmt: skip
-"""A limit of requests per minute has other codes, and passes."""
-_UNWANTED = {
+"""Codes of a quota that is spent. A limit of requests per minute has other codes, and passes."""
+_REFUSED_CODES = {
     "content_filter",
     "content_policy_violation",
     "responsibleaipolicyviolation",
     "moderation_blocked",
 }
-_UNKNOWN_MODEL = {"model_not_found", "model_not_exist", "unknown_model", "model_not_available"}
+_UNKNOWN_MODEL_CODES = {"model_not_found", "model_not_exist", "unknown_model", "model_not_available"}
 _TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _TOO_LONG = re.compile(
     r"context (?:length|size|window)|maximum context|max_model_len|prompt is too long|too many tokens"
@@ -252,13 +285,13 @@ _BLIND = re.compile(
     r"|(?:not|n't) support (?:image|vision|multimodal)|support image input|mmproj"
 )
 _FLAGGED = re.compile(r"\bflagged\b|requires moderation|content (?:policy|filter)")
-"""How gateways word a 403 that is about what was sent, not about who sends it."""
+"""Words by which gateways refuse the content of a request with a 403, which otherwise is about the key."""
 _NO_SUCH_MODEL = re.compile(r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)")
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A server's answer as it came. Names of ``headers`` are in small letters."""
+    """A server's answer: status, bytes of the body, and headers by their names in small letters."""
 
     status: int
     body: bytes = field(repr=False)
@@ -266,7 +299,7 @@ class Raw:
 
     @property
     def document(self) -> Any:
-        """The body read as JSON; None where it is none."""
+        """The value of the body as JSON; None where it is not JSON."""
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):
@@ -275,7 +308,8 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class ServerError:
-    """An error as the server words it, in whatever of the usual forms. ``words`` are in small letters."""
+    """An error of a server: HTTP status, message, code, and the parameter that it is about (empty: not
+    named)."""
 
     status: int
     message: str
@@ -284,15 +318,15 @@ class ServerError:
 
     @property
     def words(self) -> str:
-        """What it says, to be searched."""
+        """The message in small letters, to be searched."""
         return self.message.lower()
 
     @property
     def meaning(self) -> Meaning:
-        """What follows from it."""
-        if self.status == 402 or self.code in _QUOTA:
+        """What the error means for this request and further ones."""
+        if self.status == 402 or self.code in _QUOTA_CODES:
             return "quota"
-        if self.code in _UNWANTED or (self.status == 403 and _FLAGGED.search(self.words)):
+        if self.code in _REFUSED_CODES or (self.status == 403 and _FLAGGED.search(self.words)):
             return "refused"
         if self.code in _TOO_LONG_CODES or self.status == 413:
             return "too long"
@@ -301,90 +335,104 @@ class ServerError:
         return self._by_status()
 
     def _by_status(self) -> Meaning:
+        """The meaning where code and message do not decide it."""
         if self.status in (408, 409, 425, 429) or self.status >= 500:
             return "again"
         if self.status in (401, 403):
             return "key"
         if self.status < 400:
             return "moved"
-        if self.status in (404, 405, 410) or self.code in _UNKNOWN_MODEL or _NO_SUCH_MODEL.search(self.words):
+        if (
+            self.status in (404, 405, 410)
+            or self.code in _UNKNOWN_MODEL_CODES
+            or _NO_SUCH_MODEL.search(self.words)
+        ):
             return "missing"
         return "too long" if _TOO_LONG.search(self.words) else "slot"
 
 
 def trouble_in(raw: Raw) -> ServerError | None:
-    """The error in an answer; also in one with status 200 that holds nothing but an error."""
+    """The error in an answer, also in one with status 200 that holds only an error; None where there is
+    none."""
     document = raw.document
     if isinstance(document, list) and len(document) == 1:
         document = document[0]
-    held = document if isinstance(document, Mapping) else {}
+    fields = document if isinstance(document, Mapping) else {}
     status = raw.status
-    if status == 200 and (held.get("choices") or not held.get("error")):
+    if status == 200 and (fields.get("choices") or not fields.get("error")):
         return None
-    name = next((name for name in ("error", "detail", "errors", "message") if held.get(name)), None)
+    name = next((name for name in ("error", "detail", "errors", "message") if fields.get(name)), None)
     if name is None:
         return ServerError(status, shortened(raw.body.decode("utf-8", "replace")))
-    error = held if name == "message" else held[name]
-    told = error.get("code") if isinstance(error, Mapping) else None
-    if status == 200:  # gateways answer so with the true one in the body
-        status = int(told) if isinstance(told, int) and 400 <= told < 600 else 500
+    error = fields if name == "message" else fields[name]
+    if status == 200:  # some gateways have the true status in the body
+        body_status = error.get("code") if isinstance(error, Mapping) else None
+        status = 500
+        if isinstance(body_status, int) and 400 <= body_status < 600:
+            status = int(body_status)
     if not isinstance(error, Mapping):
         return ServerError(status, shortened(error if isinstance(error, str) else json.dumps(error)))
     message = error.get("message") or error.get("detail") or json.dumps(error, ensure_ascii=False)
     codes = [str(error[name]).lower() for name in ("code", "type") if error.get(name)]
-    notable = _QUOTA | _UNWANTED | _UNKNOWN_MODEL | _TOO_LONG_CODES
-    code = next((code for code in codes if code in notable), codes[0] if codes else "")
+    # Servers write what is of use to us in either field.
+    known_codes = _QUOTA_CODES | _REFUSED_CODES | _UNKNOWN_MODEL_CODES | _TOO_LONG_CODES
+    code = next((code for code in codes if code in known_codes), codes[0] if codes else "")
     return ServerError(status, shortened(str(message)), code, str(error.get("param") or ""))
 
 
 def shortened(text: str) -> str:
-    """A server's words on one line, without markup, 300 characters at most.
+    """A server's message on one line, without markup, 300 characters at most.
 
     >>> shortened("<h1>Bad\\n gateway</h1>")
     'Bad gateway'
     """
     line = " ".join(_MARKUP.sub(" ", text).split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+    return line if len(line) <= _MAX_MESSAGE else line[: _MAX_MESSAGE - 1] + "…"
 
 
 Sleep = Callable[[float], object]
-"""Waits so many seconds."""
+"""A function that waits for a number of seconds."""
 Clock = Callable[[], float]
-"""Seconds since 1970."""
+"""A function that returns the seconds since 1970."""
 
-FIRST_PAUSE = 1.0
-"""Seconds, before jitter."""
+_FIRST_PAUSE = 1.0
+"""Seconds, before jitter is applied."""
 
 
 def pauses(seed: int, longest: float) -> Iterator[float]:
-    """Growing pauses in seconds without end, up to ``longest``, each between half and all of its step.
+    """Endless pauses in seconds. The step doubles up to ``longest``; a pause is between half of it and all of
+    it.
 
     >>> [step // 1 <= 2**n for n, step in zip(range(3), pauses(0, 60.0))]
     [True, True, True]
     """
     generator = random.Random(seed)
-    step = FIRST_PAUSE
+    step = _FIRST_PAUSE
     while True:
         yield min(step, longest) * (0.5 + generator.random() / 2)
         step = min(step * 2, longest)
 
 
 def asked_pause(headers: Mapping[str, str], now: float) -> float | None:
-    """The pause in seconds that a server asks for; None where it asks for none that can be read."""
+    """The pause in seconds that a server asks for; None where it asks for none, or it cannot be read.
+
+    ``now`` in seconds since 1970: the header may hold a date.
+    """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    said = headers.get("retry-after", "")
-    seconds = _number(said)
+    retry_after = headers.get("retry-after", "")
+    seconds = _number(retry_after)
     if seconds is not None:
         return seconds
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - now)
+        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - now)
     except (ValueError, OverflowError, TypeError, IndexError):
         return None
 
 
 def _number(text: str | None) -> float | None:
+    """The number of a header, 0 for a negative one; None where it is not a number."""
     try:
         value = float(text or "")
     except ValueError:
@@ -393,17 +441,19 @@ def _number(text: str | None) -> float | None:
 
 
 class RateLimiter:
-    """What the threads of one engine share: places, a common pause, and the error that stops them all."""
+    """Shared by the threads of one engine: a limit of requests at once, a common pause, and the error that
+    stops all of them."""
 
     def __init__(
-        self, places: int, longest: float, *, sleep: Sleep | None = None, clock: Clock | None = None
+        self, limit: int, longest_pause: float, *, sleep: Sleep | None = None, clock: Clock | None = None
     ) -> None:
-        """``places`` is how many may be in at once, ``longest`` the longest common pause in seconds."""
+        """``limit``: how many requests at once. ``longest_pause``: the longest common pause in seconds."""
         self.clock = clock or time.time
-        self._longest = longest
-        self._places = threading.BoundedSemaphore(places)
+        self._longest_pause = longest_pause
+        self._places = threading.BoundedSemaphore(limit)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        # A pause ends at once where another thread stops the engine.
         self._sleep = sleep or self._stopped.wait
         self._error: EngineError | None = None
         self._closed_until = -math.inf
@@ -411,43 +461,50 @@ class RateLimiter:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """A place among those under way. Raises EngineError where all is stopped."""
+        """A block for one request, which waits until fewer than the limit are under way.
+
+        Raises EngineError where the engine was stopped.
+        """
         with self._places:
             self.check()
             yield
 
     def check(self) -> None:
-        """Raises the error that stopped this engine, if one has."""
+        """Raise the error that stopped this engine, if one did."""
         error = self._error
         if error is not None:
             raise EngineError(error.what, error.hint, again=error.again)
 
     def stop(self, error: EngineError) -> EngineError:
-        """Stops every thread, those that pause at once; returns the first error that did so."""
+        """Stop every thread, also those in a pause. Returns the first error that did so: a copy, for each
+        thread raises its own."""
         with self._lock:
             self._error = self._error or error
             self._stopped.set()
             return EngineError(self._error.what, self._error.hint, again=self._error.again)
 
     def close_for(self, seconds: float) -> None:
-        """Nobody sends anything for so long: a server that asks one to wait means all."""
+        """Let no thread send anything for so long: a server that asks one of them to wait means all."""
         with self._lock:
             self._closed_until = max(self._closed_until, self.clock() + seconds)
 
-    def come_back(self, seconds: float = 0.0) -> None:
-        """Waits ``seconds`` and until the gate is open. Raises EngineError where all is stopped."""
-        rest = max(seconds, min(self._closed_until - self.clock(), self._longest))
-        if rest > 0:
-            self._sleep(rest)
+    def wait_until_open(self, seconds: float = 0.0) -> None:
+        """Wait for ``seconds``, and until the common pause is over. Raises EngineError where the engine was
+        stopped."""
+        common_pause = min(self._closed_until - self.clock(), self._longest_pause)
+        pause = max(seconds, common_pause)
+        if pause > 0:
+            self._sleep(pause)
         self.check()
 
     def answered(self) -> None:
-        """The server gave an answer that can be read."""
+        """Note that the server gave an answer that can be read."""
         with self._lock:
             self._misses = 0
 
     def missed(self) -> int:
-        """A request came to nothing for the server's own reasons; how many have since it last answered."""
+        """Note that a request failed for reasons of the server. Returns how many have since it last
+        answered."""
         with self._lock:
             self._misses += 1
             return self._misses

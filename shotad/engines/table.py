@@ -1,6 +1,7 @@
-"""Engines by name, imported when asked for, and this machine's model servers: known, running, chosen.
+"""Engines by name, and the model servers on this machine: which are running, and which the user chose.
 
-Each server's own documentation says where it listens and how it lists models: Ollama (``/api/tags``,
+The module of an engine is imported when the engine is made. The documentation of each server says where it
+listens and how it lists models: Ollama (``/api/tags``,
 ``/api/show``), LM Studio (``/api/v0/models``), llama.cpp (``/v1/models``, ``/props``), vLLM (``/v1/models``).
 """
 
@@ -32,12 +33,12 @@ ENGINES = {
     "openai-sound": "shotad.engines.openai_engine:OpenAIWithSound",
     "qwen2-vl": "shotad.engines.local_engines:VisionModel",
 }
-"""Name → ``module:Class``. A class is made with the whole `Config`."""
+"""The class of each engine, as ``module:Class``. It is called with the whole `Config`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A pair of engines for Stage I and II; their model and server, where the settings name none."""
+    """The engines of Stage I and II by name; ``model`` and ``url`` count where the settings name none."""
 
     stage1: str
     stage2: str
@@ -54,106 +55,122 @@ PRESETS = {
     "small": Preset("qwen2-vl", "qwen2-vl", "qwen3-vl-2b"),
 }
 
-_WANTED = "An engine is a class whose objects have identity, abilities and generate (docs/engines.md)."
+_ENGINE_HINT = "An engine is a class whose objects have identity, abilities and generate (docs/engines.md)."
 
-EVERYWHERE = "embedded"
-"""What ``auto`` takes where nothing better is at hand."""
+FALLBACK_PRESET = "embedded"
+"""The preset that ``auto`` stands for where nothing better can run: it runs on every machine."""
 PAPER_MODELS = ("qwen2-vl-7b", "llama3-8b")
 PAPER_MEMORY = 20e9
-"""Bytes of a GPU that holds the larger of the two with its work; they are loaded one after the other."""
+"""Bytes of GPU memory that the larger of the two models needs; they are loaded one after the other."""
 
 
 def preset(name: str) -> Preset:
-    """The pair called ``name``; ``auto`` takes the best that the machine has, and fetches nothing for it."""
-    word = best_here() if name == "auto" else name
-    if (local := named(word)) is not None:
-        kind, model = local
+    """The preset called ``name``; ``auto`` is the best that this machine can run without fetching models.
+
+    ``KIND:MODEL`` is a model of a server on this machine, for both stages. Raises EngineError for other
+    names.
+    """
+    preset_name = best_here() if name == "auto" else name
+    server_model = named(preset_name)
+    if server_model is not None:
+        kind, model = server_model
         return Preset(kind.engine, kind.engine, model, kind.url)
-    if word not in PRESETS:
-        known = ["auto", *PRESETS, *(f"{kind.word}:MODEL" for kind in KINDS)]
-        raise EngineError(*_unknown("engine preset", name, known), again=False, usage=True)
-    return PRESETS[word]
+    if preset_name not in PRESETS:
+        names = ["auto", *PRESETS, *[f"{kind.word}:MODEL" for kind in KINDS]]
+        raise EngineError(*_unknown_name("engine preset", name, names), again=False, usage=True)
+    return PRESETS[preset_name]
 
 
 def engine_class(name: str) -> type[Engine]:
-    """The class called ``name``, or written out as ``module:Class``."""
+    """The class of an engine by name, or by ``module:Class``. Raises EngineError."""
     if name not in ENGINES and ":" not in name:
-        raise EngineError(*_unknown("engine", name, list(ENGINES)), again=False, usage=True)
+        raise EngineError(*_unknown_name("engine", name, list(ENGINES)), again=False, usage=True)
     module, _, attribute = ENGINES.get(name, name).partition(":")
     try:
-        found: type[Engine] = getattr(importlib.import_module(module), attribute)
+        engine_type: type[Engine] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise EngineError(
             f"The engine {name} cannot be loaded: {error}.", "Install what it needs.", again=False
         ) from None
-    if not callable(found):
-        raise EngineError(f"{name} is no class.", _WANTED, again=False)
-    return found
+    if not callable(engine_type):
+        raise EngineError(f"{name} is no class.", _ENGINE_HINT, again=False)
+    return engine_type
 
 
 def make_engine(name: str, config: Config, stage: Stage) -> Engine:
-    """A ready engine by name.
+    """The engine called ``name`` for a stage. Raises EngineError.
 
-    A class with a ``for_stage(config, stage)`` is made by it; any other by its constructor, which gets the
-    config. What the preset says of its engines' model and server counts where the settings say nothing.
+    It is made by ``for_stage(config, stage)`` where its class has that, else by the constructor, which gets
+    the config. Model and server of the preset count where the settings name none.
     """
-    made = engine_class(name)
+    engine_type = engine_class(name)
     pair = preset(config.engine)
+    # A preset says nothing of an engine that the settings chose in place of its own.
     if name.removesuffix("-sound") == getattr(pair, stage):
-        own = config.stage1 if stage == "stage1" else config.stage2
-        url = own.base_url or config.openai.base_url or pair.url
-        more = {"model": own.model or pair.model, "base_url": url}
-        # What ``auto`` stands for: an engine may go by the kind of its server.
-        word = best_here() if config.engine == "auto" else config.engine
-        config = config.model_copy(update={"engine": word, stage: own.model_copy(update=more)})
-    for_stage: Callable[[Config, Stage], Engine] | None = getattr(made, "for_stage", None)
+        stage_settings = config.stage1 if stage == "stage1" else config.stage2
+        url = stage_settings.base_url or config.openai.base_url or pair.url
+        changes = {"model": stage_settings.model or pair.model, "base_url": url}
+        # An engine may depend on the kind of its server, which "auto" does not name.
+        preset_name = best_here() if config.engine == "auto" else config.engine
+        stage_settings = stage_settings.model_copy(update=changes)
+        config = config.model_copy(update={"engine": preset_name, stage: stage_settings})
+    for_stage: Callable[[Config, Stage], Engine] | None = getattr(engine_type, "for_stage", None)
     if for_stage is not None:
         return for_stage(config, stage)
-    engine: object = made(config)  # type: ignore[call-arg]  # a Protocol declares no constructor
+    engine: object = engine_type(config)  # type: ignore[call-arg]  # a Protocol declares no constructor
     if not isinstance(engine, Engine):
-        raise EngineError(f"{name} is no engine.", _WANTED, again=False)
+        raise EngineError(f"{name} is no engine.", _ENGINE_HINT, again=False)
     return engine
 
 
 def stage_engines(config: Config) -> Preset:
-    """The engines' names for both stages: ``stage1.engine`` and ``stage2.engine`` override the preset."""
+    """The names of the engines of both stages: ``stage1.engine`` and ``stage2.engine``, else those of the
+    preset."""
     pair = preset(config.engine)
     return Preset(config.stage1.engine or pair.stage1, config.stage2.engine or pair.stage2)
 
 
 @functools.cache
 def best_here() -> str:
-    """The server's model that the user chose, if it runs; ``paper`` where that can run; else ``embedded``."""
-    if (word := chosen()) and answers(word):
-        return word
+    """The preset that ``auto`` stands for: the server's model that the user chose, if it runs; ``paper``
+    where it can run; else ``embedded``."""
+    chosen_model = chosen()
+    if chosen_model and answers(chosen_model):
+        return chosen_model
     if not all(importlib.util.find_spec(module) for module in ("torch", "transformers")):
-        return EVERYWHERE
+        return FALLBACK_PRESET
+    # Imports in the order of their cost: torch takes seconds.
     from shotad.engines.local_model import at_hand
 
     if not all(at_hand(model) for model in PAPER_MODELS):
-        return EVERYWHERE
+        return FALLBACK_PRESET
     import torch
 
     if not torch.cuda.is_available():
-        return EVERYWHERE
+        return FALLBACK_PRESET
     memory = torch.cuda.get_device_properties(0).total_memory
-    return "paper" if memory >= PAPER_MEMORY else EVERYWHERE
+    return "paper" if memory >= PAPER_MEMORY else FALLBACK_PRESET
 
 
-def _unknown(what: str, name: str, known: list[str]) -> tuple[str, str]:
-    meant = did_you_mean(name, known)
-    return f"There is no {what} called {name!r}.", f"{meant}Known: {', '.join(known)}."
+def _unknown_name(kind: str, name: str, names: list[str]) -> tuple[str, str]:
+    """Message and hint for a ``name`` that is not among ``names``."""
+    suggestion = did_you_mean(name, names)
+    return f"There is no {kind} called {name!r}.", f"{suggestion}Known: {', '.join(names)}."
 
 
 PATIENCE = 0.3
-"""Seconds that looking for servers takes at most, all together."""
-_MOST = 1 << 20
-"""Bytes of an answer that are read."""
+"""Seconds that the search for servers may take, for all together."""
+_MAX_ANSWER_BYTES = 1 << 20
+"""Bytes that are read of an answer: another program may listen there, and send without end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A program that serves models: its ``word`` in ``--engine WORD:MODEL``, its name, address and engine."""
+    """A program that serves models.
+
+    ``word`` stands for it in ``--engine WORD:MODEL``, ``title`` is its name, ``usual`` its default address,
+    ``engine`` the name of the engine that calls it.
+    """
 
     word: str
     title: str
@@ -162,12 +179,13 @@ class Kind:
 
     @property
     def url(self) -> str:
-        """Where the server is: on this machine, or where ``OLLAMA_HOST`` says that Ollama is."""
+        """The address of the server: the default one, or that of ``OLLAMA_HOST`` for Ollama."""
         host = os.environ.get("OLLAMA_HOST", "").strip() if self.word == "ollama" else ""
         if not host:
             return self.usual
         site = host.partition("://")[2] or host
-        # What a server listens to ("every address of this machine") is nowhere to call.
+        # Ollama's own server reads the variable too: 0.0.0.0 means that it listens at every address of this
+        # machine, and cannot be called.
         site = site.rstrip("/").replace("0.0.0.0", "localhost")
         scheme = "https" if host.startswith("https://") else "http"
         return f"{scheme}://{site}" if ":" in site or "://" in host else f"http://{site}:11434"
@@ -182,84 +200,108 @@ KINDS = (
 
 
 def named(word: str) -> tuple[Kind, str] | None:
-    """The kind of server and model that ``KIND:MODEL`` names (``ollama:qwen2.5vl:7b``); None for others."""
-    kind, _, model = word.partition(":")
-    found = next((one for one in KINDS if one.word == kind), None)
-    return (found, model) if found and model else None
+    """Kind of server and model of ``KIND:MODEL``, such as ``ollama:qwen2.5vl:7b``; None for other names."""
+    kind_word, _, model = word.partition(":")
+    for kind in KINDS:
+        if kind.word == kind_word and model:
+            return kind, model
+    return None
 
 
-def _told(kind: Kind, models: Mapping[str, bool | None]) -> str:
-    """A server for people: ``Ollama, with vision: ollama:qwen2.5vl:7b``."""
-    able = [word for word, sees in models.items() if sees]
-    unknown = [word for word, sees in models.items() if sees is None]
-    if able:
-        return f"{kind.title}, with vision: {', '.join(able)}"
-    if unknown:
-        return f"{kind.title}, which does not tell whether its models see: {', '.join(unknown)}"
+def _server_text(kind: Kind, models: Mapping[str, bool | None]) -> str:
+    """A line about a server: ``Ollama, with vision: ollama:qwen2.5vl:7b``.
+
+    ``models``: whether each model takes images; None where the server does not say.
+    """
+    with_vision = [word for word, sees in models.items() if sees]
+    not_known = [word for word, sees in models.items() if sees is None]
+    if with_vision:
+        return f"{kind.title}, with vision: {', '.join(with_vision)}"
+    if not_known:
+        return f"{kind.title}, which does not tell whether its models see: {', '.join(not_known)}"
     return f"{kind.title}, without a model that sees"
 
 
 @functools.cache
 def running() -> dict[str, tuple[str, ...]]:
-    """What to tell of each server that answers on this machine, in the order of `KINDS`, and its models, as
-    ``--engine`` takes them; looked for once, `PATIENCE` at most.
+    """The models of each server that answers on this machine, as ``--engine`` takes them, by a line about the
+    server, in the order of `KINDS`.
 
-    Nothing but questions for their lists of models is sent.
+    The servers are searched once per process, for `PATIENCE` seconds at most. Only requests for their lists
+    of models are sent.
     """
-    found: dict[str, dict[str, bool | None]] = {}
+    models_of_kinds: dict[str, dict[str, bool | None]] = {}
 
     def ask(kind: Kind) -> None:
         try:
             models = dict(_models_of(kind, kind.url.removesuffix("/v1")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return  # nobody there, or somebody else
-        found[kind.word] = models
+            return  # no server, or another program
+        models_of_kinds[kind.word] = models
 
     threads = [threading.Thread(target=ask, args=(kind,), daemon=True) for kind in KINDS]
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(max(0.0, until - time.monotonic()))
-    seen = dict(found)
-    here = [(kind, seen[kind.word]) for kind in KINDS if seen.get(kind.word)]
-    return {_told(kind, models): tuple(models) for kind, models in here}
+        thread.join(max(0.0, deadline - time.monotonic()))
+    # A copy: a thread that is late may still add to it.
+    answered = dict(models_of_kinds)
+    servers: dict[str, tuple[str, ...]] = {}
+    for kind in KINDS:
+        models = answered.get(kind.word)
+        if models:
+            servers[_server_text(kind, models)] = tuple(models)
+    return servers
 
 
 def _fetch(url: str, body: Mapping[str, Any] | None = None) -> Any:
-    """What a local server answers, as JSON. Raises OSError and ValueError."""
+    """The answer of a local server, read as JSON, to a POST of ``body``, or to a GET without one.
+
+    Raises OSError and ValueError.
+    """
     data = None if body is None else json.dumps(body).encode()
-    straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with straight.open(urllib.request.Request(url, data), timeout=PATIENCE) as answer:
-        return json.loads(answer.read(_MOST))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy for this machine
+    with opener.open(urllib.request.Request(url, data), timeout=PATIENCE) as answer:
+        return json.loads(answer.read(_MAX_ANSWER_BYTES))
 
 
 def _models_of(kind: Kind, url: str) -> Iterator[tuple[str, bool | None]]:
-    """The models that a server lists; for another program at its address nothing, or an error."""
+    """Yield each model of a server as ``KIND:MODEL``, and whether it takes images (None: not known).
+
+    Where another program has that address, it yields nothing or raises an error (see `running`).
+    """
     if kind.word == "ollama":
         for entry in _fetch(f"{url}/api/tags")["models"]:
-            able = entry.get("capabilities")
-            if able is None:  # before 2026 the list did not say
-                able = _fetch(f"{url}/api/show", {"model": entry["name"]}).get("capabilities", ())
-            if not able or "completion" in able:
-                yield f"{kind.word}:{entry['name']}", "vision" in able if able else None
+            capabilities = entry.get("capabilities")
+            if capabilities is None:  # the list has them since 2026 only
+                details = _fetch(f"{url}/api/show", {"model": entry["name"]})
+                capabilities = details.get("capabilities", ())
+            # Models without completion make embeddings.
+            if not capabilities or "completion" in capabilities:
+                sees = "vision" in capabilities if capabilities else None
+                yield f"{kind.word}:{entry['name']}", sees
         return
-    for entry in _fetch(f"{url}/{'api/v0' if kind.word == 'lmstudio' else 'v1'}/models")["data"]:
+    # LM Studio says only there whether a model takes images.
+    path = "api/v0" if kind.word == "lmstudio" else "v1"
+    for entry in _fetch(f"{url}/{path}/models")["data"]:
         word = f"{kind.word}:{entry['id']}"
         if kind.word == "lmstudio" and entry["type"] in ("llm", "vlm"):
             yield word, entry["type"] == "vlm"
         elif kind.word == "vllm" and entry.get("owned_by") == "vllm":
             yield word, None
         elif kind.word == "llamacpp" and entry.get("owned_by") == "llamacpp":
-            yield word, _fetch(f"{url}/props").get("modalities", {}).get("vision")
+            modalities = _fetch(f"{url}/props").get("modalities", {})
+            yield word, modalities.get("vision")
 
 
 def _choice_file() -> Path:
+    """The file of the user that holds the choice of `choose`."""
     return user_folder() / "engine"
 
 
 def chosen() -> str:
-    """The server's model that ``auto`` shall take, as ``shotad doctor --use`` noted it; empty: none."""
+    """The server's model that the user chose for ``auto`` (``shotad doctor --use``); empty without one."""
     try:
         word = _choice_file().read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
@@ -268,21 +310,30 @@ def chosen() -> str:
 
 
 def choose(word: str) -> None:
-    """Note what ``auto`` shall take from now on; an empty word: none. Raises EngineError if not here."""
+    """Save the server's model that ``auto`` takes from now on; an empty word removes the choice.
+
+    Raises EngineError for a model that no running server has.
+    """
     file = _choice_file()
     if not word:
         file.unlink(missing_ok=True)
         return
     if not answers(word):
-        here = [word for models in running().values() for word in models]
-        hint = f"Running now: {', '.join(here)}." if here else "No model server runs on this machine now."
+        running_models: list[str] = []
+        for models in running().values():
+            running_models += models
+        hint = "No model server runs on this machine now."
+        if running_models:
+            hint = f"Running now: {', '.join(running_models)}."
         raise EngineError(f"No running server has {word!r}.", hint, again=False, usage=True)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(word + "\n", encoding="utf-8")
 
 
 def answers(word: str) -> bool:
-    """Whether the server of this word runs now and has the model."""
-    latest = ":latest"  # what Ollama adds to a name without a tag
-    here = {one.removesuffix(latest) for models in running().values() for one in models}
-    return word.removesuffix(latest) in here
+    """Whether a server runs now that has the model ``word`` (``KIND:MODEL``)."""
+    latest = ":latest"  # Ollama adds it to a name without a tag
+    for models in running().values():
+        if word.removesuffix(latest) in [model.removesuffix(latest) for model in models]:
+            return True
+    return False
