@@ -1,8 +1,8 @@
-"""The one way by which a film file is opened with ffmpeg's libraries, and what it says of itself.
+"""Opening film files safely with ffmpeg's libraries, and reading their metadata.
 
-A playlist, whatever it is named, could make ffmpeg fetch other files or addresses. So only the
-``file`` protocol is allowed, only containers that carry their own media are (`CONTAINERS`), a path is
-always taken literally, and a container that asks for another file is refused.
+A playlist, whatever it is named, could make ffmpeg fetch other files or addresses. So every film is opened by
+`Media.open`: only the ``file`` protocol is allowed, only containers that carry their own media are
+(`CONTAINERS`), a path is always taken literally, and a container that asks for another file is refused.
 
 `probe` makes the `FilmInfo` of a film file, from the container and from the first frame.
 """
@@ -51,9 +51,9 @@ class Media:
     path: Path
     size: int
     state: FileState | None = field(default=None, compare=False)
-    """The file as it was found."""
-    _known: dict[FileState, str] = field(default_factory=dict, compare=False, repr=False)
-    """Fingerprints of the states of the file that were met."""
+    """The file's state when it was opened for the first time; None: changes are not looked for."""
+    _fingerprints: dict[FileState, str] = field(default_factory=dict, compare=False, repr=False)
+    """Fingerprints of the contents, by each state of the file so far."""
 
     @property
     def name(self) -> str:
@@ -72,8 +72,9 @@ class Media:
             # A broadcast that gives its tracks other numbers from some moment on still has the same tracks.
             "merge_pmt_versions": "1",
         }
-        # Metadata need not be UTF-8. PyAV 19 reads it anyhow (`legible`), older ones where they are told to.
-        lenient: Any = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}
+        # Metadata need not be UTF-8. PyAV 19 reads it anyhow (`legible`), older versions with this argument.
+        major_version = int(av.__version__.partition(".")[0])
+        lenient: Any = {} if major_version >= 19 else {"metadata_errors": "replace"}
         source = f"{_FILE}{os.path.abspath(self.path)}"
         try:
             container: InputContainer = av.open(
@@ -81,15 +82,17 @@ class Media:
             )
             return container
         except (av.error.FFmpegError, UnicodeError, ValueError) as error:
-            if _is_text(self.read_at(0, 4096).lstrip(b"\xef\xbb\xbf \t\r\n")):
+            head = self.read_at(0, 4096)
+            # Without a byte order mark and blank lines
+            if _is_text(head.lstrip(b"\xef\xbb\xbf \t\r\n")):
                 raise FilmError(
                     f"{self.name} is a text file, not a film.",
                     "Give the film itself. A playlist can point to other files and addresses, and is not "
                     "opened.",
                 ) from None
-            why = str(getattr(error, "strerror", None) or error).split(";")[0].strip()
+            reason = str(getattr(error, "strerror", None) or error).split(";")[0].strip()
             raise FilmError(
-                f"{self.name} cannot be read as a film ({why}).",
+                f"{self.name} cannot be read as a film ({reason}).",
                 "It may be damaged, incomplete, or of a kind that is not supported.",
             ) from None
 
@@ -100,39 +103,44 @@ class Media:
             return file.read(count)
 
     def fingerprint(self) -> str:
-        """What names this content; see `shotad.core.types.file_fingerprint`."""
-        found = file_fingerprint(self.size, self.read_at)
+        """A digest of the content; see `shotad.core.types.file_fingerprint`."""
+        fingerprint = file_fingerprint(self.size, self.read_at)
         if self.state is not None:
-            self._known[self.state] = found
-        return found
+            self._fingerprints[self.state] = fingerprint
+        return fingerprint
 
     def check_same(self, *, may_be_gone: bool = False) -> None:
-        """Raise FilmError where the file was removed, replaced or changed since it was found.
+        """Raise FilmError where the file was removed, replaced or changed since it was first opened.
 
-        One that was only copied, moved or touched is the same. ``may_be_gone``: nobody needs it any more.
+        A file that was only copied, moved or touched is the same. ``may_be_gone``: it is not needed any more,
+        so a missing one is no error.
         """
         if self.state is None:
             return
         try:
             now = _state_of(self.path)
-            if now == self.state or self.state not in self._known:
+            # Without a fingerprint of the first state there is nothing to compare with.
+            if now == self.state or self.state not in self._fingerprints:
                 return
-            if now not in self._known:
-                self._known[now] = file_fingerprint(now.size, self.read_at)
+            if now not in self._fingerprints:
+                self._fingerprints[now] = file_fingerprint(now.size, self.read_at)
         except OSError as error:
             if may_be_gone:
                 return
-            what = f"The film {self.path} cannot be read any more: {error.strerror or error}."
-            raise FilmError(what, "Put it back and run again: what is done is kept.") from None
-        if self._known[now] != self._known[self.state]:
-            what = f"The film {self.path} was replaced or changed while it was in use."
+            problem = f"The film {self.path} cannot be read any more: {error.strerror or error}."
+            raise FilmError(problem, "Put it back and run again: what is done is kept.") from None
+        if self._fingerprints[now] != self._fingerprints[self.state]:
             raise FilmError(
-                what, "Put it back as it was and run again, or describe the new one into another folder."
+                f"The film {self.path} was replaced or changed while it was in use.",
+                "Put it back as it was and run again, or describe the new one into another folder.",
             )
 
 
 class FileState(NamedTuple):
-    """By what a file is seen to be the same, unless somebody hides it."""
+    """Where a file is, how large, and when it last changed: a file with the same state counts as unchanged.
+
+    ``number`` is the inode, ``changed`` in ns.
+    """
 
     device: int
     number: int
@@ -141,15 +149,15 @@ class FileState(NamedTuple):
 
 
 def _state_of(path: Path) -> FileState:
-    found = path.stat()
-    return FileState(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    status = path.stat()
+    return FileState(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def find_media(source: str | os.PathLike[str]) -> Media:
-    """A film file that exists, can be read and is not empty. Raises FilmError."""
+    """The film file at a path. Raises FilmError unless it exists, can be read and is not empty."""
     path = Path(source)
     try:
-        # A pipe would let opening wait for ever.
+        # Opening a pipe would wait for ever.
         if path.exists() and not path.is_file():
             raise FilmError(f"{path} is not a film file.", "Give a file, or copy the stream to one.")
         with path.open("rb") as file:
@@ -158,30 +166,32 @@ def find_media(source: str | os.PathLike[str]) -> Media:
     except (FileNotFoundError, NotADirectoryError):
         raise FilmError(f"There is no film {path}.", "Check the path.") from None
     except PermissionError:
-        what = f"The film {path} may not be read: no permission."
-        raise FilmError(what, "Change its permissions.") from None
+        raise FilmError(
+            f"The film {path} may not be read: no permission.", "Change its permissions."
+        ) from None
     except OSError as error:
-        what = f"The film {path} cannot be read: {error.strerror or error}."
-        raise FilmError(what, "Check the path.") from None
+        raise FilmError(
+            f"The film {path} cannot be read: {error.strerror or error}.", "Check the path."
+        ) from None
     if size == 0:
         raise FilmError(f"{path.name} is empty.", "Give a film with at least one frame.")
     return Media(path, size, state)
 
 
 def exact_start(container: InputContainer) -> Fraction:
-    """The container's start time in seconds, exact: the stream's own where one agrees to the µs.
+    """The container's start time in seconds, exact: that of a stream where one agrees to the µs.
 
     ffmpeg gives it in whole µs, which puts the first frame of a 1001-based rate just before zero.
     """
-    start = _told_start(container)
+    start = _start_by_header(container)
     timeline = timeline_of(container)
-    # ffmpeg may have come past a jump of the clock when it looked for the start.
+    # ffmpeg may have read past a jump of the clock when it looked for the start.
     if timeline is not None and not timeline.start <= start <= timeline.start + 1:
         return timeline.start
     return start
 
 
-def _told_start(container: InputContainer) -> Fraction:
+def _start_by_header(container: InputContainer) -> Fraction:
     starts = [
         stream.start_time * stream.time_base
         for stream in container.streams
@@ -193,28 +203,29 @@ def _told_start(container: InputContainer) -> Fraction:
     if container.start_time is None:
         return min(starts, default=Fraction(0))
     rounded = Fraction(container.start_time, 1_000_000)
-    return min((start for start in starts if abs(start - rounded) <= Fraction(2, 1_000_000)), default=rounded)
+    close_starts = [start for start in starts if abs(start - rounded) <= Fraction(2, 1_000_000)]
+    return min(close_starts, default=rounded)
 
 
 def exact(ratio: Any) -> Fraction | None:
-    """A rate, a time base or an aspect of PyAV's as a Fraction; None where the film does not tell it.
+    """A rate, a time base or an aspect of PyAV's as a Fraction; None where the film does not give it.
 
-    PyAV 19 has a kind of number of its own for them, zero where it is not told; older ones have None.
+    PyAV 19 has its own number type for them, zero where it is not given; older versions have None.
     """
     return Fraction(ratio.numerator, ratio.denominator) if ratio else None
 
 
 def legible(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Metadata of a film or a track in letters that can be written; others become U+FFFD."""
-    return {_letters(key): _letters(value) for key, value in metadata.items()}
+    """Metadata of a film or a track without bytes that are not UTF-8: they become U+FFFD."""
+    return {_replace_surrogates(key): _replace_surrogates(value) for key, value in metadata.items()}
 
 
-def _letters(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def only(container: InputContainer, stream: Stream) -> None:
-    """Let the demuxer pass over all other streams."""
+    """Make the demuxer skip all streams but ``stream``."""
     from av.stream import Discard
 
     for other in container.streams:
@@ -223,10 +234,11 @@ def only(container: InputContainer, stream: Stream) -> None:
 
 
 def packets_of(container: InputContainer, *streams: Stream) -> Iterator[Any]:
-    """The packets of ``streams`` (none named: of all) from where the container stands, as its ``demux`` gives
-    them, on the film's one timeline where its clock jumps. Those of streams that a damaged film announces on
-    its way are passed over, for PyAV does not know them, and empty ones before the end too: Theora shows the
-    last picture again by them.
+    """The packets of ``streams`` (none named: of all) from the container's position, in ``demux`` order.
+
+    Where the film's clock jumps their times are moved to its one timeline. Packets of streams that a damaged
+    film announces on its way are left out, for PyAV does not know them; so are empty ones before the end, by
+    which Theora repeats the last picture.
     """
     timeline = timeline_of(container)
     mover = PacketMover(timeline) if timeline is not None else None
@@ -242,93 +254,100 @@ def _demuxed(container: InputContainer, *streams: Stream) -> Iterator[Any]:
             yield from (packet for packet in container.demux(*streams) if packet.size or packet.dts is None)
             return
         except IndexError:
-            continue  # one packet further
+            continue  # a packet of an unknown stream: go on with the next
 
 
 def timeline_of(container: InputContainer) -> Timeline | None:
-    """The one timeline of an open film whose clock jumps; such a film is read from its beginning only. None:
-    its clock does not jump.
+    """The one timeline of an open film whose clock jumps; None where it does not jump.
 
-    The first call for a film reads every packet of it, where its container is of a kind that can be joined.
+    A film with a timeline can only be read from its beginning. The first call for a film reads all its
+    packets, where its container is of a kind that can be joined.
     """
     if _JOINABLE.isdisjoint(container.format.name.split(",")):
         return None
     path = container.name.removeprefix(_FILE)
     try:
-        state = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return _timeline(path, state.st_size, state.st_mtime_ns)
+    return _timeline(path, status.st_size, status.st_mtime_ns)
 
 
 _JOINABLE = frozenset({"mpegts", "mpeg", "ogg", "nut", "matroska"})
-"""Containers whose times are read on beyond a joint. Of MP4, ASF and FLV ffmpeg reads the first film alone,
-and AVI has no times but the numbers of its frames."""
+"""Containers that ffmpeg reads on where two films were joined in one file. Of MP4, ASF and FLV it reads the
+first film alone, and AVI has no times but the numbers of its frames."""
 
 _CLOCKED = frozenset({"mpegts", "mpeg"})
-"""Those with a clock of the sender's: where it runs ahead in all tracks at once, it has jumped."""
+"""Containers with a clock of the sender: where it runs ahead in all tracks at once, it has jumped."""
 
 
 @lru_cache(maxsize=64)
 def _timeline(path: str, size: int, _modified: int) -> Timeline | None:
+    """`timeline_of` the file; ``_modified`` is only there so that a changed file is read again."""
     import av
 
     media = Media(Path(path), size)
     with media.open() as container:
         kinds = frozenset(container.format.name.split(","))
-        clocked = jumps_ahead = not _CLOCKED.isdisjoint(kinds)
-        if "matroska" in kinds and (end := _segment_end(media)) is not None:
-            if end >= size - len(_SEGMENT):
+        is_clocked = jumps_ahead = not _CLOCKED.isdisjoint(kinds)
+        if "matroska" in kinds:
+            end = _segment_end(media)
+            if end is not None and end >= size - len(_SEGMENT):
                 return None  # a single film, as nearly all are
-            jumps_ahead = True
+            jumps_ahead = jumps_ahead or end is not None
         timed = [s.index for s in container.streams if s.type in ("video", "audio") and not is_cover(s)]
-        finder = SectionFinder(timed, jumps_ahead=jumps_ahead, has_decoding_times=clocked)
+        finder = SectionFinder(timed, jumps_ahead=jumps_ahead, has_decoding_times=is_clocked)
         try:
             for packet in _demuxed(container):
                 finder.add(packet)
         except (av.error.FFmpegError, OSError):
-            pass  # what comes before can be read
+            pass  # the packets before the damage are enough
     return finder.timeline()
 
 
 _EBML = b"\x1a\x45\xdf\xa3"
 _SEGMENT = b"\x18\x53\x80\x67"
 _SIZES = 9
-"""Bytes of the name and of the largest size of an element less one (RFC 8794)."""
+"""Bytes that are read for the size of an element; its longest form has 8 (RFC 8794)."""
 
 
 def _segment_end(media: Media) -> int | None:
-    """Where the one segment of a Matroska file ends by its own account; None: it does not say."""
+    """The offset at which the first segment of a Matroska file ends by its header; None: it does not say."""
     head = media.read_at(0, 4096)
-    at = head.find(_SEGMENT) + len(_SEGMENT)
-    if at < len(_SEGMENT) or at >= len(head) - _SIZES or not head[at]:
+    offset = head.find(_SEGMENT) + len(_SEGMENT)
+    if offset < len(_SEGMENT) or offset >= len(head) - _SIZES or not head[offset]:
         return None
-    size = _element_size(head[at : at + _SIZES])
-    return None if size is None else at + size
+    size = _element_size(head[offset : offset + _SIZES])
+    return None if size is None else offset + size
 
 
 def _element_size(data: bytes) -> int | None:
-    """The size of an element of Matroska, with the bytes that tell it, with which ``data`` begins; None where
-    it is not known."""
+    """Bytes of an element of Matroska after its name, from its size field, with which ``data`` begins.
+
+    The field itself is included. None where the size is not known, as in live streams.
+    """
+    # The number of leading zero bits is the number of bytes that follow; all bits 1 mean "unknown".
     width = 9 - data[0].bit_length()
-    largest = (1 << 7 * width) - 1
-    size = int.from_bytes(data[:width]) & largest
-    return None if size == largest else width + size
+    unknown = (1 << 7 * width) - 1
+    size = int.from_bytes(data[:width]) & unknown
+    return None if size == unknown else width + size
 
 
 def is_cover(stream: Any) -> bool:
-    """True for a picture that is packed as a video stream: a cover, a thumbnail."""
+    """True for a single picture that is stored as a video stream: a cover, a thumbnail."""
     from av.stream import Disposition
 
     return bool(stream.disposition & (Disposition.attached_pic | Disposition.timed_thumbnails))
 
 
 def _is_text(head: bytes) -> bool:
+    """Whether the first bytes of a file are text in UTF-8."""
     if not head:
         return False
     try:
         text = head.decode("utf-8")
     except UnicodeDecodeError as error:
+        # ``head`` may end within a letter, of up to four bytes.
         if error.start < len(head) - 4:
             return False
         text = head[: error.start].decode("utf-8")
@@ -339,15 +358,16 @@ TEXT_CODECS = frozenset({"subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "t
 """ffmpeg's names of the codecs of subtitles in text that are read, and converted into each other."""
 
 _STILL_CODECS = frozenset({"mjpeg", "png", "bmp", "gif", "webp", "tiff"})
+"""Codecs of covers; a film's picture is only in one of them where there is no other stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """A film's info, and what else its reader needs: which video stream, how to paint it.
+    """A film's info, and what else its reader needs: the number of its video stream, how to get RGB of it.
 
-    ``picture_end`` is the second at which the picture ends by the container's account, if it has one,
-    ``container`` ffmpeg's name of the container's format, ``first_second`` that of the first frame.
-    ``clock_jumps`` is how often the film's clock jumps.
+    ``picture_end`` is the second at which the picture ends by the container, if it has one, ``container``
+    ffmpeg's name of the container's format, ``first_second`` that of the first frame. ``clock_jumps`` is how
+    often the film's clock jumps.
     """
 
     info: FilmInfo
@@ -361,16 +381,18 @@ class Probed:
 
 
 def probe(media: Media) -> Probed:
-    """Open, look at the tracks, decode one frame. Raises FilmError."""
+    """Read a film's metadata, and decode its first frame. Raises FilmError."""
     container = media.open()
     try:
-        number, stream = _picture(container, media.name)
+        number, stream = _video_stream(container, media.name)
         frame = _first_frame(container, stream, media.name)
         turn, light, start = turn_of(frame), light_of(frame), exact_start(container)
-        # What is square but for a muxer's rounding counts as square.
         aspect = exact(stream.sample_aspect_ratio) or Fraction(1)
-        aspect = aspect if abs(aspect - 1) > Fraction(1, 100) else Fraction(1)
+        # Pixels that are square but for a muxer's rounding count as square.
+        if abs(aspect - 1) <= Fraction(1, 100):
+            aspect = Fraction(1)
         width, height = max(1, round(frame.width * aspect)), frame.height
+        timeline = timeline_of(container)
         info = FilmInfo(
             name=media.name,
             path=media.path,
@@ -388,42 +410,54 @@ def probe(media: Media) -> Probed:
             interlaced=frame.interlaced_frame,
             audio=tuple(_audio(i, track) for i, track in enumerate(container.streams.audio)),
         )
-        end, base = None, frame.time_base or stream.time_base
-        timeline = timeline_of(container)
+        picture_end = None
         if timeline is not None:
-            end = float(timeline.ends.get(stream.index, timeline.end) - start)
+            picture_end = float(timeline.ends.get(stream.index, timeline.end) - start)
         elif stream.duration and stream.time_base:
-            end = float(((stream.start_time or 0) + stream.duration) * stream.time_base - start)
-        first = 0.0 if frame.pts is None or not base else float(frame.pts * base - start)
-        jumps = timeline.jumps if timeline is not None else 0
-        return Probed(info, number, turn, light, end, container.format.name, first, jumps)
+            end_ticks = (stream.start_time or 0) + stream.duration
+            picture_end = float(end_ticks * stream.time_base - start)
+        time_base = frame.time_base or stream.time_base
+        first_second = float(frame.pts * time_base - start) if frame.pts is not None and time_base else 0.0
+        return Probed(
+            info,
+            number,
+            turn,
+            light,
+            picture_end,
+            container.format.name,
+            first_second,
+            timeline.jumps if timeline is not None else 0,
+        )
     finally:
         container.close()
 
 
-def _picture(container: InputContainer, name: str) -> tuple[int, VideoStream]:
-    """The film's picture: no cover, the container's default, the largest."""
-    streams = [(i, s) for i, s in enumerate(container.streams.video) if not is_cover(s)]
-    if streams and not (known := [(i, s) for i, s in streams if s.codec_context is not None]):
-        raise FilmError(f"The picture of {name} is coded in a way that is not known here.", "Convert it.")
-    streams = known if streams else []
-    moving = [(i, s) for i, s in streams if s.codec_context.name not in _STILL_CODECS]
-    if not streams:
-        has = "only sound" if container.streams.audio else "neither picture nor sound"
-        raise FilmError(f"{name} has no picture, {has}.", "Give the film with its picture.")
+def _video_stream(container: InputContainer, name: str) -> tuple[int, VideoStream]:
+    """The stream of the film's picture, with its number among video streams. Raises FilmError for none.
+
+    No cover; of several the container's default, then the largest, then the first.
+    """
     from av.stream import Disposition
 
-    return max(
-        moving or streams,
-        key=lambda item: (
-            bool(item[1].disposition & Disposition.default),
-            item[1].width * item[1].height,
-            -item[0],
-        ),
-    )
+    streams = [(i, s) for i, s in enumerate(container.streams.video) if not is_cover(s)]
+    if not streams:
+        contents = "only sound" if container.streams.audio else "neither picture nor sound"
+        raise FilmError(f"{name} has no picture, {contents}.", "Give the film with its picture.")
+    decodable = [(i, s) for i, s in streams if s.codec_context is not None]
+    if not decodable:
+        raise FilmError(f"The picture of {name} is coded in a way that is not known here.", "Convert it.")
+    moving = [(i, s) for i, s in decodable if s.codec_context.name not in _STILL_CODECS]
+
+    def preference(numbered: tuple[int, VideoStream]) -> tuple[bool, int, int]:
+        number, stream = numbered
+        is_default = bool(stream.disposition & Disposition.default)
+        return is_default, stream.width * stream.height, -number
+
+    return max(moving or decodable, key=preference)
 
 
 def _first_frame(container: InputContainer, stream: VideoStream, name: str) -> VideoFrame:
+    """The first frame that can be decoded. Raises FilmError where there is none."""
     import av
 
     errors = 0
@@ -445,14 +479,14 @@ def _first_frame(container: InputContainer, stream: VideoStream, name: str) -> V
 
 
 def _duration(media: Media, container: InputContainer, start: Fraction) -> float:
-    """By the container, else by the longest stream's account, else by reading every packet.
-
-    A Matroska header may or may not count from the first timestamp; then the last packets tell.
-    """
-    if (timeline := timeline_of(container)) is not None:
+    """Seconds from ``start`` to the film's end: by the container, else by the longest stream, else by reading
+    every packet."""
+    timeline = timeline_of(container)
+    if timeline is not None:
         return float(timeline.end - start)
     if container.duration and container.duration > 0:
         declared = container.duration / 1_000_000
+        # A Matroska header may or may not count from the first timestamp; the last packets show which.
         if start > 0 and "matroska" in container.format.name:
             return last_second(media, start, near=declared) or declared
         return declared
@@ -468,14 +502,14 @@ _HEADS = {
     "flv": b"\x00\x00\x00\x09\x00\x00\x00\x00",
     "asf": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c",
 }
-"""Bytes with which each film of a kind begins, in FLV behind its name, version and flags."""
+"""Bytes with which a film of each format begins, in FLV after its name, version and flags."""
 
 
 def holds_another(media: Media, container: str) -> bool:
-    """Whether behind the end of a film another one begins in the same file, which ffmpeg does not read.
+    """Whether after the end of a film another one begins in the same file that ffmpeg does not read.
 
-    ``container`` is ffmpeg's name of its format. Of Matroska ffmpeg reads two films. Others than MP4, FLV and
-    ASF are read on, or have no end.
+    ``container`` is ffmpeg's name of its format. Of Matroska ffmpeg reads two films. Formats other than MP4,
+    FLV and ASF are read on, or have no end.
     """
     kinds = container.split(",")
     if "matroska" in kinds:
@@ -486,50 +520,53 @@ def holds_another(media: Media, container: str) -> bool:
     if head is None:
         return False
     with media.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        at = content.find(head, len(head) + 16)
-        while at >= 0:
-            if "flv" not in kinds or content[at - 5 : at - 1] == b"FLV\x01":
+        # Not the head of the first film
+        offset = content.find(head, len(head) + 16)
+        while offset >= 0:
+            if "flv" not in kinds or content[offset - 5 : offset - 1] == b"FLV\x01":
                 return True
-            at = content.find(head, at + 1)
+            offset = content.find(head, offset + 1)
     return False
 
 
 def _second_mp4(media: Media) -> bool:
-    """Whether a film of MP4 without fragments is followed by another: fragments are read on."""
+    """Whether a film in MP4 is followed by another. One in fragments is not looked at: ffmpeg reads on."""
     names: list[bytes] = []
-    at = 0
-    while at + 8 <= media.size and len(names) < 10_000:
-        head = media.read_at(at, 16)
+    offset = 0
+    # So many boxes at most: a damaged file could have one every 8 bytes.
+    while offset + 8 <= media.size and len(names) < 10_000:
+        head = media.read_at(offset, 16)
         size, name = int.from_bytes(head[:4]), head[4:8]
         if size == 1:
             size = int.from_bytes(head[8:16])
         if size < 8:
             break
         names.append(name)
-        at += size
+        offset += size
     return names.count(b"ftyp") > 1 and names.count(b"moov") > 1 and b"moof" not in names
 
 
 def _third_matroska(media: Media) -> bool:
-    """Whether a Matroska file has more than two films, whose sizes are known: of streams they are not."""
-    segments = at = 0
-    while at < media.size and segments < 3:
-        head = media.read_at(at, 4 + _SIZES)
-        if len(head) < 5 or not head[4] or head[:4] not in (_EBML, _SEGMENT):
+    """Whether a Matroska file has more than two films. A live stream, of unknown size, ends the search."""
+    segments = offset = 0
+    while offset < media.size and segments < 3:
+        head = media.read_at(offset, 4 + _SIZES)
+        name = head[:4]
+        if len(head) < 5 or not head[4] or name not in (_EBML, _SEGMENT):
             break
         size = _element_size(head[4:])
         if size is None:
             break
-        segments += head[:4] == _SEGMENT
-        at += 4 + size
+        if name == _SEGMENT:
+            segments += 1
+        offset += 4 + size
     return segments > 2
 
 
 def last_second(media: Media, start: Fraction, near: float | None = None) -> float:
-    """Second at which the last packet of picture or sound ends, by reading packets undecoded.
+    """Second at which the last packet of picture or sound ends, by reading packets undecoded; 0 for none.
 
-    ``near``: only what comes about 10 s before that moment (on either clock) and after it is read. 0
-    where no packet is found.
+    ``near``: only packets from about 10 s before that second on are read.
     """
     import av
 
@@ -540,9 +577,12 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
             container.seek(max(0, round((near - 10) * 1_000_000)))
         streams = [s for s in container.streams if s.type in ("video", "audio") and not is_cover(s)]
         for count, packet in enumerate(packets_of(container, *streams), 1):
+            rate = getattr(packet.stream, "guessed_rate", None)
             if packet.pts is not None and packet.time_base:
-                end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base - start))
-            elif packet.size and (rate := getattr(packet.stream, "guessed_rate", None)):
+                end_ticks = packet.pts + (packet.duration or 0)
+                end = max(end, float(end_ticks * packet.time_base - start))
+            elif packet.size and rate:
+                # A bare stream without times: a packet is a frame.
                 end = max(end, float(count / rate))
     except (av.error.FFmpegError, OSError) as error:
         if is_out_of_memory(error):
@@ -557,7 +597,7 @@ def _audio(number: int, stream: Any) -> AudioTrack:
 
     context, flags = stream.codec_context, stream.disposition
     language, title = _language_and_title(stream)
-    told = (title or "").lower()
+    title_words = (title or "").lower()
     return AudioTrack(
         number=number,
         language=language,
@@ -568,14 +608,16 @@ def _audio(number: int, stream: Any) -> AudioTrack:
         sample_rate=context.sample_rate if context else 0,
         default=bool(flags & Disposition.default),
         descriptive=bool(flags & (Disposition.visual_impaired | Disposition.descriptions))
-        or "audio description" in told
-        or "descriptive" in told,
-        commentary=bool(flags & Disposition.comment) or "commentary" in told,
+        or "audio description" in title_words
+        or "descriptive" in title_words,
+        commentary=bool(flags & Disposition.comment) or "commentary" in title_words,
     )
 
 
 def _language_and_title(stream: Any) -> tuple[str | None, str | None]:
-    """Of a track, its title as MP4 and MOV call it too: its name."""
-    told = legible(stream.metadata)
-    language = told.get("language") or "und"
-    return None if language == "und" else language, told.get("title") or told.get("name") or None
+    """A track's language and title, each None where it has none."""
+    metadata = legible(stream.metadata)
+    language = metadata.get("language") or "und"
+    # MP4 and MOV call a title "name".
+    title = metadata.get("title") or metadata.get("name") or None
+    return None if language == "und" else language, title

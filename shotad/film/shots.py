@@ -1,9 +1,9 @@
-"""Shots: the frames between two cuts, found by the one pass over a film's picture, which keeps frames too.
+"""Shots: the frames between two cuts, detected in the one pass over a film's picture, which keeps frames too.
 
-By ``adaptive`` the cut frame numbers are those of PySceneDetect's own ``detect()`` with its AdaptiveDetector;
-by ``learned`` breaks of motion are cuts, and a network decides where they leave doubt. Seconds are those of
-the frames' timestamps (the library derives them from a frame rate, which is wrong on film that starts late or
-has a variable rate). Where there is no cut the film is one shot.
+With ``adaptive`` the cut frame numbers are those of PySceneDetect's own ``detect()`` with its
+AdaptiveDetector; with ``learned`` breaks of motion are cuts, and a network decides where they leave doubt.
+Seconds are those of the frames' timestamps (the library derives them from a frame rate, which is wrong on
+film that starts late or has a variable rate). Where there is no cut the film is one shot.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 
 LEAST_LEFT = 0.1
-"""Seconds that are looked at of a shot at least: two frames."""
+"""Seconds that `unmixed_part` keeps of a shot at least: two frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShotList:
     """All shots of a film, half-open and touching: the first starts at 0.0, the last ends at the film's end.
 
-    ``cuts`` are the numbers of the frames that begin a new shot, counted from 0, so there is one shot
-    more than there are cuts.
+    ``cuts`` are the numbers of the frames that begin a new shot, counted from 0, so there is one more shot
+    than there are cuts.
     """
 
     shots: tuple[Shot, ...]
@@ -47,19 +47,19 @@ class ShotList:
 
     @property
     def end(self) -> float:
-        """Where the last shot and the film end, in seconds."""
+        """Second at which the last shot and the film end."""
         return self.shots[-1].interval.end
 
 
 MOST_WAITING = 128
-"""Scored frames that may wait for the search for cuts: as many as are decoded while the network looks."""
+"""Scored frames that may wait for the search for cuts: as many as are decoded while the network runs."""
 
 
 class ShotFinder:
-    """Finds the shots of a film from its frames, one after the other; keeps a score per frame, no frame.
+    """Detects the shots of a film from its frames, added one by one; keeps a score per frame, no frame.
 
-    Frames are scored in the caller's thread. Cuts are searched for in a thread of the finder's, so that
-    decoding goes on while the network of ``learned`` looks. A context manager, which ends that thread.
+    Frames are scored in the caller's thread. Cuts are searched for in a second thread, so that decoding
+    goes on while the network of ``learned`` runs. A context manager, which ends that thread.
     """
 
     def __init__(self, settings: ShotSettings) -> None:
@@ -74,16 +74,18 @@ class ShotFinder:
         self._searches: deque[Future[list[int]]] = deque()
 
     def add(self, frame: Frame) -> None:
-        """Take the next frame of the whole film."""
-        index, score = len(self._scores), self._score.add(frame)
+        """Add the next frame of the whole film."""
+        number = len(self._scores)
+        score = self._score.add(frame)
         self._scores.append(score)
         self._seconds.append(frame.seconds)
-        self._searches.append(self._thread.submit(self._search, index, score, self._score.picture))
+        self._searches.append(self._thread.submit(self._search, number, score, self._score.picture))
+        # Wait for the oldest search, so that frames do not pile up in memory where searching is slower.
         if len(self._searches) > MOST_WAITING:
             self._cuts += self._searches.popleft().result()
 
     def finish(self, end: float) -> ShotList:
-        """The shots of all frames taken; ``end`` is the end of the film in seconds.
+        """The shots of all frames added; ``end`` is the second at which the film ends.
 
         Raises FilmError where there was no frame.
         """
@@ -93,27 +95,29 @@ class ShotFinder:
         for search in self._searches:
             self._cuts += search.result()
         self._thread.shutdown()
-        cuts = sorted(self._cuts)
-        bounds = [0.0, *(self._seconds[cut] for cut in cuts), end]
-        newest = len(self._seconds) - 1
+
+        # A change may be reported to end after the film's last frame.
+        last_frame = len(self._seconds) - 1
         changes = [
-            (self._seconds[min(first, newest)], self._seconds[min(last, newest)])
+            (self._seconds[min(first, last_frame)], self._seconds[min(last, last_frame)])
             for first, last in self._cut_finder.changes
         ]
-        shots = tuple(
-            Shot(index, Interval(*pair), unmixed_part(Interval(*pair), changes))
-            for index, pair in enumerate(pairwise(bounds))
-        )
-        return ShotList(shots, tuple(cuts), len(self._scores))
+        cuts = sorted(self._cuts)
+        bounds = [0.0, *(self._seconds[cut] for cut in cuts), end]
+        shots: list[Shot] = []
+        for index, (start, stop) in enumerate(pairwise(bounds)):
+            interval = Interval(start, stop)
+            shots.append(Shot(index, interval, unmixed_part(interval, changes)))
+        return ShotList(tuple(shots), tuple(cuts), len(self._scores))
 
-    def _search(self, index: int, score: float, picture: Image) -> list[int]:
-        """The cuts that are found with this frame."""
+    def _search(self, number: int, score: float, picture: Image) -> list[int]:
+        """The numbers of the cuts that this frame reveals."""
         with span("cuts"):
-            return self._cut_finder.add(index, score, picture)
+            return self._cut_finder.add(number, score, picture)
 
     @property
     def scores(self) -> npt.NDArray[np.float64]:
-        """Content score of every frame taken, ``float64[n]``, 0 to 255; the first is 0.0."""
+        """Content score of every frame added, ``float64[n]``, 0 to 255; the first is 0.0."""
         return np.array(self._scores, dtype=np.float64)
 
     def __enter__(self) -> Self:
@@ -126,7 +130,7 @@ class ShotFinder:
 
 
 def make_cut_finder(settings: ShotSettings) -> AdaptiveCutFinder | LearnedCutFinder:
-    """What finds the cuts in the scores, by ``settings.detector``."""
+    """The cut detector that ``settings.detector`` names."""
     if settings.detector == "adaptive":
         from shotad.film.adaptive_cuts import AdaptiveCutFinder
 
@@ -138,19 +142,20 @@ def make_cut_finder(settings: ShotSettings) -> AdaptiveCutFinder | LearnedCutFin
 
 
 def unmixed_part(shot: Interval, changes: Iterable[tuple[float, float]]) -> Interval | None:
-    """The part of a shot outside of the slow changes at its ends, in seconds; None where that is all of it.
+    """The part of a shot outside the fades and dissolves at its ends; None where that is all of it.
 
-    Where they meet, what is left is about the place where they do.
+    ``changes`` are their first and last second. Where two of them meet, a short part around that moment
+    remains.
 
     >>> unmixed_part(Interval(2.0, 8.0), [(1.5, 2.5), (7.5, 8.5)])
     Interval(start=2.5, end=7.5)
     """
     start, end = shot.start, shot.end
-    for begin, until in changes:
-        if begin <= shot.start <= until:
-            start = max(start, until)
-        if begin <= shot.end <= until:
-            end = min(end, begin)
+    for change_start, change_end in changes:
+        if change_start <= shot.start <= change_end:
+            start = max(start, change_end)
+        if change_start <= shot.end <= change_end:
+            end = min(end, change_start)
     if (start, end) == (shot.start, shot.end):
         return None
     if end - start < LEAST_LEFT:
@@ -168,29 +173,32 @@ def survey(
     decoder: str = "cpu",
     tell: Callable[[str], None] | None = None,
 ) -> ShotList:
-    """The shots of the whole film, by one pass.
+    """The shots of the whole film, detected in one pass.
 
-    ``keeping`` is given the frames of the pass and gives them back as they are (`Frames.keeping`).
-    ``advance`` is told the seconds of film that have gone by since it was last told. ``decoder`` is a device
-    as in `shotad.core.config.FilmSettings`; where it cannot be had, the processors decode and ``tell`` is
-    told. Raises FilmError where no picture can be decoded.
+    ``keeping`` wraps the pass: it gets the frames and yields them unchanged (`Frames.keeping`). ``advance``
+    is called with the seconds of film since its last call. ``decoder`` is a device as in
+    `shotad.core.config.FilmSettings`; where it is not available, the processors decode and ``tell`` is called
+    with the reason. Raises FilmError where no picture can be decoded.
     """
     from shotad.film.pyav_reader import PyavFilm
 
     source = film.frames()
     if isinstance(film, PyavFilm) and decoder != "cpu":
-        hardware, trouble = film.hardware(decoder)
+        hardware, problem = film.hardware(decoder)
         if hardware is not None:
             source = film.frames(hardware)
-        elif trouble and tell:
-            tell(trouble)
-    counted = 0.0
+        elif problem and tell:
+            tell(problem)
     frames = spanned("decode", source)
+    if keeping is not None:
+        frames = keeping(frames)
+    last_advance = 0.0
     with ShotFinder(settings) as finder:
-        for frame in frames if keeping is None else keeping(frames):
+        for frame in frames:
             with span("shots"):
                 finder.add(frame)
-            if advance is not None and frame.seconds - counted >= 1:
-                advance(frame.seconds - counted)
-                counted = frame.seconds
+            # Once a second of film: a call per frame would cost more than it shows.
+            if advance is not None and frame.seconds - last_advance >= 1:
+                advance(frame.seconds - last_advance)
+                last_advance = frame.seconds
         return finder.finish(film.end if film.end is not None else film.info.duration)

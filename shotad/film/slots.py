@@ -1,9 +1,9 @@
 """Slots: the times in which AD lines are spoken, from free time, shots and settings. Pure.
 
 Free time is the film less its speech, with a safety margin at each side; the roll of end credits is found by
-the text that was seen. The densest layout of each gap is laid first; ``--detail`` then keeps all of it or a
-part. So a sparser track is a subset of a richer one: its slots have the same ids, and what was written for
-them stays valid when the detail changes.
+the text on screen. Each gap is first filled with slots as densely as it can be; ``--detail`` then keeps all
+of them or a part. So a sparser track is a subset of a richer one: its slots have the same ids, and what was
+written for them stays valid when the detail changes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ SHARES = {"brief": 0.4, "normal": 0.7, "rich": 1.0}
 GRID = 500
 """Milliseconds between the moments at which a slot may start where no shot does."""
 _NO_CUT_COST = 0.5
+"""Cost of a slot that does not start with a shot: that of a length 1.7 or 0.3 times the preferred one."""
 _WASTE_COST = 0.5
+"""Cost of unused time in a gap, for each preferred length of it."""
 _CUT_WEIGHT = 1.5
 """Slots that start with a shot are kept before others that lie as far from those already kept."""
 
@@ -71,24 +73,39 @@ def plan_slots(
     ``credits`` gets one slot, at its beginning.
     """
     opening = film.start + EARLIEST
-    free = [piece for gap in union(gaps) if (piece := gap.clip(film))]
+    # The film's first shot starts at no cut.
     cuts = sorted({_ceil_ms(shot.interval.start) for shot in shots if shot.interval.start > film.start})
-    before = free
-    if credits is not None:
-        shut = Interval(credits.start - BREATH, max(credits.end, film.end))
-        before = [piece for gap in free for piece in subtract(gap, [shut])]
-    layouts = [_lay_out(piece, opening, cuts, settings) for piece in before]
-    planned = [span for layout in layouts for span in _keep(layout, cuts, settings)]
-    slots = [_slot(start, end, settings) for start, end in planned]
+    free = _clip_all(union(gaps), film)
+    if credits is None:
+        usable = free
+    else:
+        # The roll and all after it belong to its one slot, which needs a pause before it as any other.
+        roll = Interval(credits.start - BREATH, max(credits.end, film.end))
+        usable = []
+        for gap in free:
+            usable += subtract(gap, [roll])
+
+    slots: list[Slot] = []
+    for gap in usable:
+        layout = _densest_layout(gap, opening, cuts, settings)
+        for start, end in _thin_out(layout, cuts, settings):
+            slots.append(_slot(start, end, settings))
     if credits is not None:
         slots += _credit_slot(free, opening, credits, settings)
     return tuple(sorted(slots, key=lambda slot: slot.interval))
 
 
+def _clip_all(gaps: Iterable[Interval], part: Interval) -> list[Interval]:
+    """What of each gap lies inside ``part`` of the film, without those that lie outside."""
+    clipped = (gap.clip(part) for gap in gaps)
+    return [gap for gap in clipped if gap is not None]
+
+
 def word_budget(duration: float, settings: SlotSettings) -> int:
     """How many words a line of ``duration`` seconds may have, at least 1: 6 s at 0.375 s a word is 16."""
-    more = {"fit": 1e-9, "paper": 1, "paper+3": 4}[settings.budget]
-    return max(1, int(duration / settings.seconds_per_word + more))
+    # 1e-9: a duration of a whole number of words keeps them all, whatever floats make of the division.
+    extra_words = {"fit": 1e-9, "paper": 1, "paper+3": 4}[settings.budget]
+    return max(1, int(duration / settings.seconds_per_word + extra_words))
 
 
 def fixed_slots(
@@ -96,35 +113,38 @@ def fixed_slots(
 ) -> tuple[tuple[Slot, ...], list[str], list[tuple[str, str]]]:
     """Slots exactly where ``cues`` (id or None, interval) say; no minimum applies, and they may overlap.
 
-    Returns the slots, sorted by start; a sentence on each that was changed; why the others cannot be
+    Returns the slots, sorted by start; a warning for each that was clipped; and the cues that cannot be
     described, as (id, reason).
 
-    A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A slot is called
-    by its (clipped) start, as all slots are, or by the next millisecond that is free; the id that the
-    file gives it is its label.
+    A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A slot's id comes
+    from its (clipped) start, as that of all slots, or from the next millisecond that is free; the id in the
+    file becomes its label.
     """
     slots: list[Slot] = []
     warnings: list[str] = []
     failed: list[tuple[str, str]] = []
-    taken: set[str] = set()
-    for given, interval in sorted(cues, key=lambda cue: cue[1]):
+    used_ids: set[str] = set()
+    for cue_id, interval in sorted(cues, key=lambda cue: cue[1]):
         inside = interval.clip(film)
-        label = given or ""
+        label = cue_id or ""
         if inside is None:
-            name = label or slot_id(max(interval.start, 0.0))
+            failed_id = label or slot_id(max(interval.start, 0.0))
             bounds = time_range(film, 3)
-            failed.append((name, f"{time_range(interval)} lies outside the film ({bounds})"))
+            failed.append((failed_id, f"{time_range(interval)} lies outside the film ({bounds})"))
             continue
-        number = round(inside.start * 1000)
-        while (name := slot_id(number / 1000)) in taken:
-            number += 1
-        taken.add(name)
+        start_ms = round(inside.start * 1000)
+        new_id = slot_id(start_ms / 1000)
+        while new_id in used_ids:
+            start_ms += 1
+            new_id = slot_id(start_ms / 1000)
+        used_ids.add(new_id)
         if inside != interval:
-            cut = time_range(inside, 3)
+            clipped = time_range(inside, 3)
             warnings.append(
-                f"Slot {label or name} ({time_range(interval)}) reaches outside the film and is cut to {cut}."
+                f"Slot {label or new_id} ({time_range(interval)}) reaches outside the film and is cut to "
+                f"{clipped}."
             )
-        slots.append(Slot(name, inside, word_budget(inside.duration, settings), label=label))
+        slots.append(Slot(new_id, inside, word_budget(inside.duration, settings), label=label))
     return tuple(slots), warnings, failed
 
 
@@ -135,136 +155,173 @@ FEW = 60.0
 def why_few(
     slots: Sequence[Slot], gaps: Sequence[Interval], part: Interval, settings: SlotSettings
 ) -> str | None:
-    """Why few of the planned ``slots`` lie in this part of the film, or none, and what can be done.
+    """A message that explains why few or no ``slots`` start in ``part`` of the film, and what can be done.
 
     None where there are enough.
     """
-    number = sum(part.start <= slot.interval.start < part.end for slot in slots)
-    if number * FEW >= part.duration:
+    count = sum(part.start <= slot.interval.start < part.end for slot in slots)
+    if count * FEW >= part.duration:
         return None
-    free = [piece for gap in gaps if (piece := gap.clip(part))]
-    speech = 1 - sum(piece.duration for piece in free) / part.duration
+    free = _clip_all(gaps, part)
+    speech_share = 1 - sum(gap.duration for gap in free) / part.duration
     shortest = shortest_gap(settings)
-    short = sum(piece.duration < shortest for piece in free)
-    what = f"{'Only ' if number else ''}{number or 'No'} slot{'' if number == 1 else 's'}"
-    why = f"speech fills {speech:.0%}, and {short} of {len(free)} gaps are shorter than {shortest:g} s"
-    more = "--extended lets the film pause for lines that do not fit, and --slots takes slots of your own."
+    short_gaps = sum(gap.duration < shortest for gap in free)
+
+    if count == 0:
+        slot_count = "No slots"
+    elif count == 1:
+        slot_count = "Only 1 slot"
+    else:
+        slot_count = f"Only {count} slots"
+    reason = (
+        f"speech fills {speech_share:.0%}, and {short_gaps} of {len(free)} gaps are shorter than "
+        f"{shortest:g} s"
+    )
+    hint = "--extended lets the film pause for lines that do not fit, and --slots takes slots of your own."
     without_brief = shortest_gap(settings.model_copy(update={"detail": "normal"}))
     if without_brief < shortest:
-        more = f"--detail normal takes gaps from {without_brief:g} s on. {more}"
+        hint = f"--detail normal takes gaps from {without_brief:g} s on. {hint}"
     elif settings.minimum > HARD_MINIMUM:
-        more = f"--set slots.minimum={HARD_MINIMUM:g} takes shorter gaps. {more}"
-    return f"{what} in {part.duration:.0f} s: {why}. {more}"
+        hint = f"--set slots.minimum={HARD_MINIMUM:g} takes shorter gaps. {hint}"
+    return f"{slot_count} in {part.duration:.0f} s: {reason}. {hint}"
 
 
 def _ceil_ms(second: float) -> int:
+    """The first whole millisecond that is not before ``second``."""
     ms = round(second * 1000)
     return ms + 1 if ms / 1000 < second else ms
 
 
 def _floor_ms(second: float) -> int:
+    """The last whole millisecond that is not after ``second``."""
+    # Not math.floor: 1.001 * 1000 is 1000.9999999999999.
     ms = round(second * 1000)
     return ms - 1 if ms / 1000 > second else ms
 
 
-def _slot(start: int, end: int, settings: SlotSettings, *, credit: bool = False) -> Slot:
-    interval = Interval(start / 1000, end / 1000)
-    return Slot(
-        slot_id(interval.start), interval, word_budget((end - start) / 1000, settings), credits=credit
-    )
+def _slot(start_ms: int, end_ms: int, settings: SlotSettings, *, is_credits: bool = False) -> Slot:
+    interval = Interval(start_ms / 1000, end_ms / 1000)
+    max_words = word_budget((end_ms - start_ms) / 1000, settings)
+    return Slot(slot_id(interval.start), interval, max_words, credits=is_credits)
 
 
 def shortest_gap(settings: SlotSettings) -> float:
     """Seconds of free time that a gap needs to get a slot."""
-    least = FULL_LENGTH if settings.detail == "brief" else HARD_MINIMUM
-    return max(settings.minimum, least)
+    minimum = FULL_LENGTH if settings.detail == "brief" else HARD_MINIMUM
+    return max(settings.minimum, minimum)
 
 
 def _credit_slot(
     free: Iterable[Interval], opening: float, roll: Interval, settings: SlotSettings
 ) -> list[Slot]:
+    """The slot in the first gap inside the roll of credits that is long enough; empty where none is."""
     for gap in free:
-        if (piece := gap.clip(roll)) is None:
+        inside = gap.clip(roll)
+        if inside is None:
             continue
-        start, end = _ceil_ms(max(piece.start, opening)), _floor_ms(piece.end)
+        start, end = _ceil_ms(max(inside.start, opening)), _floor_ms(inside.end)
         if end - start < _ceil_ms(max(settings.minimum, HARD_MINIMUM)):
             continue
         end = min(end, start + _floor_ms(max(CREDITS, HARD_MINIMUM)))
-        return [_slot(start, end, settings, credit=True)]
+        return [_slot(start, end, settings, is_credits=True)]
     return []
 
 
-def _lay_out(
+def _densest_layout(
     gap: Interval, opening: float, cuts: Sequence[int], settings: SlotSettings
 ) -> list[tuple[int, int]]:
-    """The densest layout of one gap from ``opening`` on as (start, end) in milliseconds: the cheapest way.
+    """The cheapest way to fill one gap with slots from second ``opening`` on: (start, end) in milliseconds.
 
     A slot costs the square of its relative distance from the preferred length, and more if no shot
-    starts with it; unused time costs too. Found by dynamic programming from the gap's end.
+    starts with it; unused time costs too. Found by dynamic programming from the gap's end. ``cuts`` are
+    in milliseconds, sorted.
     """
-    first, end = _ceil_ms(max(gap.start, opening)), _floor_ms(gap.end)
-    enough = end - _ceil_ms(gap.start) >= _ceil_ms(shortest_gap(settings))
-    if not enough or end - first < _ceil_ms(HARD_MINIMUM):
+    gap_start, gap_end = _ceil_ms(max(gap.start, opening)), _floor_ms(gap.end)
+    # The seconds before ``opening`` count here, for they are free time too.
+    is_long_enough = gap_end - _ceil_ms(gap.start) >= _ceil_ms(shortest_gap(settings))
+    if not is_long_enough or gap_end - gap_start < _ceil_ms(HARD_MINIMUM):
         return []
-    least = _ceil_ms(max(settings.minimum, FULL_LENGTH))  # of a slot inside a longer gap
-    if end - first < least:
-        return [(first, end)]
-    most, breath = max(_floor_ms(MAXIMUM), least), _ceil_ms(BREATH)
-    preferred = min(max(round(PREFERRED * 1000), least), most)
+    shortest = _ceil_ms(max(settings.minimum, FULL_LENGTH))
+    if gap_end - gap_start < shortest:
+        return [(gap_start, gap_end)]
+    longest = max(_floor_ms(MAXIMUM), shortest)
+    preferred = min(max(round(PREFERRED * 1000), shortest), longest)
+    breath = _ceil_ms(BREATH)
+
     # A slot may start with the gap, at a cut, and on a grid between.
-    inside = cuts[bisect_left(cuts, first) : bisect_right(cuts, end - least)]
-    starts = sorted({*range(first, end - least + 1, GRID), *inside, end - least})
+    latest_start = gap_end - shortest
+    cuts_inside = cuts[bisect_left(cuts, gap_start) : bisect_right(cuts, latest_start)]
+    starts = sorted({*range(gap_start, latest_start + 1, GRID), *cuts_inside, latest_start})
     at_cut = _starts_with_shot(starts, cuts)
-    # The cheapest way from each start on: its cost, where its slot ends, and the next start (-1: none).
-    best: list[tuple[float, int, int]] = [(0.0, end, -1)] * len(starts)
-    for i, start in reversed(list(enumerate(starts))):
-        final = min(end, start + most)
-        last = ((final - start - preferred) / preferred) ** 2 + _WASTE_COST * (end - final) / preferred
-        ways = [(last, final, -1)]
-        low = bisect_left(starts, start + least + breath)
-        for j in range(low, bisect_right(starts, start + most + breath)):
-            stop = starts[j] - breath
-            ways.append((((stop - start - preferred) / preferred) ** 2 + best[j][0], stop, j))
-        cost, stop, following = min(ways, key=lambda way: way[0])
-        best[i] = cost + (0.0 if at_cut[i] else _NO_CUT_COST), stop, following
-    firsts = [k for k in range(bisect_right(starts, first + _ceil_ms(SNAP))) if k == 0 or at_cut[k]]
-    at = min(firsts, key=lambda k: best[k][0] + _WASTE_COST * (starts[k] - first) / preferred)
-    spans: list[tuple[int, int]] = []
-    while at >= 0:
-        _, stop, following = best[at]
-        spans.append((starts[at], stop))
-        at = following
-    return spans
+
+    # The cheapest layout from each start on: its cost, where its first slot ends, and the number of the start
+    # of the next slot (-1: there is none).
+    best: list[tuple[float, int, int]] = [(0.0, gap_end, -1)] * len(starts)
+    for number in reversed(range(len(starts))):
+        start = starts[number]
+        # Either this slot is the gap's last ...
+        end = min(gap_end, start + longest)
+        cost = ((end - start - preferred) / preferred) ** 2 + _WASTE_COST * (gap_end - end) / preferred
+        cheapest = (cost, end, -1)
+        # ... or another follows, a breath after it ends.
+        first_next = bisect_left(starts, start + shortest + breath)
+        last_next = bisect_right(starts, start + longest + breath)
+        for next_number in range(first_next, last_next):
+            end = starts[next_number] - breath
+            cost = ((end - start - preferred) / preferred) ** 2 + best[next_number][0]
+            if cost < cheapest[0]:
+                cheapest = (cost, end, next_number)
+        cost, end, next_number = cheapest
+        best[number] = cost + (0.0 if at_cut[number] else _NO_CUT_COST), end, next_number
+
+    # The first slot starts with the gap, or with a shot soon after.
+    count = bisect_right(starts, gap_start + _ceil_ms(SNAP))
+    first_numbers = [number for number in range(count) if number == 0 or at_cut[number]]
+    number = min(
+        first_numbers,
+        key=lambda first: best[first][0] + _WASTE_COST * (starts[first] - gap_start) / preferred,
+    )
+    layout: list[tuple[int, int]] = []
+    while number >= 0:
+        _, end, next_number = best[number]
+        layout.append((starts[number], end))
+        number = next_number
+    return layout
 
 
 def _starts_with_shot(starts: Sequence[int], cuts: Sequence[int]) -> list[bool]:
-    """True for each start at a cut, and for the first, which speech may bind, soon after one."""
-    latest = bisect_right(cuts, starts[0])
-    exact = set(cuts)
-    flags = [start in exact for start in starts]
-    flags[0] = latest > 0 and starts[0] - cuts[latest - 1] < GRID
+    """For each start whether it is at a cut; the first, which speech may delay, may be soon after one."""
+    all_cuts = set(cuts)
+    flags = [start in all_cuts for start in starts]
+    cuts_before = bisect_right(cuts, starts[0])
+    flags[0] = cuts_before > 0 and starts[0] - cuts[cuts_before - 1] < GRID
     return flags
 
 
-def _keep(spans: list[tuple[int, int]], cuts: Sequence[int], settings: SlotSettings) -> list[tuple[int, int]]:
-    """The part of one gap's layout that the detail asks for, spread over the gap.
+def _thin_out(
+    layout: list[tuple[int, int]], cuts: Sequence[int], settings: SlotSettings
+) -> list[tuple[int, int]]:
+    """The share of one gap's layout that the detail asks for, spread over the gap.
 
     Slots are taken in one fixed order, first the gap's first and then always the one farthest from
     those taken, so a smaller share is a subset of a larger one.
     """
-    share = SHARES[settings.detail]
-    count = math.ceil(share * len(spans) - 1e-9)
-    if count >= len(spans):
-        return spans
-    starts = [start for start, _ in spans]
-    weights = [_CUT_WEIGHT if flag else 1.0 for flag in _starts_with_shot(starts, cuts)]
+    # 1e-9: a whole number of slots stays one, whatever floats make of the product.
+    count = math.ceil(SHARES[settings.detail] * len(layout) - 1e-9)
+    if count >= len(layout):
+        return layout
+    starts = [start for start, _ in layout]
+    weights = [_CUT_WEIGHT if at_cut else 1.0 for at_cut in _starts_with_shot(starts, cuts)]
     kept = [0]
-    distance = [float(start - starts[0]) for start in starts]
+    # From the nearest slot that is kept, in milliseconds.
+    distances = [float(start - starts[0]) for start in starts]
     while len(kept) < count:
-        farthest = max(range(len(spans)), key=lambda k: (distance[k] * weights[k], -k))
+        # Of slots that are alike the earlier one, hence ``-number``.
+        farthest = max(range(len(layout)), key=lambda number: (distances[number] * weights[number], -number))
         kept.append(farthest)
-        distance = [min(d, abs(s - starts[farthest])) for d, s in zip(distance, starts, strict=True)]
-    return [spans[k] for k in sorted(kept)]
+        for number, start in enumerate(starts):
+            distances[number] = min(distances[number], abs(start - starts[farthest]))
+    return [layout[number] for number in sorted(kept)]
 
 
 def free_time(
@@ -273,26 +330,27 @@ def free_time(
     settings: SpeechSettings,
     holes: Sequence[Interval] = (),
 ) -> tuple[Interval, ...]:
-    """The parts of ``[0, duration)`` in which nobody speaks, sorted and apart.
+    """The parts of ``[0, duration)`` seconds in which nobody speaks, sorted and apart.
 
-    ``holes`` are where the film has no picture, so nothing to describe; they are no free time either.
-    Each utterance is widened by ``settings.margin`` seconds at both sides; utterances may overlap, be
+    ``holes`` are the times at which the film has no picture, so nothing to describe; they are no free time
+    either. Each utterance is widened by ``settings.margin`` seconds at both sides; utterances may overlap, be
     unsorted, or lie beyond the film. Sung lyrics are kept free too unless ``settings.over_lyrics``:
     guidelines let a describer speak over the instrumental part of a song and not over its words, and an
-    instrumental part is no utterance. Pieces are not filtered by length here, for only `plan_slots` knows
-    what is too short for a line.
+    instrumental part is no utterance. Short gaps are returned too, for only `plan_slots` knows what is too
+    short for a line.
     """
     if not math.isfinite(duration) or duration <= 0:
         return ()
     margin = settings.margin
-    taken = [Interval(said.start - margin, said.end + margin) for said in kept_free(speech, settings)]
+    taken = [Interval(time.start - margin, time.end + margin) for time in kept_free(speech, settings)]
     return subtract(Interval(0.0, duration), [*taken, *holes])
 
 
 def kept_free(speech: Sequence[Utterance], settings: SpeechSettings) -> tuple[Interval, ...]:
-    """When nothing is spoken over: all speech, and sung lyrics unless ``settings.over_lyrics``."""
-    over = settings.over_lyrics
-    return tuple(said.interval for said in speech if not (over and said.kind is SpeechKind.LYRICS))
+    """The times over which no line is spoken: all speech, and sung lyrics unless ``settings.over_lyrics``."""
+    if settings.over_lyrics:
+        speech = [utterance for utterance in speech if utterance.kind is not SpeechKind.LYRICS]
+    return tuple(utterance.interval for utterance in speech)
 
 
 def union(intervals: Iterable[Interval], bridge: float = 0.0) -> tuple[Interval, ...]:
@@ -311,22 +369,22 @@ def union(intervals: Iterable[Interval], bridge: float = 0.0) -> tuple[Interval,
 
 
 def subtract(whole: Interval, taken: Iterable[Interval]) -> tuple[Interval, ...]:
-    """What is left of ``whole`` without ``taken``: ``[0, 9)`` less ``[3, 5)`` is ``[0, 3)``, ``[5, 9)``."""
-    left: list[Interval] = []
+    """The parts of ``whole`` outside ``taken``: ``[0, 9)`` less ``[3, 5)`` is ``[0, 3)``, ``[5, 9)``."""
+    parts: list[Interval] = []
     start = whole.start
     for interval in union(taken):
         if interval.start >= whole.end:
             break
         if interval.start > start:
-            left.append(Interval(start, interval.start))
+            parts.append(Interval(start, interval.start))
         start = max(start, interval.end)
     if start < whole.end:
-        left.append(Interval(start, whole.end))
-    return tuple(left)
+        parts.append(Interval(start, whole.end))
+    return tuple(parts)
 
 
 SHORTEST = 8.0
-"""Seconds; a shorter stretch of text is a title or a sign."""
+"""Seconds of a roll of credits at least; text that is shown for less is a title or a sign."""
 SHORTEST_FULL = 5.0
 """The same where it reaches the film's end and shows many lines at once."""
 MANY_LINES = 5
@@ -334,7 +392,7 @@ MANY_LINES = 5
 LONGEST_BLANK = 12.0
 """Seconds without text that credits may have between two cards."""
 DENSITY = 0.6
-"""Share of the moments of the stretch that show text."""
+"""Share of the moments of a roll that show credits, at least."""
 LINES = 2
 """Lines of text at one moment; one alone is a title, a sign or a burnt-in subtitle."""
 LINE_HEIGHT = 0.12
@@ -349,38 +407,50 @@ def credits_interval(
 ) -> Interval | None:
     """The roll of credits in the second half of ``film``, or None.
 
-    ``sightings`` are lines of text, ``moments`` all the seconds at which text was looked for, those
-    without any included. Credits are the longest stretch in which most moments show several small
-    lines that are not all at the bottom.
+    ``sightings`` are lines of text, ``moments`` all the seconds at which text was looked for, with or
+    without result. Credits are the longest time in which most moments show several small lines that are
+    not all at the bottom.
     """
-    looked = sorted(set(moments))
-    boxes: dict[float, list[Box]] = {moment: [] for moment in looked}
+    moments = sorted(set(moments))
+    boxes: dict[float, list[Box]] = {moment: [] for moment in moments}
     for sighting in sightings:
         boxes[sighting.seconds].append(sighting.box)
-    lines = {moment: sum(box.height <= LINE_HEIGHT for box in boxes[moment]) for moment in looked}
-    full = [m for m in looked if m >= film.middle and may_be_credits(boxes[m])]
-    runs = [run for run in _runs(full) if _dense(run, looked)]
-    stretches = [(_stretch(run, looked, film), max(lines[m] for m in run)) for run in runs]
-    long = [stretch for stretch, most in stretches if _is_roll(stretch, most, film)]
-    return max(long, key=lambda stretch: (stretch.duration, stretch.start), default=None)
+
+    # Opening credits are not looked for, hence the second half alone.
+    credit_moments = [m for m in moments if m >= film.middle and may_be_credits(boxes[m])]
+    rolls: list[Interval] = []
+    for run in _runs(credit_moments):
+        if not _is_dense(run, moments):
+            continue
+        roll = _interval_of_run(run, moments, film)
+        most_lines = max(len(_small_lines(boxes[moment])) for moment in run)
+        if _is_roll(roll, most_lines, film):
+            rolls.append(roll)
+    return max(rolls, key=lambda roll: (roll.duration, roll.start), default=None)
 
 
 def may_be_credits(lines: Iterable[Box]) -> bool:
     """True for several small lines of text at one moment that are not all at the bottom."""
-    small = [box for box in lines if box.height <= LINE_HEIGHT]
+    small = _small_lines(lines)
     return len(small) >= LINES and any(box.centre[1] < _SUBTITLE_TOP for box in small)
 
 
-def _is_roll(stretch: Interval, most_lines: int, film: Interval) -> bool:
-    if stretch.duration >= SHORTEST:
+def _small_lines(lines: Iterable[Box]) -> list[Box]:
+    return [box for box in lines if box.height <= LINE_HEIGHT]
+
+
+def _is_roll(time: Interval, most_lines: int, film: Interval) -> bool:
+    """Whether text at ``time``, with at most ``most_lines`` lines at once, is long enough for credits."""
+    if time.duration >= SHORTEST:
         return True
-    at_end = film.end - stretch.end < 1
-    return at_end and most_lines >= MANY_LINES and stretch.duration >= SHORTEST_FULL
+    at_end = film.end - time.end < 1
+    return at_end and most_lines >= MANY_LINES and time.duration >= SHORTEST_FULL
 
 
-def _runs(moments: Sequence[float]) -> list[list[float]]:
+def _runs(credit_moments: Sequence[float]) -> list[list[float]]:
+    """The moments in runs that no pause longer than `LONGEST_BLANK` interrupts."""
     runs: list[list[float]] = []
-    for moment in moments:
+    for moment in credit_moments:
         if runs and moment - runs[-1][-1] <= LONGEST_BLANK:
             runs[-1].append(moment)
         else:
@@ -388,12 +458,16 @@ def _runs(moments: Sequence[float]) -> list[list[float]]:
     return runs
 
 
-def _dense(run: Sequence[float], looked: Sequence[float]) -> bool:
-    inside = bisect_left(looked, run[-1]) - bisect_left(looked, run[0]) + 1
-    return len(run) >= DENSITY * inside
+def _is_dense(run: Sequence[float], moments: Sequence[float]) -> bool:
+    """Whether enough of all ``moments`` from the run's first to its last are in the run."""
+    count = bisect_left(moments, run[-1]) - bisect_left(moments, run[0]) + 1
+    return len(run) >= DENSITY * count
 
 
-def _stretch(run: Sequence[float], looked: Sequence[float], film: Interval) -> Interval:
-    """From the first moment to the first after the run that showed none, or the film's end."""
-    after = bisect_left(looked, run[-1]) + 1
-    return Interval(run[0], looked[after] if after < len(looked) else max(film.end, run[-1] + 1e-3))
+def _interval_of_run(run: Sequence[float], moments: Sequence[float], film: Interval) -> Interval:
+    """From the run's first moment to the first moment after the run, or to the film's end."""
+    after = bisect_left(moments, run[-1]) + 1
+    if after < len(moments):
+        return Interval(run[0], moments[after])
+    # The last moment may be at the film's end or after it, and an interval must not be empty.
+    return Interval(run[0], max(film.end, run[-1] + 1e-3))

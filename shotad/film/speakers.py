@@ -1,6 +1,6 @@
-"""Who speaks, as subtitles write it: labels, voice tags, names in brackets, actors of ASS events.
+"""Speakers as subtitles name them: labels, voice tags, names in brackets, actors of ASS events.
 
-The ways are those of the BBC's and Netflix's guides for deaf people's subtitles, of WebVTT's voice spans and
+The forms are those of the BBC's and Netflix's guides for deaf people's subtitles, of WebVTT's voice spans and
 of the column Name of ASS. A label that names a role, a crowd or a sound (``MAN 1``, ``ALL``, ``DOOR SLAMS``)
 is nobody's name.
 """
@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from shotad.core import PARTICLES
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
-"""Around the speaker of a voice tag, until the other tags are gone."""
+"""Marks around the speaker of a voice tag while other tags are removed. They are from Unicode's private use
+area, which no subtitle needs."""
 
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]++([^<>]*)>")
 _VOICE_END = re.compile(r"</v\s*>")
@@ -28,11 +29,11 @@ _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ](?:[\w.'’]|-(?=\w))*")
 _JOINT = re.compile(r"(?:(?<!\s)\s+)?(?:&|/|\+|\band\b|\bAND\b)\s*")
 
 
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
-_ROLES = _listed(
+_ROLES = _word_set(
     """
     man men woman women boy boys girl girls guy guys lady ladies gentleman gentlemen male female kid kids
     child children baby person people crowd all both everyone everybody together group chorus others other
@@ -64,9 +65,9 @@ _SOUNDS = re.compile(
     r"song|tune|instrumental|bleep|censored|laughter)\w*",
     re.IGNORECASE,
 )
-"""First words of what stands in brackets and is no name."""
+"""First words of captions in brackets that name a sound or a manner, not a speaker."""
 
-_NO_SPEAKERS = _listed(
+_NO_SPEAKERS = _word_set(
     """
     note notes nb ps warning attention caution remember reminder listen look see question answer example
     remark conclusion result results summary update breaking news headline date time place subject re from
@@ -81,12 +82,13 @@ _NO_SPEAKERS = _listed(
 
 
 def speaker_of(label: str) -> str:
-    """The name in a label, in the usual spelling, or nothing where it names nobody.
+    """The name in a label, in the usual spelling; several joined with ``and``; empty where it names nobody.
 
     >>> speaker_of("JOHN O'BRIEN (V.O.)"), speaker_of("Thom, whispering"), speaker_of("MAN 1")
     ("John O'Brien", 'Thom', '')
     """
-    names = [_one(part) for part in _JOINT.split(_ASIDE.sub(" ", label).strip())]
+    label = _ASIDE.sub(" ", label).strip()
+    names = [_name_in(part) for part in _JOINT.split(label)]
     return " and ".join(names) if all(names) else ""
 
 
@@ -95,11 +97,15 @@ _POSSESSIVE = re.compile(r"['’][sS]\Z")
 _SHORT = frozenset(("DR", "MR", "MRS", "MS", "ST", "JR", "SR"))
 
 
-def _one(label: str) -> str:
-    words = re.sub(r"(?<=\w\w)\.$", "", label.strip(" :-\t\"'")).split()
+def _name_in(label: str) -> str:
+    """The name in a label of one speaker, in the usual spelling; empty where it names nobody."""
+    label = label.strip(" :-\t\"'")
+    # A stop after two letters ends the label; after one it belongs to an initial.
+    words = re.sub(r"(?<=\w\w)\.$", "", label).split()
     if not 1 <= len(words) <= 4:
         return ""
     for word in words:
+        # Chinese, Japanese, Arabic: a name cannot be told by its capital.
         is_caseless = word[0].isalpha() and word[0].lower() == word[0].upper()
         if not (_NAME.fullmatch(word) or word.lower() in PARTICLES or is_caseless):
             return ""
@@ -108,76 +114,84 @@ def _one(label: str) -> str:
     roles = _ROLES | PARTICLES
     if all(word.lower().strip(".'’") in roles for word in words) or _POSSESSIVE.search(words[0]):
         return ""
-    return " ".join(_spelt(word) for word in words)
+    return " ".join(_with_usual_case(word) for word in words)
 
 
-def _spelt(word: str) -> str:
+def _with_usual_case(word: str) -> str:
     """``JOHN → John``, ``O'BRIEN → O'Brien``, ``McGEE → McGee``; initials and mixed case stay."""
-    bare = word.replace(".", "")
-    if len(bare) < 2 or (word[:2] in ("Mc", "Ma") and not word.isupper()):
+    letters = word.replace(".", "")
+    if len(letters) < 2 or (word[:2] in ("Mc", "Ma") and not word.isupper()):
         return re.sub(r"(?<=[a-z][A-Z])([A-Z]+)", lambda m: m[0].lower(), word)
-    if not word.isupper() or ("." in word and bare not in _SHORT and len(bare) <= 3):
+    if not word.isupper() or ("." in word and letters not in _SHORT and len(letters) <= 3):
         return word
-    spelt = re.sub(r"[^\W\d_]+", lambda m: m[0][0] + m[0][1:].lower(), word)
-    return re.sub(r"(?<=['’])S$", "s", spelt)
+    capitalised = re.sub(r"[^\W\d_]+", lambda m: m[0][0] + m[0][1:].lower(), word)
+    return re.sub(r"(?<=['’])S$", "s", capitalised)
 
 
 def marked(raw: str) -> str:
-    """``raw`` with its voice tags as marks that outlive `strip_tags` and begin lines."""
+    """``raw`` with its voice tags as marks, which `strip_tags` keeps, each at the begin of a line."""
     text = _VOICE.sub(lambda m: f"\n{_OPEN}{m[1].strip()}{_CLOSE}", raw)
-    return _VOICE_END.sub(f"\n{_OPEN}{_CLOSE}" if _VOICE.search(raw) else "", text)
+    # After an end tag nobody is named, hence a mark without a name.
+    end_mark = f"\n{_OPEN}{_CLOSE}" if _VOICE.search(raw) else ""
+    return _VOICE_END.sub(end_mark, text)
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Who speaks and what, of a cue that `marked` and then `strip_tags` have been through.
+    """The speaker (empty: not named) and the text of each turn in a cue.
 
-    A piece begins at a label or a dialogue dash. Labels stay in the text, marks do not.
+    ``text`` has been through `marked` and then `strip_tags`. A turn begins at a label or a dialogue dash.
+    Labels stay in the text, marks do not.
     """
-    at: list[str] = []
+    lines: list[str] = []
     speaker = ""
     for line in text.split("\n"):
-        said, begins = _speaker_in(line)
-        if begins and any(part.strip() for part in at):
-            yield speaker, "\n".join(at)
-            at = []
-        if begins:
-            speaker = said
-        at.append(_MARK.sub("", line))
-    if any(part.strip() for part in at):
-        yield speaker, "\n".join(at)
+        name, begins_turn = _speaker_in(line)
+        if begins_turn:
+            if any(previous.strip() for previous in lines):
+                yield speaker, "\n".join(lines)
+                lines = []
+            speaker = name
+        lines.append(_MARK.sub("", line))
+    if any(previous.strip() for previous in lines):
+        yield speaker, "\n".join(lines)
 
 
 def _speaker_in(line: str) -> tuple[str, bool]:
-    """Who is named at a line's start, and whether somebody begins to speak there."""
+    """The name at a line's start (empty: none), and whether somebody begins to speak there."""
     mark = _MARK.match(line)
     if mark is not None:
         return speaker_of(mark[1]), True
-    turn = _TURN.match(line)
-    rest = line[turn.end() :] if turn else line.strip()
+    dash = _TURN.match(line)
+    rest = line[dash.end() :] if dash else line.strip()
     bracket = _BRACKET.match(rest)
     if bracket is not None:
-        name = _bracketed(bracket[1])
-        return (name, True) if name else ("", turn is not None)
+        name = _bracketed_name(bracket[1])
+        return (name, True) if name else ("", dash is not None)
     colon = _COLON.match(rest)
     if colon is None:
-        return "", turn is not None
-    words = colon[1].lower().split()
+        return "", dash is not None
+    label = colon[1]
+    words = label.lower().split()
     if words[0].strip(".,") in _NO_SPEAKERS or (_SOUNDS.fullmatch(words[0]) and len(words) > 1):
-        return "", turn is not None
-    name = speaker_of(colon[1])
-    return name, bool(name) or turn is not None or colon[1].isupper()
+        return "", dash is not None
+    name = speaker_of(label)
+    # A label in capitals begins a turn even of nobody by name: ``MAN 1: Hello.``
+    return name, bool(name) or dash is not None or label.isupper()
 
 
-def _bracketed(inner: str) -> str:
-    """``[Thom] Who's there?`` names somebody, ``(DOOR SLAMS) Who's there?`` a sound."""
-    words = inner.split(",", maxsplit=1)[0].split()
+def _bracketed_name(caption: str) -> str:
+    """The name in ``[Thom] Who's there?``; empty for a sound, as in ``(DOOR SLAMS) Who's there?``."""
+    words = caption.split(",", maxsplit=1)[0].split()
     if not words or any(_SOUNDS.fullmatch(word) for word in words):
         return ""
-    if len(words) > 1 and inner.isupper() and re.search(r"(?:[^S]S|ING)$", words[-1]):
+    # ``(TYRES SCREECHING)``, ``(DOG RUNS)``: a verb, not a surname
+    if len(words) > 1 and caption.isupper() and re.search(r"(?:[^S]S|ING)$", words[-1]):
         return ""
-    return speaker_of(inner) if words[0].lower() not in _NO_SPEAKERS else ""
+    return speaker_of(caption) if words[0].lower() not in _NO_SPEAKERS else ""
 
 
 def of_actor(name: str) -> str:
-    """The speaker in the column Name of an ASS event, which is often put to other uses."""
-    return speaker_of(name) if not re.search(r"[\d_{}\\]", name) else ""
+    """The speaker in the column Name of an ASS event; empty where the column holds something else."""
+    # Subtitlers write numbers, style names and commands there too.
+    is_name = re.search(r"[\d_{}\\]", name) is None
+    return speaker_of(name) if is_name else ""

@@ -1,12 +1,12 @@
 """Subtitles as utterances: from a file, or from the text tracks inside a film.
 
-`read_subtitles` takes files of the formats in `subtitle_files`; `embedded_track` reads mov_text, SubRip, ASS
-and WebVTT tracks and chooses the one to be trusted as a record of all that is said.
+`read_subtitles` reads files of the formats in `subtitle_files`; `embedded_track` reads mov_text, SubRip, ASS
+and WebVTT tracks and chooses the one that best covers all speech.
 
-A cue says spoken words, sung words, or only a sound (`read_turns`). Captions for deaf people name sounds in
-brackets and mark songs with notes (the BBC's and Netflix's subtitle guides; older British files use ``#`` for
-a note). Only words keep a describer silent. Where a cue can be read either way it counts as speech: a line
-over dialogue is worse than a gap missed.
+A cue contains spoken words, sung words, or only a sound (`read_turns`). Captions for deaf people name sounds
+in brackets and mark songs with notes (the BBC's and Netflix's subtitle guides; older British files use ``#``
+for a note). Only words keep a describer silent. Where a cue can be read either way it counts as speech: a
+line over dialogue is worse than a gap missed.
 """
 
 from __future__ import annotations
@@ -44,17 +44,28 @@ _PARTIAL_TITLE = re.compile(
     r"forced|signs|songs|comment|descri|karaoke|lyric|foreign parts|trivia", re.IGNORECASE
 )  # fmt: skip
 _WHOLE_TITLE = re.compile(r"\bfull\b|dialog|\bsdh\b|complete", re.IGNORECASE)
-"""What makes of ``Dialogue, Signs & Songs`` a whole track again."""
+"""Words that make ``Dialogue, Signs & Songs`` a whole track again."""
 _CAPTIONS_TITLE = re.compile(r"\b(?:sdh|cc|hoh|hearing)\b", re.IGNORECASE)
 _WHOLE_SHARE = 0.6
 """A track with this share of the cues of the fullest one counts as whole."""
 _FEWEST_PER_MINUTE = 0.5
 """Cues a minute below which a track of a long film is a few foreign lines and signs, not its speech."""
 _LONG_FILM = 600.0
+"""Seconds; in less time too few cues are expected for a rate to say anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TextTrack:
+    """A text track of a film that is not marked as partial. ``number`` counts subtitle tracks from 0."""
+
+    number: int
+    utterances: tuple[Utterance, ...]
+    merits: dict[str, bool]
+    """The reasons to choose a track, the weightiest first, and whether this one has them."""
 
 
 def embedded_track(path: Path) -> tuple[Subtitles, str] | None:
-    """The text track inside a film that best tells all speech, and why this one; None if there is none.
+    """The text track inside a film that best covers all speech, and the reason for it; None if there is none.
 
     Times count from the container's start time. Forced tracks, signs, songs, commentary and
     descriptions are left out, then tracks with far fewer cues than the fullest; of the rest the
@@ -67,35 +78,50 @@ def embedded_track(path: Path) -> tuple[Subtitles, str] | None:
     # A folder or tar of numbered frames can hold no subtitles
     if path.is_dir() or (path.is_file() and is_tar(path)):
         return None
+    tracks: list[_TextTrack] = []
     try:
         with find_media(path).open() as container:
-            subtitles = enumerate(container.streams.subtitles)
-            streams = {n: s for n, s in subtitles if s.codec_context.name in TEXT_CODECS}
+            streams = {
+                number: stream
+                for number, stream in enumerate(container.streams.subtitles)
+                if stream.codec_context.name in TEXT_CODECS
+            }
             if not streams:
                 return None
-            heard, undecoded = _read_tracks(container, streams)
+            utterances, undecoded = _read_tracks(container, streams)
             audio = container.streams.best("audio")
             language = legible(audio.metadata).get("language", "") if audio is not None else ""
             duration = (container.duration or 0) / 1_000_000
-            marks = [_marks(stream, language) for stream in streams.values()]
+            for number, stream in streams.items():
+                merits = _merits(stream, language)
+                if utterances[number] and merits is not None:
+                    tracks.append(_TextTrack(number, utterances[number], merits))
     except av.error.FFmpegError as error:
         raise FilmError(f"The subtitles inside {path} cannot be read: {error.strerror}.", HINT) from None
-    tracks = zip(streams, heard, marks, strict=True)
-    whole = [(number, said, known) for number, said, known in tracks if said and known is not None]
-    fullest = max((len(said) for _, said, _ in whole), default=0)
+
+    fullest = max((len(track.utterances) for track in tracks), default=0)
     if fullest == 0 or (duration >= _LONG_FILM and fullest < _FEWEST_PER_MINUTE * duration / 60):
         return None
-    whole = [track for track in whole if len(track[1]) >= _WHOLE_SHARE * fullest]
-    number, said, known = min(whole, key=lambda track: ([not has for has in track[2].values()], track[0]))
-    why = ", ".join(mark for mark, has in known.items() if mark and has) or "the first"
-    reason = f"{len(whole)} of {len(streams)} text tracks hold all speech; chosen: {why}"
-    lost = undecoded.get(number, 0)
-    notes = (f"{plural(lost, 'subtitle')} of text track {number} cannot be decoded.",) if lost else ()
-    return Subtitles(said, notes), reason if len(streams) > 1 else "the only text track"
+    whole_tracks = [track for track in tracks if len(track.utterances) >= _WHOLE_SHARE * fullest]
+    # False sorts before True: the track with the weightiest merit comes first.
+    chosen = min(whole_tracks, key=lambda track: ([not has for has in track.merits.values()], track.number))
+
+    if len(streams) > 1:
+        # A merit without a name is the language where that of the sound is not known.
+        merits_of_chosen = [merit for merit, has in chosen.merits.items() if merit and has]
+        reason = (
+            f"{len(whole_tracks)} of {len(streams)} text tracks hold all speech; chosen: "
+            f"{', '.join(merits_of_chosen) or 'the first'}"
+        )
+    else:
+        reason = "the only text track"
+    lost = undecoded.get(chosen.number, 0)
+    notes = (f"{plural(lost, 'subtitle')} of text track {chosen.number} cannot be decoded.",) if lost else ()
+    return Subtitles(chosen.utterances, notes), reason
 
 
 def end_of_sound_and_picture(path: Path) -> float | None:
-    """Second at which the last picture or sound ends, as far as the container says it.
+    """Second at which the last picture or sound ends, as far as the container states it, else None.
 
     Subtitles of another film, muxed in, make the container longer than the film. Raises FilmError.
     """
@@ -104,17 +130,17 @@ def end_of_sound_and_picture(path: Path) -> float | None:
     ends: list[float] = []
     try:
         with find_media(path).open() as container:
-            zero = exact_start(container)
+            film_start = exact_start(container)
             for stream in (*container.streams.video, *container.streams.audio):
-                length: float | None = None
+                end: float | None = None
                 if stream.duration and stream.time_base:
-                    begin = (stream.start_time or 0) * stream.time_base - zero
-                    length = float(begin + stream.duration * stream.time_base)
+                    start = (stream.start_time or 0) * stream.time_base - film_start
+                    end = float(start + stream.duration * stream.time_base)
                 elif _CLOCK_TAG.fullmatch(legible(stream.metadata).get("DURATION", "")):
                     # Matroska's statistics tag; it counts from the container's start.
-                    length = read_clock(legible(stream.metadata)["DURATION"])
-                if length is not None:
-                    ends.append(length)
+                    end = read_clock(legible(stream.metadata)["DURATION"])
+                if end is not None:
+                    ends.append(end)
     except av.error.FFmpegError as error:
         raise FilmError(f"{path} cannot be read: {error.strerror}.", HINT) from None
     return max(ends, default=None)
@@ -125,48 +151,55 @@ _CLOCK_TAG = re.compile(r"\d{1,3}:\d{2}:\d{2}(?:\.\d{1,9})?")
 
 def _read_tracks(
     container: InputContainer, streams: dict[int, SubtitleStream]
-) -> tuple[list[tuple[Utterance, ...]], Counter[int]]:
-    """What each of ``streams`` says, in one pass over the film; and how many of its packets do not decode."""
+) -> tuple[dict[int, tuple[Utterance, ...]], Counter[int]]:
+    """The utterances of each of ``streams``, and how many packets of it do not decode, by its number.
+
+    One pass over the film for all of them.
+    """
     import av
 
-    zero = float(exact_start(container))
-    heard: dict[int, list[Utterance]] = {stream.index: [] for stream in streams.values()}
-    numbers = {stream.index: number for number, stream in streams.items()}
+    film_start = float(exact_start(container))
+    utterances: dict[int, list[Utterance]] = {number: [] for number in streams}
     undecoded: Counter[int] = Counter()
+    # Packets name their stream by its index among all streams of the container.
+    numbers = {stream.index: number for number, stream in streams.items()}
     for packet in packets_of(container, *streams.values()):
         if packet.pts is None or not packet.time_base:
             continue
-        start = float(packet.pts * packet.time_base) - zero
+        number = numbers[packet.stream_index]
+        start = float(packet.pts * packet.time_base) - film_start
         end = start + float((packet.duration or 0) * packet.time_base)
         try:
-            lines = packet.decode()
+            decoded = packet.decode()
         except av.error.InvalidDataError:
-            undecoded[numbers[packet.stream_index]] += 1
+            undecoded[number] += 1
             continue
-        for line in lines:
-            event = bytes(getattr(line, "ass", b"")).decode("utf-8", "replace")
+        for subtitle in decoded:
+            event = bytes(getattr(subtitle, "ass", b"")).decode("utf-8", "replace")
             _, _, style, actor, *_, text = event.split(",", 8)
-            written = bytes(packet).decode("utf-8", "replace")
-            if packet.stream.codec_context.name == "webvtt" and "<v" in written:
-                text = written  # the decoder drops voice tags
-            heard[packet.stream_index] += utterances_in(text, start, end, style=style, actor=actor)
-    return [ordered(utterances) for utterances in heard.values()], undecoded
+            packet_text = bytes(packet).decode("utf-8", "replace")
+            if packet.stream.codec_context.name == "webvtt" and "<v" in packet_text:
+                text = packet_text  # the decoder drops voice tags
+            utterances[number] += utterances_in(text, start, end, style=style, actor=actor)
+    return {number: ordered(track) for number, track in utterances.items()}, undecoded
 
 
-def _marks(stream: SubtitleStream, language: str) -> dict[str, bool] | None:
-    """What may speak for a track, the weightiest first, and whether it does; None for one that holds only a
-    part of what is said. ``language`` is that of the sound."""
+def _merits(stream: SubtitleStream, language: str) -> dict[str, bool] | None:
+    """Merits as in `_TextTrack`; None for a track that holds only a part of the speech.
+
+    ``language`` is that of the sound, empty where it is not known.
+    """
     from av.stream import Disposition
 
-    told, flags = legible(stream.metadata), stream.disposition
-    title = told.get("title", "")
+    metadata, flags = legible(stream.metadata), stream.disposition
+    title = metadata.get("title", "")
     partial = Disposition.forced | Disposition.comment | Disposition.lyrics | Disposition.karaoke
     partial |= Disposition.descriptions | Disposition.visual_impaired
     if flags & partial or (_PARTIAL_TITLE.search(title) and not _WHOLE_TITLE.search(title)):
         return None
     captions = flags & (Disposition.hearing_impaired | Disposition.captions)
     return {
-        f"language {language} of the sound" if language else "": told.get("language", "") == language,
+        f"language {language} of the sound" if language else "": metadata.get("language", "") == language,
         "captions for deaf people": bool(captions or _CAPTIONS_TITLE.search(title)),
         "default track": bool(flags & Disposition.default),
     }
@@ -215,40 +248,47 @@ LONGEST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The words of one cue, free of marks and labels, and whether they are spoken or sung."""
+class Turn:
+    """What one speaker says in a cue, without marks and labels, and whether it is spoken or sung."""
 
     text: str
+    """Empty where the cue has a voice but not its words: ``[speaking French]``."""
     kind: SpeechKind
     speaker: str = ""
-    """Who, where the cue says so."""
+    """The speaker's name, where the cue gives it."""
 
 
-def read_turns(raw: str) -> tuple[Said, ...]:
-    """What `read_caption` reads, by speaker: as several where a cue names more than one.
+def read_turns(raw: str) -> tuple[Turn, ...]:
+    """The words in a cue's text by speaker; empty where nothing is said. ``raw`` as for `read_caption`.
 
-    >>> [(said.speaker, said.text) for said in read_turns("- THOM: Who's there?\\n- ANN: It's me.")]
+    >>> [(turn.speaker, turn.text) for turn in read_turns("- THOM: Who's there?\\n- ANN: It's me.")]
     [('Thom', "Who's there?"), ('Ann', "It's me.")]
     """
     raw = raw[:LONGEST]
     whole = read_caption(raw)
     if whole is None:
         return ()
-    turns = list(pieces(strip_tags(marked(raw))))
-    speakers = list(dict.fromkeys(speaker for speaker, _ in turns))
+    # Voice tags become marks first, for `strip_tags` removes all tags.
+    parts = list(pieces(strip_tags(marked(raw))))
+    speakers = {speaker for speaker, _ in parts}
     if len(speakers) == 1:
-        return (replace(whole, speaker=speakers[0]),)
-    said = [replace(one, speaker=who) for who, text in turns if (one := read_caption(text)) and one.text]
-    if whole.kind is SpeechKind.SPEECH and " ".join(one.text for one in said) == whole.text:
-        return tuple(replace(one, kind=SpeechKind.SPEECH) for one in said)
+        return (replace(whole, speaker=speakers.pop()),)
+    turns: list[Turn] = []
+    for speaker, text in parts:
+        turn = read_caption(text)
+        if turn is not None and turn.text:
+            turns.append(Turn(turn.text, SpeechKind.SPEECH, speaker))
+    # Where the turns lose or change a word, the cue was not split right.
+    if whole.kind is SpeechKind.SPEECH and " ".join(turn.text for turn in turns) == whole.text:
+        return tuple(turns)
     return (whole,)
 
 
-def read_caption(raw: str) -> Said | None:
+def read_caption(raw: str) -> Turn | None:
     """The words in a cue's text, or None where the cue names a sound, a tune or the subtitles' maker.
 
     ``raw`` has its lines split by newlines; formatting tags, sound captions, notes, speaker labels
-    and dialogue dashes are taken off. What a cue has beyond `LONGEST` characters is left out.
+    and dialogue dashes are removed. Characters beyond `LONGEST` are not read. No speaker is named.
 
     >>> read_caption("[door slams]\\n- JOHN: Who's <i>there</i>?").text
     "Who's there?"
@@ -259,59 +299,75 @@ def read_caption(raw: str) -> Said | None:
     # The subtitlers' own credit; an address inside a longer sentence may be spoken
     if not text or _MAKER.search(text) or (_ADDRESS.search(text) and len(text.split()) <= 4):
         return None
-    sung = bool(_NOTE.search(text) or _HASH_SONG.match(text))
+    has_song = bool(_NOTE.search(text) or _HASH_SONG.match(text))
     bare, captions = _split_captions(text)
-    words = _clean_lines(bare, keep_label=sung or not captions)
-    if words and not sung:
-        return Said(words, SpeechKind.SPEECH)
+    words = _clean_lines(bare, keep_label=has_song or not captions)
+    if words and not has_song:
+        return Turn(words, SpeechKind.SPEECH)
+    # Words outside the notes are spoken, and then the whole cue counts as speech.
     if words and not _HASH_SONG.match(bare) and _clean_lines(_SUNG.sub("\n", bare)):
-        return Said(words, SpeechKind.SPEECH)
+        return Turn(words, SpeechKind.SPEECH)
+    # ``♪ upbeat music playing ♪`` names a tune; lyrics say ``I`` or ``you``, or have no such word.
     if words and (_PERSONAL.search(words) or _SINGING.search(words) or not _TUNE.search(words)):
-        return Said(words, SpeechKind.LYRICS)
+        return Turn(words, SpeechKind.LYRICS)
     # ``[speaking French]`` has a voice to be heard, though no words; ``[indistinct chatter]`` has none.
     for caption in captions:
         is_sung = _SINGING.search(caption)
         if not _BACKGROUND.search(caption) and (is_sung or _SPEAKING.search(caption)):
-            return Said("", SpeechKind.LYRICS if is_sung else SpeechKind.SPEECH)
+            return Turn("", SpeechKind.LYRICS if is_sung else SpeechKind.SPEECH)
     return None
 
 
 def strip_tags(raw: str) -> str:
-    """``raw`` without HTML, WebVTT and ASS formatting, entities resolved."""
+    """``raw`` without HTML, WebVTT and ASS formatting, entities resolved, invisible letters removed."""
     text = raw.replace(r"\N", "\n").replace(r"\n", "\n").replace(r"\h", " ")
     text = html.unescape(_TAGS.sub("", text))
-    return re.sub("[\u200c-\u200f]", "", seen(text)).replace("\xa0", " ").strip()
+    # Zero-width joiners and marks of the writing direction
+    text = re.sub("[\u200c-\u200f]", "", seen(text))
+    return text.replace("\xa0", " ").strip()
 
 
 def _split_captions(text: str) -> tuple[str, list[str]]:
+    """The text outside brackets, and what stands in them: ``"Hi. [sighs]"`` → ``"Hi.  "``, ``["sighs"]``."""
     if _UNCLOSED.match(text):
         # A caption that goes on in the next cue, or has lost one of its brackets.
         return "", [text.strip(" \n[]()（）【】［］")]
     captions: list[str] = []
 
-    def take(match: re.Match[str]) -> str:
-        inner = match.group()[1:-1].strip()
+    def collect(match: re.Match[str]) -> str:
+        caption = match.group()[1:-1].strip()
         # Words in brackets that are spoken, such as an aside: ``(I told you so.)``
-        if len(inner.split()) >= 3 and inner[-1:] in ".!?" and _PERSONAL.search(inner):
-            return inner
-        captions.append(inner)
+        if len(caption.split()) >= 3 and caption[-1:] in ".!?" and _PERSONAL.search(caption):
+            return caption
+        captions.append(caption)
         return " "
 
+    # From the innermost brackets outwards
     previous = ""
     while previous != text:
-        previous, text = text, _BRACKETED.sub(take, text)
+        previous = text
+        text = _BRACKETED.sub(collect, text)
     return text, captions
 
 
 def _clean_lines(text: str, *, keep_label: bool = True) -> str:
-    """The words of all lines; a label without words (they follow in the next cue) stays if ``keep_label``."""
-    found: list[str] = []
-    for raw in text.split("\n"):
-        line = re.sub(r"^\s*#\s|\s#\s*$", " ", re.sub(rf"[{_NOTES}]+", " ", raw))
-        line = _LEAD.sub("", _MIXED_LABEL.sub("", line))
-        unlabelled = _LEAD.sub("", _LABEL.sub("", line))
-        found.append(" ".join((unlabelled if _WORD.search(unlabelled) or not keep_label else line).split()))
-    return " ".join(filter(_WORD.search, found))
+    """The words of all lines, without notes, dashes and speaker labels.
+
+    A label without words (they follow in the next cue) stays if ``keep_label``.
+    """
+    lines: list[str] = []
+    for raw_line in text.split("\n"):
+        line = re.sub(rf"[{_NOTES}]+", " ", raw_line)
+        line = re.sub(r"^\s*#\s|\s#\s*$", " ", line)
+        line = _MIXED_LABEL.sub("", line)
+        line = _LEAD.sub("", line)
+        unlabelled = _LABEL.sub("", line)
+        unlabelled = _LEAD.sub("", unlabelled)
+        if _WORD.search(unlabelled) or not keep_label:
+            line = unlabelled
+        if _WORD.search(line):
+            lines.append(" ".join(line.split()))
+    return " ".join(lines)
 
 
 HINT = (
@@ -330,22 +386,22 @@ MOST_LINES_NAMED = 50
 
 @dataclass(frozen=True, slots=True)
 class Subtitles:
-    """What is spoken or sung according to subtitles, by start time, in seconds of the film."""
+    """The utterances of subtitles, by start time, in seconds of the film."""
 
     utterances: tuple[Utterance, ...]
     notes: tuple[str, ...] = ()
-    """What a person should know: lines that could not be read, and an encoding that was guessed."""
+    """Sentences for the user: lines that could not be read, and an encoding that was guessed."""
 
 
 def read_subtitles(
     path: str | Path, *, encoding: str | None = None, frame_rate: Fraction | None = None
 ) -> Subtitles:
-    """All that is spoken or sung according to a subtitle file.
+    """The spoken and sung utterances of a subtitle file.
 
     Sound captions, tunes, on-screen signs and the subtitlers' own credits are no utterances. A cue
-    that ends before it starts lasts as long as its words take. ``encoding`` None: found from the bytes.
-    ``frame_rate`` is the film's, for files that count frames. Raises SubtitleError; UsageError for an
-    ``encoding`` that is not known.
+    that ends before it starts lasts as long as its words take. ``encoding`` None: detected from the bytes.
+    ``frame_rate`` is the film's, for files that count frames. Raises SubtitleError for a file that cannot
+    be read, UsageError for an unknown ``encoding``.
     """
     file = read_text_file(path, "subtitles", SubtitleError, hint=HINT, encoding=encoding)
     subtitles = parse_subtitles(file.text, str(path), frame_rate)
@@ -358,14 +414,14 @@ def read_subtitles(
 
 
 def parse_subtitles(text: str, name: str = "subtitles", frame_rate: Fraction | None = None) -> Subtitles:
-    """`read_subtitles` for text that is already in memory; ``name`` stands in errors."""
+    """`read_subtitles` for text that is already in memory; ``name`` stands in errors and notes."""
     if not text.strip():
         raise SubtitleError(f"The subtitles {name} are empty.", HINT)
     try:
         parsed = parse_subtitle_text(text, frame_rate)
-    except UnknownFrameRate as trouble:
+    except UnknownFrameRate as error:
         hint = "Give the film with them, or write {1}{1}25 as the first line, with its frames a second."
-        raise SubtitleError(f"{name} cannot be read: {trouble}.", hint) from None
+        raise SubtitleError(f"{name} cannot be read: {error}.", hint) from None
     if parsed is None:
         raise SubtitleError(f"{name} is in no known subtitle format.", HINT)
     unread = _unread_lines(parsed.unread)
@@ -384,48 +440,60 @@ def _unread_lines(unread: Sequence[tuple[int, str]]) -> str:
     if not unread:
         return ""
     numbers = [str(number) for number, _ in unread[:MOST_LINES_NAMED]]
-    listed = numbers[0] if len(numbers) == 1 else f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+    _, first_line = unread[0]
+    first_line = printable(first_line.strip()[:80])
+    if len(unread) == 1:
+        return f"line {numbers[0]} looks like a time and is not read: {first_line!r}"
     if len(unread) > MOST_LINES_NAMED:
         listed = f"{', '.join(numbers)} and {len(unread) - MOST_LINES_NAMED} more"
-    shown = printable(unread[0][1].strip()[:80])
-    if len(unread) == 1:
-        return f"line {listed} looks like a time and is not read: {shown!r}"
-    return f"{len(unread)} lines look like times and are not read: {listed}; the first is {shown!r}"
+    else:
+        listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+    return f"{len(unread)} lines look like times and are not read: {listed}; the first is {first_line!r}"
 
 
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
-    """By start, each only once (typeset ASS repeats a line in several layers)."""
-    return tuple(sorted(dict.fromkeys(utterances), key=lambda u: (u.interval, u.text)))
+    """The utterances by start, each only once (typeset ASS repeats a line in several layers)."""
+    unique = dict.fromkeys(utterances)
+    return tuple(sorted(unique, key=lambda utterance: (utterance.interval, utterance.text)))
 
 
 def utterances_in(
     text: str, start: float, end: float, *, style: str = "", actor: str = ""
 ) -> Iterator[Utterance]:
-    """What is said in one cue or ASS event of ``[start, end)`` seconds, none where nothing is.
+    """The utterances of one cue or ASS event of ``[start, end)`` seconds, none where nothing is said.
 
-    A cue of several speakers is shared out among them by their words. ``style`` as in `said_in`; ``actor`` is
-    who speaks where the text does not say.
+    The time of a cue with several speakers is divided among them by their words. ``style`` and ``actor`` are
+    those of the ASS event; the actor speaks where the text names nobody.
     """
-    turns = said_in(text, style)
+    turns = _turns_of_event(text, style)
     if not turns:
         return
-    if end <= start:  # as long as the words take
-        end = start + max(1.0, 0.4 * sum(len(said.text.split()) for said in turns))
-    whole = Interval(start, end)
-    words = [max(1, len(said.text.split())) for said in turns]
-    at = whole.start
-    for i, said in enumerate(turns, 1):
-        until = whole.end if i == len(turns) else whole.start + whole.duration * sum(words[:i]) / sum(words)
-        speaker = said.speaker or (of_actor(actor) if len(turns) == 1 else "")
-        yield Utterance(Interval(at, until), said.text, said.kind, speaker)
-        at = until
+    if end <= start:
+        # As long as the words take to say: 0.4 s each
+        word_count = sum(len(turn.text.split()) for turn in turns)
+        end = start + max(1.0, 0.4 * word_count)
+    cue = Interval(start, end)
+    # A turn without words takes time too.
+    words = [max(1, len(turn.text.split())) for turn in turns]
+    turn_start = cue.start
+    for count, turn in enumerate(turns, 1):
+        # The cue's own end for the last, which the division may miss by a rounding.
+        is_last = count == len(turns)
+        turn_end = cue.end if is_last else cue.start + cue.duration * sum(words[:count]) / sum(words)
+        speaker = turn.speaker
+        if not speaker and len(turns) == 1:
+            speaker = of_actor(actor)
+        yield Utterance(Interval(turn_start, turn_end), turn.text, turn.kind, speaker)
+        turn_start = turn_end
 
 
-def said_in(text: str, style: str) -> tuple[Said, ...]:
-    """The words of an ASS event or cue; a style named for signs is text on screen, one for songs sung."""
-    if re.search(r"\\p[1-9]", text) or (_SIGN_STYLE.search(style) and not _SONG_STYLE.search(style)):
+def _turns_of_event(text: str, style: str) -> tuple[Turn, ...]:
+    """The turns in a cue or ASS event: none where its style is for signs, one sung where it is for songs."""
+    is_drawing = re.search(r"\\p[1-9]", text)
+    is_song = _SONG_STYLE.search(style)
+    if is_drawing or (_SIGN_STYLE.search(style) and not is_song):
         return ()
     turns = read_turns(text)
-    if turns and _SONG_STYLE.search(style):
-        return (Said(" ".join(said.text for said in turns), SpeechKind.LYRICS),)
+    if turns and is_song:
+        return (Turn(" ".join(turn.text for turn in turns), SpeechKind.LYRICS),)
     return turns
