@@ -1,6 +1,6 @@
-"""One line of audio description: what is said, when, why so, who made it, and what a person changed.
+"""A cue: one line of audio description, with its times, its origin, and what a person changed.
 
-Here too: a line as a script file carries it (`ScriptCue`), and times as script files spell them.
+Also here: a line as a script file has it (`ScriptCue`), and the times of script files.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ REDO = "redo"
 """Source of edits that a person made by having a slot described again."""
 
 EARLIEST = 0.1
-"""Seconds. No cue starts before: players fire a cue at 0.000 before they play (rule T6)."""
+"""Seconds. No cue starts earlier: players show a cue at 0.000 before they play (rule T6)."""
 
 LEAD = 1.0
-"""Seconds by which a machine's line may begin before what it tells is seen (rule T7)."""
+"""Seconds by which a machine's line may begin before what it describes is seen (rule T7)."""
 
 _ID = re.compile(r"[sh]\d{8,}")
-_NO_CHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+"""``s`` for a line of a slot, ``h`` for one added by hand; then its first start in milliseconds."""
+_NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 
 LONGEST = 5_000
-"""Characters of a line, five minutes of talk. What is longer is no line, and nothing reads it."""
+"""Characters of a line at most, five minutes of speech; a longer text is not a line."""
 
 MOST_LINES = 50_000
-"""Lines of a script. A film of three hours has 1,500; times of its shots have 10,000."""
+"""Lines of a script at most. A film of three hours has 1,500 lines; a list of its shots may have 10,000."""
 
 _CLOCK_IN_TEXT = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 _ARROW = "(?:-{1,3}\\s?>|[–—=]>|[→⇒])"
@@ -38,14 +39,14 @@ _TIMING_IN_TEXT = re.compile(rf"{_CLOCK_IN_TEXT}\s*+{_ARROW}\s*+{_CLOCK_IN_TEXT}
 
 
 class CueKind(StrEnum):
-    """What a line describes: what is seen to happen, or text that is read out."""
+    """What a line describes: action on the screen, or text on the screen."""
 
     ACTION = "action"
     TEXT = "text"
 
 
 class CueStatus(StrEnum):
-    """What became of a slot's line. Only placed and shortened lines are heard."""
+    """The result for a slot's line. Only placed and shortened lines are spoken."""
 
     PLACED = "placed"
     SHORTENED = "shortened"
@@ -55,7 +56,7 @@ class CueStatus(StrEnum):
 
     @property
     def heard(self) -> bool:
-        """True for lines that scripts and voices carry."""
+        """Whether the line is spoken, and so stands in scripts."""
         return self in (CueStatus.PLACED, CueStatus.SHORTENED)
 
 
@@ -71,7 +72,7 @@ class EditField(StrEnum):
 
 
 class LineState(StrEnum):
-    """Whose a line is: as the machine wrote it, changed by a person, or read and accepted by one."""
+    """As the machine wrote it, edited by a person, or accepted by one."""
 
     MACHINE = "machine"
     EDITED = "edited"
@@ -79,24 +80,25 @@ class LineState(StrEnum):
 
 
 def milliseconds(seconds: float) -> int:
-    """The resolution in which tracks are written and compared: ``83.1204 → 83120``."""
+    """Seconds as whole milliseconds, in which tracks are written and compared: ``83.1204 → 83120``."""
     return round(seconds * 1000)
 
 
 def short_hash(text: str) -> str:
-    """Eight hex digits that tell texts apart."""
+    """Eight hex digits that identify a text."""
+    # A text may hold half of a surrogate pair, which plain UTF-8 refuses.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 _BREAK_WITHOUT_BLANK = re.compile(
-    # Chinese, Japanese, Thai, Lao, Burmese and Khmer part no words by blanks.
+    # Chinese, Japanese, Thai, Lao, Burmese and Khmer separate no words by blanks.
     "(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\n"
     "(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])"
 )
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks. A line with its breaks moved says the same: editors do that.
+    """The text without line breaks, which editors move without changing the line.
 
     >>> one_line("A dog\\nruns."), one_line("一只狗\\n在跑。")
     ('A dog runs.', '一只狗在跑。')
@@ -105,39 +107,39 @@ def one_line(text: str) -> str:
 
 
 def line_stamp(interval: Interval, text: str) -> str:
-    """Short names of what a script shows of a line, its times to 1 ms and its text, wherever its lines break:
-    ``1a2b3c4d-5e6f7a8b``."""
+    """Hashes of a line's times (to 1 ms) and of its text (without line breaks): ``1a2b3c4d-5e6f7a8b``."""
     times = f"{milliseconds(interval.start)} {milliseconds(interval.end)}"
     return f"{short_hash(times)}-{short_hash(one_line(text))}"
 
 
 def track_stamp(line_stamps: Iterable[tuple[str, str]]) -> str:
-    """Short name of all lines of a script, from the id and the `line_stamp` of each, in order."""
+    """Hash of all lines of a script, from the id and the `line_stamp` of each, in order."""
     return short_hash(" ".join(f"{cue_id} {stamp}" for cue_id, stamp in line_stamps))
 
 
 def review_stamp(cue: Cue) -> str:
-    """Short name of what a person accepts of a line: its times, its text, and whether it is heard."""
+    """Hash of what a person accepts of a line: its times, its text, and whether it is spoken."""
     return f"{line_stamp(cue.interval, cue.text)}-{'heard' if cue.status.heard else 'unheard'}"
 
 
 def clean_text(text: str) -> str:
-    """Text that every script format can carry and give back: nothing that is not seen, no blank lines.
+    """Text that every script format can write and read back: no invisible characters, no blank lines.
 
-    Lines and the whole are stripped of surrounding space; other characters stay as they are.
+    Each line is stripped of surrounding blanks; other characters stay as they are.
     """
-    lines = (line.strip() for line in _NO_CHARACTERS.sub("", seen(text)).split("\n"))
+    visible = _NONCHARACTERS.sub("", seen(text))
+    lines = [line.strip() for line in visible.split("\n")]
     return "\n".join(line for line in lines if line)
 
 
 def count_words(text: str) -> int:
-    """Words as they are budgeted, each with a letter or digit in it: ``- yes, well-known`` has 2."""
-    return sum(any(c.isalnum() for c in word) for word in text.split())
+    """How many words of a text have a letter or digit: ``- yes, well-known`` has 2."""
+    return sum(1 for word in text.split() if any(char.isalnum() for char in word))
 
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """An engine that took part: at which stage, its name, model and revision."""
+    """An engine that took part in a track: the stage, and the engine's name, model and revision."""
 
     stage: str
     engine: str
@@ -150,14 +152,15 @@ class Maker:
 
     @property
     def name(self) -> str:
-        """The engine in the words of scripts: without revisions and lists of small models."""
+        """The engine as scripts name it: without revisions and lists of small models."""
+        # A model with a plus is a list of several.
         model = f" ({self.model})" if self.model and "+" not in self.model else ""
         return f"{self.stage}: {self.engine}{model}"
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How a machine came to a line: its makers, the hash of its prompts, the seed."""
+    """How a machine made a line: its engines, the hash of its prompts, the seed."""
 
     makers: tuple[Maker, ...]
     prompt_hash: str = ""
@@ -166,7 +169,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What the machine itself wrote for a line; a person's edit stands beside it."""
+    """The machine's version of a line, kept beside a person's edit."""
 
     interval: Interval
     text: str
@@ -176,7 +179,7 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A person's hold on a line: what was changed, through which file, and the machine's own version.
+    """A person's edit of a line: what was changed, through which file, and the machine's version.
 
     ``machine`` is None where no machine wrote the line.
     """
@@ -192,12 +195,12 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """How a line was last spoken, by which ``voice`` and at which ``speed`` (1: its own pace).
+    """How a line was last spoken, by which ``voice`` and at which ``speed`` (1: unchanged).
 
-    ``text`` is what was said and ``interval`` when, from the first to the last sound; empty and None where
-    the line found no place. ``steps`` say how it was made to fit. ``pause`` are the seconds for which the
-    film waits for it (extended AD). ``stamp`` is the `line_stamp` of the cue's own times and text: where they
-    have changed since, this is out of date (`Cue.spoken`).
+    ``text`` is the spoken text and ``interval`` its time, from the first to the last sound; empty and None
+    where the line did not fit. ``steps`` say how it was made to fit. ``pause`` are the seconds for which the
+    film stops for it (extended AD). ``stamp`` is the `line_stamp` of the cue at that time: where the cue has
+    changed since, this is out of date (`Cue.spoken`).
     """
 
     voice: str
@@ -217,10 +220,10 @@ class Voiced:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Who has read a line and accepted it (``by``: a name, empty where they gave none).
+    """A person's acceptance of a line (``by``: their name, empty where they gave none).
 
-    ``stamp`` is the `review_stamp` of the line that they read: where that has changed since, it is not what
-    was accepted (`Cue.state`).
+    ``stamp`` is the `review_stamp` of the line that they read: where the line has changed since, it counts
+    as not accepted (`Cue.state`).
     """
 
     by: str
@@ -229,9 +232,11 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """How likely it is that a machine's line says something wrong, from 0 to 1, and what speaks for that, in
-    words, the weightiest first. ``stamp`` is the `short_hash` of the text: another text has another doubt
-    (`Cue.doubt`)."""
+    """How likely it is that a machine's line is wrong, from 0 to 1.
+
+    ``reasons`` are sentences, the most important first. ``stamp`` is the `short_hash` of the text: where the
+    text has changed since, the doubt does not apply (`Cue.doubt`).
+    """
 
     value: float
     reasons: tuple[str, ...]
@@ -244,11 +249,11 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """Which line a cue is the translation of, and what an engine made of it.
+    """The source line of a translated cue, and the engine's translation.
 
-    ``line`` is that line, ``text`` its whole translation, before it was cut to fit; empty where none could be
-    used. ``terms`` is a hash of all else that can change it: its time, names, settings, the engine.
-    ``failures`` is how many runs one after the other found none.
+    ``line`` is the source line, ``text`` its whole translation before it was shortened to fit; empty where no
+    answer could be used. ``terms`` is a hash of all else that the translation depends on: time, names,
+    settings, the engine. ``failures`` counts the runs in a row without a usable answer.
     """
 
     line: str
@@ -261,12 +266,14 @@ class Translation:
 class Cue:
     """A line with all that is known of it.
 
-    ``interval`` reaches from the start to the spoken end. ``slot_id`` is None for a line that a person
-    added; both halves of a split line keep its slot. ``chosen`` counts ``candidates`` from 0. ``edited`` is
+    ``interval`` is from the start to the spoken end. ``slot_id`` is None for a line that a person added; both
+    halves of a split line keep its slot. ``chosen`` is the position in ``candidates``, from 0. ``edited`` is
     None while the line is the machine's. ``spoken_length`` is in seconds, estimated or measured.
-    ``fit_steps`` say how it was made to fit. ``seen_from`` is the second from which the machine's line may
-    start so that nothing in it is told before it is seen; None where that is not known. ``doubted`` is
-    how sure the machine was of its words. ``translation`` is None for a line of a track in its own language.
+    ``fit_steps`` say how it was made to fit. ``seen_from`` is the earliest second at which the line may start
+    without describing something before it is seen; None where that is not known. ``doubted`` is the machine's
+    doubt about the line. ``translation`` is None for a line of a track that is no translation.
+
+    Raises ValueError for values that contradict each other.
     """
 
     id: str
@@ -314,62 +321,66 @@ class Cue:
 
     @property
     def end(self) -> float:
-        """Second at which its time ends; the line is over by then."""
+        """Second by which the line is over."""
         return self.interval.end
 
     @property
     def machine(self) -> Derived | None:
-        """The machine's own version: this line itself until a person changes it."""
+        """The machine's version: this line itself until a person changes it; None where there is none."""
         if self.edited is not None:
             return self.edited.machine
         return Derived(self.interval, self.text, self.status, self.reason)
 
     @property
     def heard(self) -> bool:
-        """True where the line is spoken."""
+        """Whether the line is spoken."""
         return self.status.heard
 
     @property
     def doubt(self) -> Doubt | None:
-        """How doubtful the line is; None where it is not heard, where a person wrote or accepted it, and
-        where no doubt is known."""
-        known = self.doubted
-        if known is None or known.stamp != short_hash(self.text) or not self.heard:
+        """The doubt about the text as it is; None where the line is not spoken, where a person wrote or
+        accepted it, and where no doubt is known."""
+        doubt = self.doubted
+        if doubt is None or doubt.stamp != short_hash(self.text) or not self.heard:
             return None
-        return None if self.state is LineState.ACCEPTED else known
+        return None if self.state is LineState.ACCEPTED else doubt
 
     @property
     def spoken(self) -> Voiced | None:
-        """How it was last spoken, if it is still the line that was spoken then."""
-        made = self.voiced
-        return made if made is not None and made.stamp == line_stamp(self.interval, self.text) else None
+        """How the line was last spoken; None where its times or text have changed since."""
+        if self.voiced is None or self.voiced.stamp != line_stamp(self.interval, self.text):
+            return None
+        return self.voiced
 
     @property
     def review(self) -> Accepted | None:
-        """Who accepted the line, if it is still what they read."""
-        given = self.accepted
-        return given if given is not None and given.stamp == review_stamp(self) else None
+        """Who accepted the line; None where it has changed since."""
+        if self.accepted is None or self.accepted.stamp != review_stamp(self):
+            return None
+        return self.accepted
 
     @property
     def state(self) -> LineState:
-        """Whose the line is now."""
+        """The machine's, edited or accepted, as the line is now."""
         if self.review is not None:
             return LineState.ACCEPTED
         return LineState.EDITED if is_changed(self) else LineState.MACHINE
 
 
 def looks_like_timing(text: str) -> bool:
-    """Whether the times of a cue stand in ``text``: ``00:01:02,500 --> 00:01:05,000``, also with an arrow as
-    word processors write it. Nobody says that; a reader took the next cue for text."""
+    """Whether ``text`` contains the times of a cue: ``00:01:02,500 --> 00:01:05,000``.
+
+    Arrows as word processors write them count too. Nobody says that: a reader took the next cue for text.
+    """
     return _TIMING_IN_TEXT.search(text) is not None
 
 
 def incomplete(name: str, reason: str, if_whole: str = "") -> ScriptError:
-    """The error for a script of which the end is missing. ``if_whole``: what to do where it is not."""
-    other_way = f" {if_whole}, and try again." if if_whole else ""
+    """The error for a script whose end is missing. ``if_whole``: what to do if nothing is missing."""
+    alternative = f" {if_whole}, and try again." if if_whole else ""
     return ScriptError(
         f"{name} is not complete: {reason}. The file was cut off, or its last line was deleted.",
-        f"Take the whole file, or export the script again.{other_way}",
+        f"Take the whole file, or export the script again.{alternative}",
     )
 
 
@@ -381,9 +392,9 @@ def check_count(lines: Sequence[object], name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ScriptCue:
-    """A line as a script file carries it. ``id`` is None where the file names none.
+    """A line as a script file has it. ``id`` is None where the file gives none.
 
-    Raises ScriptError for a text of more than `LONGEST` characters, or in which the times of a cue stand.
+    Raises ScriptError for a text of more than `LONGEST` characters, or one that contains the times of a cue.
     """
 
     id: str | None
@@ -407,116 +418,134 @@ class ScriptCue:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """When a line may start so that each part of it is told while it is seen: from ``since`` on, and best by
-    ``until`` (None: not known), after which something in it is gone before it is told."""
+    """When a line may start so that everything in it is spoken while it is seen.
+
+    Seconds: from ``since`` on, and best before ``until`` (None: not known). If it starts later, something in
+    it has gone from the picture before it is spoken.
+    """
 
     since: float
     until: float | None = None
 
     @staticmethod
     def of(parts: Iterable[tuple[int, float, float | None]], seconds_per_word: float) -> Sight | None:
-        """That of a line by its parts: for each the words of the line before it, and the seconds from and
-        until which it is seen. None without any.
+        """The sight of a line from its parts; None for a line without any.
 
+        A part is the number of words of the line before it, and the seconds from and until which it is seen.
         ``[(0, 12.0, 13.0), (4, 14.0, None)]`` at 0.375 s a word → from 12.5, until 13.0.
         """
-        moved = [
-            (since - words * seconds_per_word, None if until is None else until - words * seconds_per_word)
-            for words, since, until in parts
-        ]
-        ends = [until for _, until in moved if until is not None]
-        return Sight(max(since for since, _ in moved), min(ends, default=None)) if moved else None
+        earliest_starts: list[float] = []
+        latest_starts: list[float] = []
+        for words_before, seen_since, seen_until in parts:
+            # The line starts this long before it comes to the part.
+            delay = words_before * seconds_per_word
+            earliest_starts.append(seen_since - delay)
+            if seen_until is not None:
+                latest_starts.append(seen_until - delay)
+        if not earliest_starts:
+            return None
+        return Sight(max(earliest_starts), min(latest_starts, default=None))
 
     @property
     def best(self) -> float:
-        """The second at which the line starts best: at ``since``, or up to `LEAD` before where ``until`` is
-        earlier."""
-        return self.since if self.until is None else max(self.since - LEAD, min(self.since, self.until))
+        """The best second to start: ``since``, or up to `LEAD` before it where ``until`` is earlier."""
+        if self.until is None:
+            return self.since
+        return max(self.since - LEAD, min(self.since, self.until))
 
 
 def spoken_interval(
     slot: Interval, words: int, seconds_per_word: float, sight: Sight | None = None
 ) -> Interval:
-    """From the slot's start to the spoken end, within the slot: 8 words at 0.375 s in [10, 20) → [10, 13).
+    """The time of a line of ``words`` words in a slot: 8 words at 0.375 s in [10, 20) → [10, 13).
 
-    With ``sight`` it starts when that is best, or, where the slot ends too soon, up to `LEAD` before:
-    → [12, 15) seen from 12 on, [17, 20) from 17.5 on.
+    It ends with the slot at the latest. With ``sight`` it starts at `Sight.best`, or, where the slot ends too
+    soon for that, up to `LEAD` before: → [12, 15) seen from 12 on, [17, 20) from 17.5 on.
     """
-    start = slot.start if slot.start >= EARLIEST or slot.end <= 2 * EARLIEST else EARLIEST
+    is_too_short = slot.end <= 2 * EARLIEST
+    start = slot.start if slot.start >= EARLIEST or is_too_short else EARLIEST
     length = max(1, words) * seconds_per_word
     if sight is not None:
-        start = max(start, min(sight.best, max(slot.end - length, sight.since - LEAD)))
+        last_start = max(slot.end - length, sight.since - LEAD)
+        start = max(start, min(sight.best, last_start))
     return Interval(start, min(slot.end, start + length))
 
 
 def in_sight(slot: Interval, since: float | None) -> Interval | None:
-    """The part of a slot in which a line may be spoken that may start ``since`` then; None where there is
-    none."""
+    """The part of a slot for a line that describes what is seen from second ``since`` on (None: the whole
+    slot); None where the slot ends before."""
     start = slot.start if since is None else max(slot.start, since - LEAD)
     return Interval(start, slot.end) if start < slot.end else None
 
 
 def hand_id(start: float, taken: Iterable[str] = ()) -> str:
-    """An id for a line that a person added: ``83.12 → h00083120``, or the next number that is free."""
+    """An id for a line added by hand, from its start: ``83.12 → h00083120``, or the next free number."""
     return hand_ids([start], taken)[0]
 
 
 def hand_ids(starts: Iterable[float], taken: Iterable[str] = ()) -> list[str]:
     """As `hand_id`, for many lines at once, in their order."""
-    used = taken if isinstance(taken, set) else set(taken)
+    taken_ids = taken if isinstance(taken, set) else set(taken)
     ids: list[str] = []
-    # A number that is taken → one behind it from which to look on: thousands of lines may start together.
-    following: dict[int, int] = {}
-    given: set[int] = set()
+    # From a number that is in use to where the search goes on: thousands of lines may start together, and
+    # would try all numbers in between one by one.
+    next_to_try: dict[int, int] = {}
+    new_numbers: set[int] = set()
     for start in starts:
         number = milliseconds(start)
-        passed: list[int] = []
-        while number in given or f"h{number:08d}" in used:
-            passed.append(number)
-            number = following.get(number, number + 1)
-        following.update(dict.fromkeys(passed, number + 1))
-        given.add(number)
+        tried: list[int] = []
+        while number in new_numbers or f"h{number:08d}" in taken_ids:
+            tried.append(number)
+            number = next_to_try.get(number, number + 1)
+        next_to_try.update(dict.fromkeys(tried, number + 1))
+        new_numbers.add(number)
         ids.append(f"h{number:08d}")
     return ids
 
 
 def is_changed(cue: Cue) -> bool:
-    """Whether a person changed the line, and did not only accept it as it was."""
+    """Whether a person changed the line; accepting it is no change."""
     return cue.edited is not None and set(cue.edited.fields) != {EditField.ACCEPTED}
 
 
 def mark_edit(cue: Cue, before: Cue | None, fields: tuple[EditField, ...], source: str) -> Cue:
-    """``cue`` as a person's, through ``source``; the machine's version is taken over from ``before``."""
+    """``cue`` marked as edited by a person through ``source``.
+
+    ``fields`` are added to those edited in ``before``, the line before the edit, and the machine's version
+    is taken from there; None where the line is new.
+    """
     machine = before.machine if before is not None else None
-    held = before.edited.fields if before is not None and before.edited is not None else ()
-    together = tuple(field for field in EditField if field in (*held, *fields))
-    return replace(cue, edited=Edit(together, source, machine))
+    fields_before = before.edited.fields if before is not None and before.edited is not None else ()
+    all_fields = tuple(field for field in EditField if field in (*fields_before, *fields))
+    return replace(cue, edited=Edit(all_fields, source, machine))
 
 
 def accept(cue: Cue, by: str, source: str) -> Cue:
-    """The line as read and accepted by a person, through ``source``; from now on it is theirs to keep."""
-    # Who changed a line is not forgotten for who accepted it.
-    origin = cue.edited.source if cue.edited is not None else source
-    held = mark_edit(cue, cue, (EditField.ACCEPTED,), origin)
-    return replace(held, accepted=Accepted(by, review_stamp(cue)))
+    """The line as accepted by the person called ``by``, through ``source``; later runs keep it."""
+    # The source of an earlier edit stays: accepting a line does not change where its text came from.
+    edit_source = cue.edited.source if cue.edited is not None else source
+    edited = mark_edit(cue, cue, (EditField.ACCEPTED,), edit_source)
+    return replace(edited, accepted=Accepted(by, review_stamp(cue)))
 
 
 def unaccept(cue: Cue) -> Cue:
-    """The line without anybody's acceptance; what a person changed in it stays."""
+    """The line accepted by nobody; other edits of it stay."""
     if cue.edited is None:
         return replace(cue, accepted=None)
-    left = tuple(field for field in cue.edited.fields if field is not EditField.ACCEPTED)
-    return replace(cue, accepted=None, edited=replace(cue.edited, fields=left) if left else None)
+    other_fields = tuple(field for field in cue.edited.fields if field is not EditField.ACCEPTED)
+    # An edit must have a field.
+    edited = replace(cue.edited, fields=other_fields) if other_fields else None
+    return replace(cue, accepted=None, edited=edited)
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a script file holds.
+    """The content of a script file.
 
     ``stamp`` is that of the track it was written from, ``line_stamps`` are those of the lines as they were
-    written, by id; both only where the file says so. Import finds by them what a person changed.
-    ``frame_rate``: its times stand on frames, so many a second. ``is_proven``: the file shows by itself that
-    nothing is missing at its end.
+    written, by id; both only where the file has them. Import detects by them what a person changed.
+    ``frame_rate``: frames a second of a file that counts in frames. ``is_proven``: the format or a mark in
+    the file shows that nothing is missing at its end.
     """
 
     cues: tuple[ScriptCue, ...]
@@ -531,13 +560,15 @@ _SECONDS = re.compile(r"\d+(?:[.,]\d+)?")
 
 
 def timecode(seconds: float, mark: str = ".") -> str:
-    """``83.12 → 00:01:23.120``; ``mark`` parts the milliseconds, a comma in SRT."""
-    whole, milli = divmod(milliseconds(seconds), 1000)
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}{mark}{milli:03d}"
+    """``83.12 → 00:01:23.120``; ``mark`` stands before the milliseconds, a comma in SRT."""
+    whole_seconds, rest = divmod(milliseconds(seconds), 1000)
+    hours, minutes = whole_seconds // 3600, whole_seconds // 60 % 60
+    return f"{hours:02d}:{minutes:02d}:{whole_seconds % 60:02d}{mark}{rest:03d}"
 
 
 def parse_interval(start: str, end: str, where: str) -> Interval:
-    """The time that a script spells out. Raises ScriptError that begins with ``where``."""
+    """The interval between two times as a script writes them. Raises ScriptError that begins with
+    ``where``."""
     try:
         return Interval(parse_time(start), parse_time(end))
     except ValueError as error:
@@ -550,8 +581,9 @@ def parse_time(text: str) -> float:
     if match := _CLOCK.fullmatch(text):
         if int(match["s"]) > 59 or (match["h"] is not None and int(match["m"]) > 59):
             raise ValueError(f"{quoted(text)} has over 59 seconds or minutes")
-        whole = int(match["h"] or 0) * 3600 + int(match["m"]) * 60 + int(match["s"])
-        return float(f"{whole}.{match['f'] or 0}")
+        whole_seconds = int(match["h"] or 0) * 3600 + int(match["m"]) * 60 + int(match["s"])
+        # As a decimal, not a sum: the nearest float to what stands in the text.
+        return float(f"{whole_seconds}.{match['f'] or 0}")
     if _SECONDS.fullmatch(text):
         return float(text.replace(",", "."))
     raise ValueError(f"{quoted(text)} is no time such as 00:01:23.120 or 83.12")
@@ -565,7 +597,7 @@ _LANGUAGE = re.compile(
     re.IGNORECASE,
 )
 
-_OLD_LANGUAGES = re.compile(
+_GRANDFATHERED_TAGS = re.compile(
     "en-gb-oed|i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)|sgn-be-(?:fr|nl)"
     "|sgn-ch-de|art-lojban|cel-gaulish|no-(?:bok|nyn)|zh-(?:guoyu|hakka|min|min-nan|xiang)",
     re.IGNORECASE,
@@ -573,16 +605,19 @@ _OLD_LANGUAGES = re.compile(
 
 
 def is_language(value: str) -> bool:
-    """A well-formed language tag (RFC 5646, 2.1), no variant or singleton twice; case does not matter."""
+    """Whether ``value`` is a well-formed language tag (RFC 5646, 2.1), in any case, with no variant or
+    singleton twice."""
     match = _LANGUAGE.fullmatch(value)
     if match is None:
-        return _OLD_LANGUAGES.fullmatch(value) is not None
+        return _GRANDFATHERED_TAGS.fullmatch(value) is not None
     variants = (match["variants"] or "").lower().split("-")[1:]
-    singles = [part for part in (match["extensions"] or "").lower().split("-") if len(part) == 1]
-    return len(variants) == len(set(variants)) and len(singles) == len(set(singles))
+    extension_parts = (match["extensions"] or "").lower().split("-")
+    singletons = [part for part in extension_parts if len(part) == 1]
+    return len(variants) == len(set(variants)) and len(singletons) == len(set(singletons))
 
 
 FRAME_RATE: Fraction = Fraction(25)
+"""Frames a second where a format counts in frames and nothing names the rate."""
 
 
 def nearest_frame(second: float, frame_rate: Fraction) -> int:
@@ -591,6 +626,7 @@ def nearest_frame(second: float, frame_rate: Fraction) -> int:
 
 
 def on_frames(interval: Interval, frame_rate: Fraction) -> Interval:
-    """The interval as a file in frames shows it, a frame long at least: at 25, [1.019, 1.03) is [1, 1.04)."""
-    start, end = (nearest_frame(second, frame_rate) for second in (interval.start, interval.end))
-    return Interval(float(start / frame_rate), float(max(end, start + 1) / frame_rate))
+    """The interval rounded to frames, a frame long at least: at 25 a second, [1.019, 1.03) is [1, 1.04)."""
+    first_frame = nearest_frame(interval.start, frame_rate)
+    end_frame = max(nearest_frame(interval.end, frame_rate), first_frame + 1)
+    return Interval(float(first_frame / frame_rate), float(end_frame / frame_rate))

@@ -1,14 +1,14 @@
-"""Who owns a line: what a person changed outlives every later run, and comes back with an edited script.
+"""Merge people's edits: into the track of a later run, and from an edited script back into the track.
 
-A machine never writes over a person: an edited line stays, and what the machine now says is kept beside it
-(`Edit.machine`, `Cue.candidates`). A line described again because a person wanted it is the person's choice
-in the same way (`redone`). How edits are found is said in `shotad.script.track`.
+A machine never overwrites a person: an edited line stays, and the machine's new version is kept beside it
+(`Edit.machine`, `Cue.candidates`). The same holds for a line that a person had described again (`redone`).
+`shotad.script.track` detects the edits.
 
-A script that a person edited elsewhere comes back by `import_script`. Each line is merged three ways: as it
-was written into the script (known by its stamp), as the script has it now, and as the track has it now. A
-line untouched in the script changes nothing; one changed in the script and not in the track becomes an edit;
-one that other hands changed in the track since is a conflict, refused with both texts. Without stamps
-(SubRip, files of other programs) careful guesses must do, said at each step.
+`import_script` reads a script that a person edited elsewhere. It merges each line three ways: as it was
+written into the script (known by its stamp), as the script has it now, and as the track has it now. A line
+unchanged in the script changes nothing. One changed in the script and not in the track becomes an edit. One
+that was changed in the track by other means since is a conflict, refused with both texts. Where there are no
+stamps (SubRip, files of other programs), a comment at each step says what is assumed instead.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from shotad.script.track import Track
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """A new run's track with people's edits in it.
+    """A new run's track, merged with people's edits.
 
     ``kept``: ids of edited lines; ``yielded``: ids of new lines dropped because a person's line has their
-    time; ``lapsed``: names of reviewers whose review no longer holds, since a line that is heard changed.
+    time; ``lapsed``: names of reviewers whose review no longer holds, because a spoken line changed.
     """
 
     track: Track
@@ -60,71 +60,95 @@ class Derivation:
 
     @property
     def news(self) -> tuple[str, ...]:
-        """What the user should know of edits that met new lines."""
-        left_out = f"{len(self.yielded)} new lines left out, for a person's line has their time."
-        again = f"Lines changed since the review by {', '.join(self.lapsed)}: review again."
-        return (left_out,) * bool(self.yielded) + (again,) * bool(self.lapsed)
+        """Sentences for the user: new lines that were left out, reviews that no longer hold."""
+        sentences: list[str] = []
+        if self.yielded:
+            sentences.append(f"{len(self.yielded)} new lines left out, for a person's line has their time.")
+        if self.lapsed:
+            sentences.append(f"Lines changed since the review by {', '.join(self.lapsed)}: review again.")
+        return tuple(sentences)
 
 
 def derive(
     previous: Track | None, new: Track, *, covered: Interval | None = None, discard_edits: bool = False
 ) -> Derivation:
-    """Lay the edits of ``previous``, the track as people left it, over ``new``, the machine's.
+    """The track ``new`` of a machine run, with the edits of ``previous``, the track as people left it.
 
-    - An edited line keeps all that it has; the machine's new version goes into its edit and candidates.
-    - An edited line whose slot is gone stays too, and so does one that a person added or removed.
-    - A new line that shares time with a person's line which is heard, or at least half of itself with
-      one that a person removed, is dropped, with the reason.
+    - An edited line stays as it is; the machine's new version goes into its edit and candidates.
+    - An edited line whose slot no longer exists stays too, and so does one that a person added or removed.
+    - A new line that overlaps a person's spoken line, or of which at least half overlaps one that a person
+      removed, is dropped, with the reason.
     - ``covered`` (None: the whole film) is the part that ``new`` describes; lines elsewhere stay.
-    - ``discard_edits`` first gives every line of ``previous`` back to the machine.
+    - ``discard_edits`` first restores the machine's version of every line of ``previous``.
 
     Raises EditConflict if ``previous`` belongs to another film and holds edits.
     """
-    if previous is None or _other_film(previous, new, discard_edits=discard_edits):
+    if previous is None or _is_other_film(previous, new, discard_edits=discard_edits):
         return Derivation(new)
     if discard_edits:
         previous = without_edits(previous)
-    # How a line was last spoken holds where it is still the same.
-    voiced = {cue.id: cue.voiced for cue in previous.cues}
-    spoken = ((cue, replace(cue, voiced=voiced.get(cue.id))) for cue in new.cues)
-    new = new.with_cues(with_voice if with_voice.spoken else cue for cue, with_voice in spoken)
-    fresh = {cue.id: cue for cue in new.cues}
-    kept = {cue.id: _over(cue, fresh.get(cue.id)) for cue in previous.cues if cue.edited is not None}
-    beyond = [] if covered is None else [c for c in previous.cues if not covered.contains(c.interval.start)]
-    elsewhere = [cue for cue in beyond if cue.id not in fresh and cue.id not in kept]
-    lines, yielded = [], []
+    new = _with_voices_of(previous, new)
+    new_cues = {cue.id: cue for cue in new.cues}
+    edited = {
+        cue.id: _with_machine_version(cue, new_cues.get(cue.id))
+        for cue in previous.cues
+        if cue.edited is not None
+    }
+    lines: list[Cue] = []
+    yielded: list[str] = []
     for cue in new.cues:
-        owner = None if cue.id in kept else _owner_of_time(cue, kept.values())
+        if cue.id in edited:
+            lines.append(edited[cue.id])
+            continue
+        owner = _owner_of_time(cue, edited.values())
         if owner is None:
-            lines.append(kept.get(cue.id, cue))
+            lines.append(cue)
         else:
             reason = f"its time belongs to {owner.id}, which a person edited"
             lines.append(replace(cue, status=CueStatus.DROPPED, reason=reason))
             yielded.append(cue.id)
-    present = {cue.id for cue in lines}
-    orphans = [cue for cue in kept.values() if cue.id not in present]
-    track, lapsed = _with_names(new.with_cues([*lines, *orphans, *elsewhere]), previous)
-    return Derivation(track, tuple(kept), tuple(yielded), lapsed)
+    # Edited lines for which the new run has no slot stay.
+    lines += [cue for cue_id, cue in edited.items() if cue_id not in new_cues]
+    if covered is not None:
+        for cue in previous.cues:
+            is_outside = not covered.contains(cue.interval.start)
+            if is_outside and cue.id not in new_cues and cue.id not in edited:
+                lines.append(cue)
+    track, lapsed = _with_makers_and_reviewers(new.with_cues(lines), previous)
+    return Derivation(track, tuple(edited), tuple(yielded), lapsed)
+
+
+def _with_voices_of(previous: Track, new: Track) -> Track:
+    """``new``, where each line that is still the same has the take (`Cue.voiced`) of ``previous``."""
+    takes = {cue.id: cue.voiced for cue in previous.cues}
+    cues: list[Cue] = []
+    for cue in new.cues:
+        with_take = replace(cue, voiced=takes.get(cue.id))
+        cues.append(with_take if with_take.spoken else cue)
+    return new.with_cues(cues)
 
 
 def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
-    """The track with ``fresh`` lines, described again, in place of those with the same ids.
+    """The track with the lines ``fresh``, described again, in place of those with the same ids.
 
-    Each is a person's choice from now on; the line before it stays among its candidates, and the machine's
-    own version as it was. Raises KeyError for a line that the track does not have.
+    Each counts as a person's choice from now on. The line before it stays among its candidates, and the
+    machine's version in its edit as it was. Raises KeyError for a line that the track does not have.
     """
-    before = {cue.id: cue for cue in track.cues}
-    taken: dict[str, Cue] = {}
+    old_cues = {cue.id: cue for cue in track.cues}
+    replacements: dict[str, Cue] = {}
     for cue in fresh:
-        old = before[cue.id]
-        earlier = dict.fromkeys((*old.candidates, *((old.text,) if old.text else ())))
+        old = old_cues[cue.id]
+        old_texts = [*old.candidates, old.text] if old.text else [*old.candidates]
+        # A dict keeps each text once, in order.
+        earlier = tuple(text for text in dict.fromkeys(old_texts) if text not in cue.candidates)
         fields: tuple[EditField, ...] = (EditField.TEXT,)
         if old.machine is not None and old.machine.status.heard != cue.heard:
             fields = (EditField.TEXT, EditField.STATUS)
-        candidates = cue.candidates + tuple(text for text in earlier if text not in cue.candidates)
-        taken[cue.id] = replace(cue, candidates=candidates, edited=Edit(fields, REDO, old.machine))
-    changed, lapsed = _with_names(track.with_cues(taken.get(cue.id, cue) for cue in track.cues), track)
-    return Derivation(changed, kept=tuple(taken), lapsed=lapsed)
+        edit = Edit(fields, REDO, old.machine)
+        replacements[cue.id] = replace(cue, candidates=cue.candidates + earlier, edited=edit)
+    with_replacements = track.with_cues(replacements.get(cue.id, cue) for cue in track.cues)
+    changed, lapsed = _with_makers_and_reviewers(with_replacements, track)
+    return Derivation(changed, kept=tuple(replacements), lapsed=lapsed)
 
 
 def is_by_hand(cue: Cue) -> bool:
@@ -135,24 +159,24 @@ def is_by_hand(cue: Cue) -> bool:
 
 
 def respeak(track: Track, slots: Mapping[str, Interval], seconds_per_word: float) -> Track:
-    """The track with a new spoken end for each line whose text a person changed and whose times not.
+    """The track with a new spoken end for each line whose text a person changed, but not its times.
 
     The end stays within the line's slot (``slots`` by id; without one, within the line's own time) and
-    before the next line that is heard. A line that somebody accepted stays as they read it.
+    before the next spoken line. A line that somebody accepted stays as they read it.
     """
-    starts = [cue.interval.start for cue in track.heard]
-    following = (bisect_right(starts, cue.interval.start) for cue in track.cues)
-    cues = (
-        respoken(cue, slots, seconds_per_word, until=starts[at] if at < len(starts) else None)
-        for cue, at in zip(track.cues, following, strict=True)
-    )
+    spoken_starts = [cue.interval.start for cue in track.heard]
+    cues: list[Cue] = []
+    for cue in track.cues:
+        position = bisect_right(spoken_starts, cue.interval.start)
+        next_start = spoken_starts[position] if position < len(spoken_starts) else None
+        cues.append(respoken(cue, slots, seconds_per_word, until=next_start))
     return replace(track, cues=tuple(cues))
 
 
 def respoken(
     cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float, *, until: float | None = None
 ) -> Cue:
-    """As `respeak`, for one line; ``until`` is when the next one starts that is heard."""
+    """As `respeak`, for one line; ``until`` is the second at which the next spoken line starts."""
     fields = cue.edited.fields if cue.edited is not None else ()
     if EditField.TEXT not in fields or EditField.TIME in fields or EditField.ADDED in fields:
         return cue
@@ -162,40 +186,53 @@ def respoken(
     if until is not None:
         limit = min(limit, until)
     words = spoken_words(cue.text, cue.language)
-    room = Interval(cue.interval.start, max(limit, cue.interval.start + 0.001))
+    # A cue must last 1 ms or more, also where the next line starts with it.
+    available = Interval(cue.interval.start, max(limit, cue.interval.start + 0.001))
     return replace(
         cue,
-        interval=spoken_interval(room, words, seconds_per_word),
+        interval=spoken_interval(available, words, seconds_per_word),
         spoken_length=words * seconds_per_word,
     )
 
 
 def without_edits(track: Track) -> Track:
-    """The track with the machine's own version of each edited line; lines that a person added are gone."""
-    lines = map(given_back, track.cues)
-    return track.with_cues(line for line in lines if line is not None)
+    """The track with the machine's version of each edited line, and without lines that a person added."""
+    machine_cues = map(given_back, track.cues)
+    return track.with_cues(cue for cue in machine_cues if cue is not None)
 
 
 def given_back(cue: Cue) -> Cue | None:
-    """The line as the machine itself has it; None where no machine wrote it. Nobody accepted that."""
+    """The line in the machine's version, accepted by nobody; None where no machine wrote it."""
     cue = replace(cue, accepted=None)
     if cue.edited is None:
         return cue
-    if (old := cue.edited.machine) is None:
+    machine = cue.edited.machine
+    if machine is None:
         return None
-    back = replace(
-        cue, interval=old.interval, text=old.text, status=old.status, reason=old.reason, edited=None
+    restored = replace(
+        cue,
+        interval=machine.interval,
+        text=machine.text,
+        status=machine.status,
+        reason=machine.reason,
+        edited=None,
     )
-    if old.text == cue.text:
-        return back
-    chosen = cue.candidates.index(old.text) if old.text in cue.candidates else None
-    made = None if _is_own_choice(cue) else cue.provenance
-    length = old.interval.duration if old.status.heard else None
-    seen = cue.seen_from if made is not None else None
-    return replace(back, chosen=chosen, provenance=made, spoken_length=length, fit_steps=(), seen_from=seen)
+    if machine.text == cue.text:
+        return restored
+    # The fields that described the person's text are set for the machine's, as far as they are known.
+    provenance = None if _is_persons_choice(cue) else cue.provenance
+    return replace(
+        restored,
+        chosen=cue.candidates.index(machine.text) if machine.text in cue.candidates else None,
+        provenance=provenance,
+        spoken_length=machine.interval.duration if machine.status.heard else None,
+        fit_steps=(),
+        seen_from=cue.seen_from if provenance is not None else None,
+    )
 
 
-def _other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
+def _is_other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
+    """Whether the tracks belong to different films; raises EditConflict if edits would be lost by it."""
     if previous.film.fingerprint == new.film.fingerprint:
         return False
     edits = sum(cue.edited is not None for cue in previous.cues)
@@ -208,78 +245,90 @@ def _other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
     return True
 
 
-def _over(cue: Cue, fresh: Cue | None) -> Cue:
-    """The person's line with the machine's newest version beside it; a removed one shows what it dropped."""
-    if cue.edited is None or fresh is None:
+def _with_machine_version(cue: Cue, new: Cue | None) -> Cue:
+    """The edited line ``cue`` with the machine's new version in its edit and candidates.
+
+    ``new`` is the line of the new run with the same id (None: it has none, and ``cue`` stays as it is). A
+    removed line without a text takes the new one, to show what it dropped.
+    """
+    if cue.edited is None or new is None:
         return cue
-    said = fresh.candidates or ((fresh.text,) if fresh.text else ())
-    older = tuple(text for text in cue.candidates if text not in said)
-    chosen = None if cue.chosen is None else (said + older).index(cue.candidates[cue.chosen])
-    edit = Edit(cue.edited.fields, cue.edited.source, fresh.machine)
-    blank = EditField.REMOVED in cue.edited.fields and not cue.text
-    own = cue.machine.text if cue.machine is not None else None
-    # It says what the machine writes now, or a person changed it from that.
-    tells = blank or fresh.text in (cue.text, own)
-    # It says what the machine wrote earlier, and would not write now: it was accepted, say, or only moved.
-    earlier = cue.text == own != fresh.text
+    new_candidates = new.candidates or ((new.text,) if new.text else ())
+    older_candidates = tuple(text for text in cue.candidates if text not in new_candidates)
+    candidates = new_candidates + older_candidates
+    chosen = None if cue.chosen is None else candidates.index(cue.candidates[cue.chosen])
+    machine_text = cue.machine.text if cue.machine is not None else None
+    is_blank = EditField.REMOVED in cue.edited.fields and not cue.text
+    # The line has the text that the machine writes now, or a person changed it from that.
+    describes_the_same = is_blank or new.text in (cue.text, machine_text)
+    # It has a text that the machine wrote earlier and would not write now: it was accepted or only moved.
+    is_earlier_text = cue.text == machine_text != new.text
+    keeps_provenance = _is_persons_choice(cue) or is_earlier_text
     return replace(
         cue,
-        edited=edit,
-        slot_id=fresh.slot_id,
-        text=fresh.text if blank else cue.text,
-        candidates=said + older,
+        edited=Edit(cue.edited.fields, cue.edited.source, new.machine),
+        slot_id=new.slot_id,
+        text=new.text if is_blank else cue.text,
+        candidates=candidates,
         chosen=chosen,
-        provenance=cue.provenance if _is_own_choice(cue) or earlier else fresh.provenance,
-        seen_from=fresh.seen_from if tells else cue.seen_from,
-        doubted=fresh.doubted if blank or fresh.text == cue.text else cue.doubted,
-        translation=fresh.translation,
+        provenance=cue.provenance if keeps_provenance else new.provenance,
+        seen_from=new.seen_from if describes_the_same else cue.seen_from,
+        doubted=new.doubted if is_blank or new.text == cue.text else cue.doubted,
+        translation=new.translation,
     )
 
 
-def _is_own_choice(cue: Cue) -> bool:
-    """Whether a person holds on to a machine's line that another run has written than the last one.
+def _is_persons_choice(cue: Cue) -> bool:
+    """Whether a person keeps a line that the machine wrote in another run than the last one.
 
-    It is one that was described again, also where its times were changed by hand afterwards: its text is
-    still the candidate that was chosen, and not the machine's own of the last run.
+    Such a line was described again, perhaps moved by hand afterwards: its text is still the chosen
+    candidate, and not the machine's text of the last run.
     """
-    if cue.edited is None or cue.edited.source == REDO:
-        return cue.edited is not None
-    own = cue.edited.machine
-    kept = cue.chosen is not None and cue.text == cue.candidates[cue.chosen]
-    return kept and own is not None and cue.text != own.text
+    if cue.edited is None:
+        return False
+    if cue.edited.source == REDO:
+        return True
+    machine = cue.edited.machine
+    is_chosen_text = cue.chosen is not None and cue.text == cue.candidates[cue.chosen]
+    return is_chosen_text and machine is not None and cue.text != machine.text
 
 
-def _with_names(track: Track, before: Track) -> tuple[Track, tuple[str, ...]]:
-    """The track with the makers of lines that other engines than the run's own wrote, and with those who
-    reviewed ``before`` while all that is heard is still the same; the reviewers where it is not."""
-    others = (
-        maker
-        for cue in track.heard
-        if _is_own_choice(cue) and cue.provenance is not None
-        for maker in cue.provenance.makers
-    )
-    makers = tuple(dict.fromkeys((*track.makers, *others)))
-    lapsed = before.reviewed_by if track.stamp != before.stamp else ()
-    return replace(track, makers=makers, reviewed_by=() if lapsed else before.reviewed_by), lapsed
+def _with_makers_and_reviewers(track: Track, before: Track) -> tuple[Track, tuple[str, ...]]:
+    """The track with its makers and reviewers, and the reviewers of ``before`` whose review lapsed.
+
+    Makers of lines that a person kept from other runs are added. The reviewers of ``before`` stay only if
+    nothing that is spoken has changed since.
+    """
+    makers = list(track.makers)
+    for cue in track.heard:
+        if _is_persons_choice(cue) and cue.provenance is not None:
+            makers += cue.provenance.makers
+    each_once = tuple(dict.fromkeys(makers))
+    if track.stamp != before.stamp:
+        return replace(track, makers=each_once, reviewed_by=()), before.reviewed_by
+    return replace(track, makers=each_once, reviewed_by=before.reviewed_by), ()
 
 
-def _owner_of_time(cue: Cue, owned: Iterable[Cue]) -> Cue | None:
-    for owner in owned:
-        shared = cue.interval.clip(owner.interval)
-        if shared is None or not cue.heard:
+def _owner_of_time(cue: Cue, edited: Iterable[Cue]) -> Cue | None:
+    """The first of the ``edited`` lines that overlaps ``cue``, or None; see `derive` for removed ones."""
+    if not cue.heard:
+        return None
+    for owner in edited:
+        overlap = cue.interval.clip(owner.interval)
+        if overlap is None:
             continue
-        if owner.heard or shared.duration * 2 >= cue.interval.duration:
+        if owner.heard or overlap.duration * 2 >= cue.interval.duration:
             return owner
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A track with a script's edits in it, and the ids they concern.
+    """A track with the edits of a script, and the ids of the lines concerned.
 
-    ``kept`` are lines that the track has otherwise than the script, and that stay as the track has them.
-    ``missing`` are those of ``removed`` that the script does not name at all: a person deleted them there, or
-    the script was only a part.
+    ``kept`` are lines that differ between track and script and stay as the track has them. ``missing`` are
+    those of ``removed`` that the script does not list at all: a person deleted them there, or the script is
+    only a part.
     """
 
     track: Track
@@ -290,22 +339,22 @@ class Import:
     missing: tuple[str, ...] = ()
 
 
-def missing_lines(track: Track, done: Import, source: str) -> str:
-    """A sentence that names the lines of ``track`` that the script ``source`` lacks and an import removes."""
-    heard = {cue.id: cue for cue in track.cues}
-    lines = [heard[cue_id] for cue_id in done.missing]
-    named = [f"{cue.id} at {timecode(cue.start)} {quoted(cue.text)}" for cue in lines[:_MISSING_SHOWN]]
-    more = f" and {plural(len(lines) - _MISSING_SHOWN, 'other')}" if len(lines) > _MISSING_SHOWN else ""
-    by_people = sum(cue.state is not LineState.MACHINE for cue in lines)
-    whose = f", {by_people} of them edited or accepted by a person" if by_people else ""
-    return (
-        f"{source} lacks {plural(len(lines), 'line')} of {len(track.heard)} that the track has{whose}: "
-        f"{'; '.join(named)}{more}."
-    )
-
-
 _MISSING_SHOWN = 5
-"""Lines that are named where a script lacks many."""
+"""Lines that a message lists where a script lacks more of them."""
+
+
+def missing_lines(track: Track, result: Import, source: str) -> str:
+    """A sentence with the lines of ``track`` that the script ``source`` lacks and the import removes."""
+    cues = {cue.id: cue for cue in track.cues}
+    lines = [cues[cue_id] for cue_id in result.missing]
+    listed = [f"{cue.id} at {timecode(cue.start)} {quoted(cue.text)}" for cue in lines[:_MISSING_SHOWN]]
+    others = f" and {plural(len(lines) - _MISSING_SHOWN, 'other')}" if len(lines) > _MISSING_SHOWN else ""
+    by_people = sum(cue.state is not LineState.MACHINE for cue in lines)
+    people = f", {by_people} of them edited or accepted by a person" if by_people else ""
+    return (
+        f"{source} lacks {plural(len(lines), 'line')} of {len(track.heard)} that the track has{people}: "
+        f"{'; '.join(listed)}{others}."
+    )
 
 
 def import_script(
@@ -317,170 +366,184 @@ def import_script(
     seconds_per_word: float = 0.375,
     overwrite: bool = False,
 ) -> Import:
-    """The track with what a person changed in a script file called ``source``.
+    """The track with what a person changed in the script file called ``source``.
 
-    Lines are matched by id, then by start, then by a text that is unique, then by the time that they
-    share. Lines that the script lacks are dropped, their text stays in the track; lines that only the script
-    has are added. A line whose text changed and whose times did not gets a new spoken end, within its
-    slot (``slots`` by id). A newer state of the same file replaces what that file brought before.
-    ``overwrite`` lets the script win every conflict.
+    Lines are matched by id, then by start, then by a text that is unique, then by overlap. Lines that the
+    script lacks are dropped, though their text stays in the track; lines that only the script has are added.
+    A line whose text changed, but not its times, gets a new spoken end within its slot (``slots`` by id). A
+    newer version of the same file replaces the edits of the version before. ``overwrite`` lets the script
+    win every conflict.
 
     Raises EditConflict with both texts of each line that both sides changed. Raises ScriptError for a
     line that starts beyond the film's end, an id of the track that is used twice, or a script without lines.
     """
-    _check(track, script, source)
+    _check_script(track, script, source)
     pairs = _match(track, script)
+    # By identity: two lines of a script may be equal. `_exact` makes new lines, so this comes before it.
     matched = {id(line) for line in pairs.values()}
-    if (rate := script.frame_rate) is not None:
-        # Lines keep the cues' own times wherever a file in frames shows these.
-        own = {cue.id: cue.interval for cue in track.cues}
-        pairs = {
-            key: replace(line, interval=_exact(line.interval, own[key], rate)) for key, line in pairs.items()
-        }
-    current = script.stamp is not None and script.stamp == track.stamp
-    merge = _Merge(script, source, slots or {}, seconds_per_word, overwrite, current)
+    if script.frame_rate is not None:
+        intervals = {cue.id: cue.interval for cue in track.cues}
+        for cue_id, line in pairs.items():
+            exact = _exact(line.interval, intervals[cue_id], script.frame_rate)
+            pairs[cue_id] = replace(line, interval=exact)
+    is_current = script.stamp is not None and script.stamp == track.stamp
+    merge = _Merge(script, source, slots or {}, seconds_per_word, overwrite, is_current)
     cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
     if merge.conflicts:
-        what = f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}."
-        raise EditConflict(what, "Make them equal in either file, or import again and let the script win.")
+        message = f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}."
+        raise EditConflict(message, "Make them equal in either file, or import again and let the script win.")
     new_lines = [line for line in script.cues if id(line) not in matched and line.text]
     new_ids = hand_ids([line.interval.start for line in new_lines], {cue.id for cue in cues})
     added: list[Cue] = []
-    for line, name in zip(new_lines, new_ids, strict=True):
+    for line, cue_id in zip(new_lines, new_ids, strict=True):
         edit = Edit((EditField.ADDED,), source, None)
-        added.append(Cue(name, None, line.interval, line.text, language=track.language, edited=edit))
+        added.append(Cue(cue_id, None, line.interval, line.text, language=track.language, edited=edit))
     return Import(
         track.with_cues([*cues, *added]),
         changed=tuple(merge.changed),
         added=tuple(new_ids),
         removed=tuple(merge.removed),
         kept=tuple(merge.kept),
-        missing=tuple(merge.not_named),
+        missing=tuple(merge.not_listed),
     )
 
 
 @dataclass(slots=True)
 class _Merge:
-    """Decides line by line between track and script, and notes what it did."""
+    """Merges line by line, and collects the ids of the lines it changed, removed or kept."""
 
     script: Script
     source: str
     slots: Mapping[str, Interval]
     seconds_per_word: float
     overwrite: bool
-    current: bool
-    """Whether the script was written from the track as it is."""
+    is_current: bool
+    """Whether the script was written from the track as it is now."""
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
-    not_named: list[str] = field(default_factory=list)
+    not_listed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
 
-    def line(self, cue: Cue, found: ScriptCue | None) -> Cue:
-        """The line as it shall be; ``found`` is the script's, None where it lacks the line."""
-        if found is not None:
-            found = replace(found, text=without_added_markup(found.text, cue.text))
-        if found is None or not found.text:
-            # A line that was found by its time alone may be another, whose text stands somewhere else.
-            is_named = found is not None and found.id == cue.id
-            return self.missing(cue, is_emptied=is_named and self.script.is_proven)
-        # Names of its times and text as they were written into the script. Without a stamp, an edited line is
-        # taken to have been written before its edit.
+    def line(self, cue: Cue, script_cue: ScriptCue | None) -> Cue:
+        """The merged line; ``script_cue`` is the same line in the script, None where it has none."""
+        if script_cue is not None:
+            script_cue = replace(script_cue, text=without_added_markup(script_cue.text, cue.text))
+        if script_cue is None or not script_cue.text:
+            # A match by time alone may be another line, whose text stands somewhere else in the script.
+            is_same_line = script_cue is not None and script_cue.id == cue.id
+            return self.missing(cue, is_emptied=is_same_line and self.script.is_proven)
+        # Stamps of the times and the text that were written into the script. Where it carries none, an edited
+        # line is assumed to have been written before its edit, so with the machine's version.
         stamp = self.script.line_stamps.get(cue.id)
-        old = cue.machine if is_changed(cue) and not self.current else None
-        own = line_stamp(cue.interval, cue.text) if old is None else line_stamp(old.interval, old.text)
-        old_times, _, old_text = (stamp or own).partition("-")
-        # What this file had changed before counts in its newest state, also where that is the first one.
-        mine = cue.edited is not None and cue.edited.source == self.source
-        times, _, text = line_stamp(found.interval, found.text).partition("-")
-        moved_before = mine and cue.edited is not None and EditField.TIME in cue.edited.fields
-        retold = one_line(found.text) != one_line(cue.text) and (mine or text != old_text)
-        moved = not _near(found.interval, cue.interval) and (moved_before or times != old_times)
-        back = not cue.heard and (retold or moved or mine or stamp is None)
-        differs = {EditField.TEXT: retold, EditField.TIME: moved, EditField.STATUS: back}
-        fields = tuple(field for field, is_so in differs.items() if is_so)
+        if stamp:
+            stamp_written = stamp
+        else:
+            machine = cue.machine if is_changed(cue) and not self.is_current else None
+            written_line = cue if machine is None else machine
+            stamp_written = line_stamp(written_line.interval, written_line.text)
+        times_written, _, text_written = stamp_written.partition("-")
+        script_times, _, script_text = line_stamp(script_cue.interval, script_cue.text).partition("-")
+        # An edit that came from this file follows the file's newest version, also where that version has the
+        # line as it was first written.
+        edited_here = cue.edited is not None and cue.edited.source == self.source
+        moved_here = edited_here and cue.edited is not None and EditField.TIME in cue.edited.fields
+        has_other_text = one_line(script_cue.text) != one_line(cue.text)
+        is_reworded = has_other_text and (edited_here or script_text != text_written)
+        has_other_times = not _near(script_cue.interval, cue.interval)
+        is_moved = has_other_times and (moved_here or script_times != times_written)
+        # A line that is not spoken, but stands in the script, is restored.
+        is_restored = not cue.heard and (is_reworded or is_moved or edited_here or stamp is None)
+        changes = {
+            EditField.TEXT: is_reworded,
+            EditField.TIME: is_moved,
+            EditField.STATUS: is_restored,
+        }
+        fields = tuple(field for field, is_different in changes.items() if is_different)
         if not fields:
-            says_the_same = one_line(cue.text) == one_line(found.text)
-            if cue.heard and not (says_the_same and _near(cue.interval, found.interval)):
+            if cue.heard and (has_other_text or has_other_times):
                 self.kept.append(cue.id)
             return cue
-        # No other hand's edit is at stake where the line is the machine's, or its edit came from this very
-        # file, or what the script changes is in the track still as it was written into the script.
-        times, _, text = line_stamp(cue.interval, cue.text).partition("-")
-        seen = {
-            EditField.TEXT: text == old_text,
-            EditField.TIME: times == old_times,
-            EditField.STATUS: self.current,
+        # The script may change the line if that loses no edit made elsewhere: the line is the machine's, or
+        # its edit came from this file, or the track has these fields unchanged since the script was written.
+        track_times, _, track_text = line_stamp(cue.interval, cue.text).partition("-")
+        as_written = {
+            EditField.TEXT: track_text == text_written,
+            EditField.TIME: track_times == times_written,
+            EditField.STATUS: self.is_current,
         }
-        if not (self.is_mine(cue) or self.overwrite or all(seen[field] for field in fields)):
-            texts = f"{cue.id} is {_shown(cue.interval, cue.text)} in the track"
-            self.conflicts.append(f"{texts} and {_shown(found.interval, found.text)} in the script")
+        is_safe = self.overwrite or self.only_edited_here(cue) or all(as_written[field] for field in fields)
+        if not is_safe:
+            in_track = f"{cue.id} is {_shown(cue.interval, cue.text)} in the track"
+            in_script = f"{_shown(script_cue.interval, script_cue.text)} in the script"
+            self.conflicts.append(f"{in_track} and {in_script}")
             return cue
         self.changed.append(cue.id)
-        # A line that was not heard is heard again.
-        after = replace(
+        merged = replace(
             cue,
-            text=found.text if retold else cue.text or found.text,
-            interval=found.interval if moved else cue.interval,
-            status=CueStatus.PLACED if back else cue.status,
-            reason="" if back else cue.reason,
+            text=script_cue.text if is_reworded else cue.text or script_cue.text,
+            interval=script_cue.interval if is_moved else cue.interval,
+            status=CueStatus.PLACED if is_restored else cue.status,
+            reason="" if is_restored else cue.reason,
         )
-        return respoken(mark_edit(after, cue, fields, self.source), self.slots, self.seconds_per_word)
+        return respoken(mark_edit(merged, cue, fields, self.source), self.slots, self.seconds_per_word)
 
     def missing(self, cue: Cue, *, is_emptied: bool) -> Cue:
-        """A line that the script lacks: deleted there, unless the script was written before the line was.
+        """A line that the script lacks: removed, unless the script was written before the line was.
 
-        ``is_emptied``: a person took its text away. In a file that may have been cut nobody knows that.
+        ``is_emptied``: a person deleted its text. This is unknown for a file that may have been cut off.
         """
         if not cue.heard:
             return cue
         stamps = self.script.line_stamps
-        mine = self.is_mine(cue)
-        seen = (
-            stamps[cue.id] == line_stamp(cue.interval, cue.text) if cue.id in stamps else not stamps and mine
-        )
-        if not (self.current or self.overwrite or seen or (mine and cue.id in stamps)):
+        only_edited_here = self.only_edited_here(cue)
+        if cue.id in stamps:
+            is_deleted = only_edited_here or stamps[cue.id] == line_stamp(cue.interval, cue.text)
+        else:
+            # A script with stamps, but none for this line, never had it. One without any may have had it.
+            is_deleted = not stamps and only_edited_here
+        if not (self.is_current or self.overwrite or is_deleted):
             self.kept.append(cue.id)
             return cue
         self.removed.append(cue.id)
         if not is_emptied:
-            self.not_named.append(cue.id)
-        gone = replace(cue, status=CueStatus.DROPPED, reason=f"left out of {self.source}")
-        return mark_edit(gone, cue, (EditField.REMOVED,), self.source)
+            self.not_listed.append(cue.id)
+        removed = replace(cue, status=CueStatus.DROPPED, reason=f"left out of {self.source}")
+        return mark_edit(removed, cue, (EditField.REMOVED,), self.source)
 
-    def is_mine(self, cue: Cue) -> bool:
-        """True where nobody changed the line but through this file; who only accepted it changed nothing."""
+    def only_edited_here(self, cue: Cue) -> bool:
+        """Whether nobody changed the line other than through this file; accepting it is no change."""
         return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
 
 
 def with_lines_of(track: Track, script: Script, source: str) -> Track:
-    """``track``, which has no lines, with those of a script as a person's: of a track that is lost.
+    """``track``, which has no lines, with the lines of a script as a person's edits: restores a lost track.
 
-    Lines of slots keep their ids, by which the next run finds what the machine says there.
+    Lines of slots keep their ids: the next run merges the machine's new lines by them.
     """
     lines = [line for line in script.cues if line.text]
-    added_ids = iter(
-        hand_ids([line.interval.start for line in lines], {line.id for line in lines if line.id})
-    )
-    taken: set[str] = set()
+    script_ids = {line.id for line in lines if line.id}
+    new_ids = hand_ids([line.interval.start for line in lines], script_ids)
+    used_ids: set[str] = set()
     cues: list[Cue] = []
-    for line in lines:
-        added_id = next(added_ids)
-        own_id = line.id if line.id is not None and line.id not in taken else None
-        cue_id = own_id or added_id
-        taken.add(cue_id)
-        slot_id = cue_id if own_id is not None and own_id.startswith("s") else None
+    for line, new_id in zip(lines, new_ids, strict=True):
+        # An id that stands twice in the script belongs to the first line that has it.
+        keeps_id = bool(line.id) and line.id not in used_ids
+        cue_id = line.id if line.id and keeps_id else new_id
+        used_ids.add(cue_id)
+        slot_id = cue_id if keeps_id and cue_id.startswith("s") else None
         change = EditField.ADDED if slot_id is None else EditField.TEXT
         edit = Edit((change,), source, None)
         cues.append(Cue(cue_id, slot_id, line.interval, line.text, language=track.language, edited=edit))
     return track.with_cues(cues)
 
 
-def _check(track: Track, script: Script, source: str) -> None:
+def _check_script(track: Track, script: Script, source: str) -> None:
+    """Raise ScriptError for the reasons given in `import_script`."""
     if not script.cues and track.heard:
-        what = f"{source} holds no line, and the track has {len(track.heard)}: nothing is imported."
-        raise ScriptError(what, "Was it cut off when it was saved? Export the script again.")
-    seen: dict[str, ScriptCue] = {}
+        message = f"{source} holds no line, and the track has {len(track.heard)}: nothing is imported."
+        raise ScriptError(message, "Was it cut off when it was saved? Export the script again.")
+    line_of_id: dict[str, ScriptCue] = {}
     ids = {cue.id for cue in track.cues}
     for line in script.cues:
         if line.interval.start >= track.film.duration:
@@ -491,105 +554,122 @@ def _check(track: Track, script: Script, source: str) -> None:
             )
         if line.id is None or line.id not in ids:
             continue
-        if line.id in seen:
-            both = f"{quoted(seen[line.id].text)} and {quoted(line.text)}"
-            what = f"{source}: two lines have the id {line.id}: {both}."
-            raise ScriptError(what, "Take the id away from the new one.")
-        seen[line.id] = line
+        if line.id in line_of_id:
+            texts = f"{quoted(line_of_id[line.id].text)} and {quoted(line.text)}"
+            message = f"{source}: two lines have the id {line.id}: {texts}."
+            raise ScriptError(message, "Take the id away from the new one.")
+        line_of_id[line.id] = line
 
 
 def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
-    """Which script line belongs to which cue: by id, start to 1 ms, text, or most of its time, where unique.
+    """The script line of each cue that has one, by cue id.
 
-    Starts are compared as the script shows them, to a frame where it counts in frames.
+    The surest match goes first: by id, then by start (to 1 ms, or to a frame where the script counts in
+    frames), then by text, then by overlap. Each of the last three must be unique.
     """
     ids = {cue.id for cue in track.cues}
     pairs = {line.id: line for line in script.cues if line.id is not None and line.id in ids}
-    rest = [line for line in script.cues if line.id not in ids]
-    rest = _match_by_start(track, rest, pairs, script.frame_rate)
-    rest = _match_by_text(track, rest, pairs)
-    _match_by_shared_time(track, rest, pairs)
+    unmatched = [line for line in script.cues if line.id not in ids]
+    unmatched = _match_by_start(track, unmatched, pairs, script.frame_rate)
+    unmatched = _match_by_text(track, unmatched, pairs)
+    _match_by_overlap(track, unmatched, pairs)
     return pairs
 
 
-def _free(track: Track, pairs: Mapping[str, ScriptCue]) -> list[Cue]:
+def _unmatched_cues(track: Track, pairs: Mapping[str, ScriptCue]) -> list[Cue]:
+    """The spoken lines of the track that are not in ``pairs`` yet."""
     return [cue for cue in track.cues if cue.id not in pairs and cue.heard]
 
 
 def _match_by_start(
     track: Track, lines: Sequence[ScriptCue], pairs: dict[str, ScriptCue], frame_rate: Fraction | None
 ) -> list[ScriptCue]:
-    """Put lines into ``pairs`` that start with just one cue, to 1 ms; the lines that are left."""
-    free: dict[int, list[Cue]] = {}
-    for cue in _free(track, pairs):
+    """Add lines to ``pairs`` that start with exactly one cue, to 1 ms; returns the other lines."""
+    cues_at: dict[int, list[Cue]] = {}
+    for cue in _unmatched_cues(track, pairs):
         start = on_frames(cue.interval, frame_rate).start if frame_rate else cue.start
-        free.setdefault(milliseconds(start), []).append(cue)
-    rest: list[ScriptCue] = []
+        cues_at.setdefault(milliseconds(start), []).append(cue)
+    unmatched: list[ScriptCue] = []
     for line in lines:
-        at = milliseconds(line.interval.start)
-        fits = [(near, cue) for near in (at - 1, at, at + 1) for cue in free.get(near, ())]
-        if len(fits) == 1:
-            near, cue = fits[0]
+        line_start = milliseconds(line.interval.start)
+        matches: list[tuple[int, Cue]] = []
+        for start_of_cue in (line_start - 1, line_start, line_start + 1):
+            matches += [(start_of_cue, cue) for cue in cues_at.get(start_of_cue, ())]
+        if len(matches) == 1:
+            start_of_cue, cue = matches[0]
             pairs[cue.id] = line
-            free[near].remove(cue)
+            cues_at[start_of_cue].remove(cue)
         else:
-            rest.append(line)
-    return rest
+            unmatched.append(line)
+    return unmatched
 
 
 def _match_by_text(track: Track, lines: Sequence[ScriptCue], pairs: dict[str, ScriptCue]) -> list[ScriptCue]:
-    """Put lines into ``pairs`` that say what just one cue says; the lines that are left."""
-    free: dict[str, list[Cue]] = {}
-    for cue in _free(track, pairs):
-        free.setdefault(one_line(cue.text), []).append(cue)
-    rest: list[ScriptCue] = []
+    """Add lines to ``pairs`` that have the text of exactly one cue; returns the other lines."""
+    cues_of_text: dict[str, list[Cue]] = {}
+    for cue in _unmatched_cues(track, pairs):
+        cues_of_text.setdefault(one_line(cue.text), []).append(cue)
+    unmatched: list[ScriptCue] = []
     for line in lines:
-        fits = free.get(one_line(line.text), [])
-        if len(fits) == 1:
-            pairs[fits.pop().id] = line
+        matches = cues_of_text.get(one_line(line.text), [])
+        if len(matches) == 1:
+            # Taken out, so that a second line with this text finds no cue.
+            cue = matches.pop()
+            pairs[cue.id] = line
         else:
-            rest.append(line)
-    return rest
+            unmatched.append(line)
+    return unmatched
 
 
-def _match_by_shared_time(track: Track, lines: Sequence[ScriptCue], pairs: dict[str, ScriptCue]) -> None:
-    """Put lines into ``pairs`` that have most of the shorter one's time in common with one cue only, which
-    has it with no other line."""
-    free = _free(track, pairs)
-    starts = np.array([cue.start for cue in free])
-    ends = np.array([cue.end for cue in free])
-    lines_of_cue = np.zeros(len(free), int)
-    only_cue: list[tuple[int, ScriptCue]] = []
+def _match_by_overlap(track: Track, lines: Sequence[ScriptCue], pairs: dict[str, ScriptCue]) -> None:
+    """Add lines to ``pairs`` that overlap exactly one cue, which overlaps no other line.
+
+    An overlap counts if it is over half of the shorter of the two.
+    """
+    cues = _unmatched_cues(track, pairs)
+    starts = np.array([cue.start for cue in cues])
+    ends = np.array([cue.end for cue in cues])
+    lines_of_cue = np.zeros(len(cues), int)
+    candidates: list[tuple[int, ScriptCue]] = []
     for line in lines:
         if not line.text:
             continue
-        shared = np.minimum(ends, line.interval.end) - np.maximum(starts, line.interval.start)
+        overlap = np.minimum(ends, line.interval.end) - np.maximum(starts, line.interval.start)
         shorter = np.minimum(ends - starts, line.interval.duration)
-        (sharing,) = np.nonzero(shared * 2 > shorter)
-        lines_of_cue[sharing] += 1
-        if len(sharing) == 1:
-            only_cue.append((int(sharing[0]), line))
-    for position, line in only_cue:
+        (overlapping,) = np.nonzero(overlap * 2 > shorter)
+        lines_of_cue[overlapping] += 1
+        if len(overlapping) == 1:
+            candidates.append((int(overlapping[0]), line))
+    for position, line in candidates:
         if lines_of_cue[position] == 1:
-            pairs[free[position].id] = line
+            pairs[cues[position].id] = line
 
 
-def _exact(found: Interval, own: Interval, frame_rate: Fraction) -> Interval:
-    shown = on_frames(own, frame_rate)
-    start = own.start if milliseconds(found.start) == milliseconds(shown.start) else found.start
-    end = own.end if milliseconds(found.end) == milliseconds(shown.end) else found.end
-    return Interval(start, end) if start < end else found
+def _exact(in_script: Interval, in_track: Interval, frame_rate: Fraction) -> Interval:
+    """The script's interval, with the track's exact start and end where a person did not change them.
+
+    A file that counts in frames rounds times to them; an unchanged time must not become an edit by that.
+    """
+    rounded = on_frames(in_track, frame_rate)
+    start, end = in_script.start, in_script.end
+    if milliseconds(start) == milliseconds(rounded.start):
+        start = in_track.start
+    if milliseconds(end) == milliseconds(rounded.end):
+        end = in_track.end
+    return Interval(start, end) if start < end else in_script
 
 
-def _near(one: Interval, other: Interval) -> bool:
-    """Equal to 1 ms: scripts round, and WebVTT moves a cue at 0.000 by that much."""
-    ends = ((one.start, other.start), (one.end, other.end))
-    return all(abs(milliseconds(a) - milliseconds(b)) <= 1 for a, b in ends)
-
-
-def _shown(interval: Interval, text: str) -> str:
-    return f"{quoted(text, _CONFLICT_LETTERS)} at {time_range(interval, 3)}"
+def _near(first: Interval, second: Interval) -> bool:
+    """Whether both are equal to 1 ms: scripts round, and WebVTT moves a cue at 0.000 by that much."""
+    start_difference = milliseconds(first.start) - milliseconds(second.start)
+    end_difference = milliseconds(first.end) - milliseconds(second.end)
+    return abs(start_difference) <= 1 and abs(end_difference) <= 1
 
 
 _CONFLICT_LETTERS = 300
-"""Of each text where two disagree: a person must see in what."""
+"""Letters of each text in a conflict: more than other messages quote, so that the difference shows."""
+
+
+def _shown(interval: Interval, text: str) -> str:
+    """The line for a message: its text and its times."""
+    return f"{quoted(text, _CONFLICT_LETTERS)} at {time_range(interval, 3)}"

@@ -1,7 +1,7 @@
-"""All script formats in one table: writing a track, reading any script back, checking one.
+"""All script formats in one table: write a track, read a script back, check one.
 
-A format NAME has ``write_NAME`` and ``read_NAME`` in a module that is loaded when a script is written or read
-in it. Slots and shots that the user gives are read here too, from any script.
+A format NAME has ``write_NAME`` and ``read_NAME`` in a module that is imported when a script is written or
+read. The user's own slots and shots are read here too, from any script.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from shotad.script.worksheet import Worksheet
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A script format: its name, the ending of our files (``film.ad.vtt``), and the ``module`` that has its
+    """A script format: its name, the ending of its files (``film.ad.vtt``), and the ``module`` that has its
     writer and its reader of text.
 
-    ``reader`` is a module whose reader takes bytes in its place. ``rate`` are the frames a second of one that
-    counts in frames, where they are named.
+    ``reader`` is a module with a reader of bytes instead, empty where there is none. ``rate`` are the frames
+    a second of a format that counts in frames, where the user gave them.
     """
 
     name: str
@@ -55,43 +55,51 @@ class Format:
 
     @property
     def has_material(self) -> bool:
-        """Whether it shows the material of a worksheet beside the lines."""
+        """Whether it shows a worksheet (pictures, dialogue, people) beside the lines."""
         return self.name in ("docx", "xlsx")
 
     def encode(self, track: Track, worksheet: Worksheet | None = None) -> bytes:
-        """The script as it stands in a file; with the material of ``worksheet`` in formats that show it."""
-        material = {"worksheet": worksheet} if self.has_material else {}
-        written: str | bytes = _load(self.module, f"write_{self.name}")(track, **self._frames, **material)
-        return written.encode("utf-8") if isinstance(written, str) else written
+        """The bytes of the script file; with the material of ``worksheet`` in formats that show it."""
+        options: dict[str, Any] = dict(self._frame_rate)
+        if self.has_material:
+            options["worksheet"] = worksheet
+        write = _load(self.module, f"write_{self.name}")
+        script: str | bytes = write(track, **options)
+        return script.encode("utf-8") if isinstance(script, str) else script
 
     def write(self, track: Track) -> str:
-        """The script as text, for formats that are (DOCX and XLSX are not)."""
+        """The script as text, for formats that are text (DOCX and XLSX are not)."""
         return self.encode(track).decode("utf-8")
 
     def read(self, data: bytes, file_name: str, language: str | None = None) -> Script:
-        """What a file of that name holds, in ``language`` (a tag) where it has several.
+        """The script in ``data``, the content of the file called ``file_name``.
 
-        Raises ScriptError with file and line.
+        ``language`` (a tag) is the one that is read from a file with several. Raises ScriptError with file
+        and line.
         """
-        is_document = self.name in ("docx", "xlsx")  # which have limits of their own, and may hold pictures
+        # Documents have limits of their own, and may hold pictures.
+        is_document = self.name in ("docx", "xlsx")
         if len(data) > LARGEST_TEXT and not is_document:
-            has = f"{file_name} has {size_text(len(data))}; at most {size_text(LARGEST_TEXT)} are read."
-            raise ScriptError(has, "Is it a script?")
+            message = f"{file_name} has {size_text(len(data))}; at most {size_text(LARGEST_TEXT)} are read."
+            raise ScriptError(message, "Is it a script?")
         content: bytes | str = data if self.reader else _text_of(data, file_name)
         read = _load(self.reader or self.module, f"read_{self.name}")
-        # The only format that says of each text which language it is in.
-        languages = {"language": language} if self.name == "dapt" else {}
+        options: dict[str, Any] = dict(self._frame_rate)
+        # The only format that names the language of each text.
+        if self.name == "dapt":
+            options["language"] = language
         try:
-            script: Script = read(content, file_name, **self._frames, **languages)
+            script: Script = read(content, file_name, **options)
         except ScriptError as error:
             if file_name in error.what:
                 raise
-            # A line that is too long, say, knows its time and not its file.
+            # An error in a single cue, such as a too long text, names its time only.
             raise ScriptError(f"{file_name}: {error.what}", error.hint, error.clause) from None
         return script
 
     @property
-    def _frames(self) -> dict[str, Fraction]:
+    def _frame_rate(self) -> dict[str, Fraction]:
+        """The keyword argument ``frame_rate`` of writer and reader, where the format has a rate."""
         return {} if self.rate is None else {"frame_rate": self.rate}
 
 
@@ -102,12 +110,12 @@ LARGEST_TEXT = 16_000_000
 def _check_readable(data: bytes, file_name: str) -> None:
     """Raise ScriptError for a file without content, and for one of a kind that is no script."""
     if not data.strip(b" \t\r\n\x00\xef\xbb\xbf"):
-        what = f"{file_name} is empty." if not data else f"{file_name} holds nothing but blanks."
-        raise ScriptError(what, "Was it cut off when it was saved? Export the script again.")
+        message = f"{file_name} is empty." if not data else f"{file_name} holds nothing but blanks."
+        raise ScriptError(message, "Was it cut off when it was saved? Export the script again.")
     kind = _other_kind(data[:4096])
     if kind is not None:
-        what = f"{file_name} is {kind}, which shotad does not read as a script."
-        raise ScriptError(what, "Save it as SRT, WebVTT, CSV, DOCX or XLSX.")
+        message = f"{file_name} is {kind}, which shotad does not read as a script."
+        raise ScriptError(message, "Save it as SRT, WebVTT, CSV, DOCX or XLSX.")
 
 
 _OTHER_KINDS = (
@@ -126,11 +134,11 @@ _OTHER_KINDS = (
     (rb"pk\x03\x04.{26}mimetypeapplication/vnd\.oasis", "an OpenDocument file"),
     (rb"\d{3}stl\d\d\.\d\d", "an EBU STL subtitle file"),
 )
-"""Files that are taken for scripts by mistake: how they begin, in small letters."""
+"""Files that people give as scripts by mistake: how they begin, in lower case, and what they are."""
 
 
 def _other_kind(head: bytes) -> str | None:
-    """What a file is that no format here reads, as far as its beginning shows it."""
+    """The kind of a file that no format here reads; None where its beginning shows none."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     for pattern, kind in _OTHER_KINDS:
         if re.match(pattern, start, re.DOTALL):
@@ -142,57 +150,62 @@ def _text_of(data: bytes, file_name: str) -> str:
     """The text of a script, which must be UTF-8, or UTF-16 with a mark: it is merged with other texts."""
     text_file = decode_text(data, file_name, ScriptError, hint="Save it as UTF-8.", encoding="utf-8")
     if text_file.damaged:
-        what = f"{file_name} {text_file.note.replace('UTF-8', text_file.encoding.upper())}."
-        raise ScriptError(what, "Save it as UTF-8.")
+        message = f"{file_name} {text_file.note.replace('UTF-8', text_file.encoding.upper())}."
+        raise ScriptError(message, "Save it as UTF-8.")
     return text_file.text
 
 
 def script_format(name: str) -> Format:
-    """The format of that name, out of `ALL_FORMATS`.
+    """The format of that name, one of `ALL_FORMATS`. Raises ScriptError for another name.
 
     ``frazier`` may name its frames a second: ``frazier@24``, ``frazier@30000/1001``.
     """
-    plain, at, rate = name.partition("@")
-    if plain not in ALL_FORMATS or (at and plain != "frazier"):
-        known = ", ".join(ALL_FORMATS)
-        raise ScriptError(f"There is no script format {quoted(name)}.", f"Choose one of {known}.", usage=True)
-    if not at:
-        return ALL_FORMATS[plain]
+    base_name, at_sign, rate_text = name.partition("@")
+    if base_name not in ALL_FORMATS or (at_sign and base_name != "frazier"):
+        names = ", ".join(ALL_FORMATS)
+        raise ScriptError(f"There is no script format {quoted(name)}.", f"Choose one of {names}.", usage=True)
+    if not at_sign:
+        return ALL_FORMATS[base_name]
     try:
-        frames = Fraction(rate)
-        if not 1 <= frames <= 100:
-            raise ValueError(rate)
+        frame_rate = Fraction(rate_text)
+        if not 1 <= frame_rate <= 100:
+            raise ValueError(rate_text)
     except (ValueError, ZeroDivisionError):
-        what = f"{quoted(name)} names no frames a second from 1 to 100."
-        raise ScriptError(what, "Write frazier@24 or frazier@30000/1001.") from None
-    return replace(ALL_FORMATS[plain], rate=frames)
+        message = f"{quoted(name)} names no frames a second from 1 to 100."
+        raise ScriptError(message, "Write frazier@24 or frazier@30000/1001.") from None
+    return replace(ALL_FORMATS[base_name], rate=frame_rate)
 
 
 def read_cues(path: Path, kind: FileKind = "script") -> tuple[ScriptCue, ...]:
-    """The lines of any script file, of which ``kind`` says how large it may be. Raises ScriptError with file
-    and line."""
+    """The lines of any script file; ``kind`` determines its maximum size. Raises ScriptError with file and
+    line."""
     return read_script(path, kind=kind).cues
 
 
 def read_script(
     path: Path, name: str | None = None, language: str | None = None, *, kind: FileKind = "script"
 ) -> Script:
-    """What a script file holds; the format is found by ending and content unless ``name`` gives it.
+    """The script in a file; its format is detected unless ``name`` gives it.
 
-    ``language`` (a tag) is the one that is read where the file has several. Raises ScriptError with file and
-    line.
+    ``language`` (a tag) is the one that is read from a file with several, ``kind`` determines the maximum
+    size. Raises ScriptError with file and line.
     """
     data = read_file_bytes(path, kind, ScriptError)
     _check_readable(data, path.name)
-    return script_format(name or detect_format(path.name, data)).read(data, path.name, language)
+    form = script_format(name or detect_format(path.name, data))
+    return form.read(data, path.name, language)
 
 
 def detect_format(file_name: str, data: bytes) -> str:
-    """The format's name: by the content where it is plain, else by the ending."""
-    if data.startswith(b"PK") and (package := _load("document", "kind_of")(data)) is not None:
-        return str(package)
+    """The format's name: by the content where that is clear, else by the ending."""
+    # The packages of Office are ZIP files.
+    if data.startswith(b"PK"):
+        package_format = _load("document", "kind_of")(data)
+        if package_format is not None:
+            return str(package_format)
     head = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
-    first = head.decode("utf-8", "replace").partition("\n")[0].strip()
+    first_line = head.decode("utf-8", "replace").partition("\n")[0].strip()
+    # In this order: a DASH manifest is XML too, as DAPT is.
     signs = {
         "dash": b"AdaptationSet" in head and TT.encode() not in head,
         "vtt": head.startswith(b"WEBVTT"),
@@ -200,14 +213,24 @@ def detect_format(file_name: str, data: bytes) -> str:
         "json": head.startswith((b"{", b"[")),
         "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
     }
-    found = next((name for name, is_so in signs.items() if is_so), None)
-    tables = (name for name in ("reaper", "frazier") if _load("sheet", f"is_{name}")(first))
-    found = found or next(tables, None) or _BY_ENDING.get(file_name.lower().rpartition(".")[2])
-    return found or ("srt" if b"-->" in head else "csv")
+    for name, has_sign in signs.items():
+        if has_sign:
+            return name
+    # Tables with a head of their own; all other tables are plain CSV.
+    for name in ("reaper", "frazier"):
+        if _load("sheet", f"is_{name}")(first_line):
+            return name
+    ending = file_name.lower().rpartition(".")[2]
+    if ending in _BY_ENDING:
+        return _BY_ENDING[ending]
+    return "srt" if b"-->" in head else "csv"
 
 
 def check_script(path: Path) -> tuple[Violation, ...]:
-    """What makes a script unusable: broken syntax, broken clauses in DAPT, times out of order (T6)."""
+    """What makes a script unusable: invalid syntax, violated clauses of DAPT, times out of order (T6).
+
+    Raises ScriptError for a file that cannot be read at all.
+    """
     data = read_file_bytes(path, "script", ScriptError)
     try:
         _check_readable(data, path.name)
@@ -215,25 +238,32 @@ def check_script(path: Path) -> tuple[Violation, ...]:
         return (Violation("file", error.what),)
     name = detect_format(path.name, data)
     if name in SIGNALS:
-        found: tuple[Violation, ...] = _load("signalling", f"check_{name}")(data)
-        return found
-    if name == "dapt" and (violations := _load("dapt_reader", "check_dapt")(data)):
-        return tuple(violations)
+        signal_violations: tuple[Violation, ...] = _load("signalling", f"check_{name}")(data)
+        return signal_violations
+    if name == "dapt":
+        dapt_violations = _load("dapt_reader", "check_dapt")(data)
+        if dapt_violations:
+            return tuple(dapt_violations)
     try:
         cues = ALL_FORMATS[name].read(data, path.name).cues
     except ScriptError as error:
         return (Violation(error.clause or f"{name} syntax", error.what),)
-    deviations: tuple[Violation, ...] = ()
+    violations: list[Violation] = []
     if name == "vtt":
-        lines = _load("subtitle_formats", "check_vtt")(_text_of(data, path.name), path.name)
-        deviations = tuple(Violation("vtt syntax", what, line) for line, what in lines)
-    times = (Violation(found.rule, f"{found.cue_id}: {found.message}") for found in check_times(cues))
+        # The reader accepts these deviations from WebVTT; players may not.
+        deviations = _load("subtitle_formats", "check_vtt")(_text_of(data, path.name), path.name)
+        violations += [Violation("vtt syntax", message, line) for line, message in deviations]
+    for finding in check_times(cues):
+        violations.append(Violation(finding.rule, f"{finding.cue_id}: {finding.message}"))
     counts = Counter(cue.id for cue in cues if cue.id is not None)
-    ids = (Violation("ids", f"{count} cues have the id {key}") for key, count in counts.items() if count > 1)
-    return (*deviations, *times, *ids)
+    for cue_id, count in counts.items():
+        if count > 1:
+            violations.append(Violation("ids", f"{count} cues have the id {cue_id}"))
+    return tuple(violations)
 
 
 def _load(module: str, name: str) -> Any:
+    """A function of a module of this package, imported now: some need large libraries."""
     return getattr(import_module(f"shotad.script.{module}"), name)
 
 
@@ -247,7 +277,7 @@ FORMATS = {
         Format("json", "ad.json", "sheet"),
     )
 }
-"""What a track is written in unless other formats are named: they lose nothing that is heard."""
+"""The default formats of a track: they lose nothing of the spoken lines."""
 
 EXCHANGE = {
     form.name: form
@@ -258,13 +288,13 @@ EXCHANGE = {
         Format("xlsx", "ad.xlsx", "workbook", reader="workbook"),
     )
 }
-"""What describers send each other; each says in its module what it loses."""
+"""The formats that describers exchange; each module documents what its format loses."""
 
 SIGNALS = {
     name: Format(name, ending, "signalling", reader="signalling")
     for name, ending in (("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"))
 }
-"""What tells players of description; written only."""
+"""Lines for playlists and manifests that tell players of the description; they hold no script."""
 
 ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS}
 
@@ -274,29 +304,30 @@ _BY_ENDING = {
 }  # fmt: skip
 
 TRACK_ENDING = ".json"
-"""Of the whole track, with all that is known of each line."""
+"""Of a file with the whole track, all that is known of each line included."""
 
 _ENDINGS = {
-    **{f.ending.removeprefix("ad"): f.name for f in ALL_FORMATS.values() if f.name != "json"},
+    **{form.ending.removeprefix("ad"): form.name for form in ALL_FORMATS.values() if form.name != "json"},
     ".ttml": "dapt",
     ".xml": "dapt",
 }
-"""How a file's name may end → the format."""
+"""Format by the ending of a file's name."""
 
 
 def script_file(track: Track, form: Format, folder: Path, *, is_translation: bool = False) -> Path:
-    """Where a track goes in one format: ``FOLDER/movie.ad.vtt``; a translation ``FOLDER/movie.de.ad.vtt``."""
+    """The path of a script: ``FOLDER/movie.ad.vtt``; of a translation ``FOLDER/movie.de.ad.vtt``."""
     stem = Path(track.film.name).stem or track.film.name
-    return folder / f"{stem}{f'.{track.language}' if is_translation else ''}.{form.ending}"
+    language = f".{track.language}" if is_translation else ""
+    return folder / f"{stem}{language}.{form.ending}"
 
 
 def write_format(
     track: Track, form: Format, path: Path, *, worksheet: Worksheet | None = None, overwrite: bool = False
 ) -> Path:
-    """Write the heard lines in one format; ``path``. ``overwrite``: whatever stands in a file there.
+    """Write the spoken lines in one format; returns ``path``.
 
-    Raises ScriptError where a library that the format needs is not installed, WorkFolderError, and
-    EditConflict as `check_unchanged`.
+    ``overwrite``: also over a script there that somebody changed. Raises ScriptError where a library that the
+    format needs is not installed, WorkFolderError, and EditConflict as `check_unchanged`.
     """
     data = form.encode(track, worksheet)
     if not overwrite:
@@ -306,8 +337,10 @@ def write_format(
 
 
 def check_unchanged(track: Track, form: Format, path: Path) -> None:
-    """Raise EditConflict where a script stands at ``path`` that somebody changed after it was written, and
-    whose changes the track does not have: they would be lost."""
+    """Raise EditConflict if the script at ``path`` has changes that the track does not have.
+
+    Writing over it would lose them. Nothing is raised where there is no file.
+    """
     if not path.exists() or form.name in SIGNALS:
         return
     hint = f"Bring the changes in with shotad import, move {path.name} away, or add --overwrite."
@@ -315,39 +348,45 @@ def check_unchanged(track: Track, form: Format, path: Path) -> None:
         script = form.read(read_file_bytes(path, "script", ScriptError), path.name)
         if _is_as_written(script):
             return
-        done = import_script(track, script, path.name)
+        result = import_script(track, script, path.name)
     except (ScriptError, EditConflict) as error:
-        what = f"{path} is there already and may hold somebody's changes: {error.what} Nothing was written."
-        raise EditConflict(what, hint) from None
-    count = len(done.changed) + len(done.added) + len(done.removed)
+        message = (
+            f"{path} is there already and may hold somebody's changes: {error.what} Nothing was written."
+        )
+        raise EditConflict(message, hint) from None
+    count = len(result.changed) + len(result.added) + len(result.removed)
     if count:
         lines = plural(count, "line was", "lines were")
         raise EditConflict(f"{path}: {lines} changed there by somebody. Nothing was written.", hint)
 
 
 def _is_as_written(script: Script) -> bool:
-    """Whether a script says by its stamps that nobody changed it, of whatever state of the track it is."""
+    """Whether the stamps in a script show that nobody changed it since it was written, from any version of
+    the track."""
     lines = [cue for cue in script.cues if cue.text]
-    now = [(cue.id, line_stamp(cue.interval, cue.text)) for cue in lines if cue.id is not None]
-    if len(now) < len(lines):
+    stamps = [(cue.id, line_stamp(cue.interval, cue.text)) for cue in lines if cue.id is not None]
+    # A line without an id was added.
+    if len(stamps) < len(lines):
         return False
     if script.line_stamps:
-        return dict(now) == dict(script.line_stamps) and len(now) == len(script.line_stamps)
-    return script.stamp is not None and script.stamp == track_stamp(now)
+        # The count, too: an id that stands twice is one key.
+        return dict(stamps) == dict(script.line_stamps) and len(stamps) == len(script.line_stamps)
+    return script.stamp is not None and script.stamp == track_stamp(stamps)
 
 
 def save_as(track: Track, path: Path) -> Path:
-    """Write a track in the format that the file's name ends in (`Track.save`); ``path``."""
+    """Write a track in the format of the file's ending (`Track.save`); returns ``path``."""
     name = path.name.lower()
     if name.endswith(TRACK_ENDING):
         write_text(path, to_json(track))
         return path
-    # The longest, for .reaper.csv is no .csv.
-    ending = max((one for one in _ENDINGS if name.endswith(one)), key=len, default=None)
-    if ending is None:
-        known = ", ".join([TRACK_ENDING, *_ENDINGS])
-        what = f"No format of scripts ends in {quoted(path.suffix or path.name)}."
-        raise ScriptError(what, f"Choose of {known}.")
+    # The longest ending that fits: .reaper.csv is not plain .csv.
+    endings = [ending for ending in _ENDINGS if name.endswith(ending)]
+    if not endings:
+        all_endings = ", ".join([TRACK_ENDING, *_ENDINGS])
+        message = f"No format of scripts ends in {quoted(path.suffix or path.name)}."
+        raise ScriptError(message, f"Choose of {all_endings}.")
+    ending = max(endings, key=len)
     return write_format(track, script_format(_ENDINGS[ending]), path, overwrite=True)
 
 
@@ -359,24 +398,27 @@ def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:
 def given_shots(path: Path, end: float) -> tuple[Shot, ...]:
     """The shots in a CSV or JSON file (``shotad shots --json`` writes one), numbered from 0.
 
-    Shots ascend and do not overlap; what reaches beyond ``end`` seconds (0: not known) is cut off.
+    Parts after second ``end`` of the film (0: not known) are cut off. Raises ScriptError where shots overlap
+    or do not ascend, and where none is left.
     """
-    parts = [cue.interval for cue in _cues(path, "shots")]
+    intervals = [cue.interval for cue in _cues(path, "shots")]
     if end > 0:
         film = Interval(0.0, end)
-        parts = [part for interval in parts if (part := interval.clip(film))]
-    for one, two in pairwise(parts):
-        if two.start < one.end:
-            shots = f"{time_range(one, 3)} and {time_range(two, 3)}"
-            what = f"{path}: the shots {shots} overlap or are out of order."
-            raise ScriptError(what, "Correct the times.")
-    if not parts:
-        what = f"{path} holds no shot inside the film, which lasts {end:.3f} s."
-        raise ScriptError(what, "Give start and end of each shot in seconds.")
-    return tuple(Shot(number, part) for number, part in enumerate(parts))
+        clipped = [interval.clip(film) for interval in intervals]
+        intervals = [interval for interval in clipped if interval is not None]
+    for shot, next_shot in pairwise(intervals):
+        if next_shot.start < shot.end:
+            shots = f"{time_range(shot, 3)} and {time_range(next_shot, 3)}"
+            message = f"{path}: the shots {shots} overlap or are out of order."
+            raise ScriptError(message, "Correct the times.")
+    if not intervals:
+        message = f"{path} holds no shot inside the film, which lasts {end:.3f} s."
+        raise ScriptError(message, "Give start and end of each shot in seconds.")
+    return tuple(Shot(number, interval) for number, interval in enumerate(intervals))
 
 
 def _cues(path: Path, kind: Literal["slots", "shots"]) -> tuple[ScriptCue, ...]:
+    """The lines of a file, whose times are those of slots or shots. Raises ScriptError for none."""
     cues = read_cues(path, kind)
     if not cues:
         raise ScriptError(f"{path} holds no {kind}.", "Give start and end of each in seconds.")

@@ -1,8 +1,9 @@
-"""The guidelines' rules for people, the lines that are checked, of a track or of any script, with what is
-known of the film, and what a check came to: text that can be listened to, JSON, records.
+"""Input and output of the guideline check.
 
-Here too: findings that a person has looked at and accepted, for good (a file beside the track) or for one
-run.
+Input: the lines of a track or of any script, and what is known of the film (`Material`). Output: a `Report`
+as text that can be listened to, as JSON, and as records. The table `RULES` explains each rule to people.
+
+Findings that a person accepted are left out: for good by a file beside the track, or for one run.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from shotad.script.track import Track
 
 @dataclass(frozen=True, slots=True)
 class TrackLine:
-    """A line as its listeners get it. ``slot`` is the time planned for it, ``voiced`` how it was spoken.
+    """A line as it is checked. ``slot`` is the time planned for it, ``voiced`` how it was spoken.
 
     ``seen_from`` as in `shotad.script.cue.Cue`; ``by_hand``: a person wrote, changed or accepted it.
     """
@@ -51,22 +52,22 @@ class TrackLine:
 
     @property
     def heard(self) -> Interval:
-        """When it is heard: as it was spoken, else as it is written down."""
+        """When it is spoken, or, for a line without a recording, its planned time."""
         return self.voiced.interval if self.voiced and self.voiced.interval else self.interval
 
     @property
     def said(self) -> str:
-        """What is heard of its text: a voice may have left out a part."""
+        """The spoken text, which may be a part of the line, or the whole text without a recording."""
         return self.voiced.text if self.voiced and self.voiced.text else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The lines, in the order in which they stand, and what else is known; None is not known.
+    """The lines, in the order of the script, and what is known of the film (None: not known).
 
-    ``end`` is that of the film in seconds; ``speech`` the utterances, some perhaps without words; ``texts``
-    what was read on the screen. ``given``: slots or budgets are a benchmark's, whose minima and rates are not
-    those of T2 and T3.
+    ``end`` is that of the film in seconds; ``speech`` are the utterances, some perhaps without words;
+    ``texts`` are those on the screen. ``given``: slots or budgets are a benchmark's, whose minima and rates
+    differ from those of T2 and T3.
     """
 
     name: str
@@ -77,63 +78,70 @@ class Material:
     texts: tuple[TextFact, ...] | None = None
     given: bool = False
     film: str = ""
-    """The film's name, as casts have it, where that is not ``name``."""
+    """The film's name as casts have it, where it is not ``name``."""
     seen: Mapping[str, float] = field(default_factory=dict)
-    """``seen_from`` of lines that do not say it themselves, by their ids."""
+    """``seen_from`` of lines that do not have it themselves, by their ids."""
 
     @property
     def duration(self) -> float:
-        """The film's length, as far as it is known: up to the last line or utterance at least."""
+        """Seconds of the film as far as they are known: to the last line or utterance at least."""
         ends = [line.interval.end for line in self.lines]
-        ends += [spoken.interval.end for spoken in self.speech or ()]
+        ends += [utterance.interval.end for utterance in self.speech or ()]
         return max([0.0 if self.end is None else self.end, *ends])
 
 
 def lines_of_track(track: Track, slots: dict[str, Interval] | None = None) -> tuple[TrackLine, ...]:
-    """The lines of a track that are heard; ``slots`` are times by slot id."""
-    known = slots or {}
-    return tuple(
-        TrackLine(
-            cue.id, cue.interval, cue.text, cue.language, known.get(cue.slot_id or ""), cue.spoken,
-            cue.seen_from, is_by_hand(cue),
+    """The spoken lines of a track; ``slots`` are intervals by slot id."""
+    slot_of_id = slots or {}
+    lines: list[TrackLine] = []
+    for cue in track.heard:
+        slot = slot_of_id.get(cue.slot_id or "")
+        lines.append(
+            TrackLine(
+                cue.id, cue.interval, cue.text, cue.language, slot, cue.spoken, cue.seen_from, is_by_hand(cue)
+            )
         )
-        for cue in track.heard
-    )  # fmt: skip
+    return tuple(lines)
 
 
 def lines_of_script(cues: Sequence[ScriptCue], language: str) -> tuple[TrackLine, ...]:
-    """The lines of a script file, by their ids where these tell them apart, else by number: ``#3``."""
+    """The lines of a script file that have a text; those without an id of their own get a number: ``#3``."""
     counts = Counter(cue.id for cue in cues)
-    return tuple(
-        TrackLine(
-            cue.id if cue.id and counts[cue.id] == 1 else f"#{number}", cue.interval, cue.text, language
-        )
-        for number, cue in enumerate(cues, 1)
-        if cue.text.strip()
-    )
+    lines: list[TrackLine] = []
+    for number, cue in enumerate(cues, 1):
+        if cue.text.strip():
+            line_id = cue.id if cue.id and counts[cue.id] == 1 else f"#{number}"
+            lines.append(TrackLine(line_id, cue.interval, cue.text, language))
+    return tuple(lines)
 
 
 FILE = "lint-accepted.txt"
+"""Beside the track: the findings that a person accepted for good."""
 _HEAD = """\
 # Findings of shotad lint that a person has accepted: rule, line, and a stamp of its text. A line whose text
 # (for the rules T also its time) has changed since is checked again. Delete a row to hear of it again; what
 # stands after # is yours.
 """
 _ROW = re.compile(r"(?P<rule>\S+)\s+(?P<line>\S+)\s+(?P<stamp>[0-9a-f]{8})")
-_WISH = re.compile(r"(?P<rule>[A-Za-z][\w-]*)(?::(?P<line>\S+))?")
+_RULE_AND_LINE = re.compile(r"(?P<rule>[A-Za-z][\w-]*)(?::(?P<line>\S+))?")
 
 
-def covers(wish: str, rule: str) -> bool:
-    """``T`` means ``T1``, ``l4`` means ``L4`` and not ``L14``; other rules are meant by their name."""
-    asked = wish.casefold()
-    family = asked in ("t", "l", "a") and rule[1:].isdigit()
-    return rule.casefold() == asked or (family and rule[:1].casefold() == asked)
+def covers(selector: str, rule: str) -> bool:
+    """Whether ``selector`` means ``rule``: ``T`` means ``T1``, ``l4`` means ``L4`` and not ``L14``.
+
+    A rule of the user's own is meant by its name only.
+    """
+    name = selector.casefold()
+    is_family = name in ("t", "l", "a") and rule[1:].isdigit()
+    return rule.casefold() == name or (is_family and rule[:1].casefold() == name)
 
 
 def accepts(text: str) -> Callable[[Finding], bool]:
-    """Whether a text means a finding: ``L4`` or a family of rules (``T``) in all lines, ``L4:s00083120`` in
-    one. Raises ConfigError."""
-    match = _WISH.fullmatch(text.strip())
+    """A function that says whether ``text`` accepts a finding. Raises ConfigError.
+
+    ``L4`` or a family of rules (``T``) accepts them in all lines, ``L4:s00083120`` in one.
+    """
+    match = _RULE_AND_LINE.fullmatch(text.strip())
     if match is None:
         raise ConfigError(f"{quoted(text)} names no rule.", "Write L4, or L4:s00083120 for one line.")
     rule, line = match["rule"], match["line"]
@@ -141,9 +149,9 @@ def accepts(text: str) -> Callable[[Finding], bool]:
 
 
 def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
-    """Rule, line and stamp of what was accepted in a folder; a row that cannot be read is refused.
+    """Rule, line and stamp of each finding accepted in a folder.
 
-    Raises ConfigError with the row.
+    Raises ConfigError for a file that cannot be read, and with the row for one that is not valid.
     """
     try:
         text = read_file(folder / FILE).decode("utf-8-sig")
@@ -158,48 +166,60 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
         if not line.partition("#")[0].strip():
             continue
         if (match := _ROW.match(line.strip())) is None:
-            what = f"{folder / FILE}, line {number}: {quoted(line.strip())} is no accepted finding."
-            raise ConfigError(what, "Write rule, line and stamp, or let shotad lint --accept write it.")
+            message = f"{folder / FILE}, line {number}: {quoted(line.strip())} is no accepted finding."
+            raise ConfigError(message, "Write rule, line and stamp, or let shotad lint --accept write it.")
         rows.add((match["rule"], match["line"], match["stamp"]))
     return frozenset(rows)
 
 
 def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[TrackLine]) -> int:
-    """Write down that these findings are accepted; how many are new."""
-    texts = stamps(lines)
-    known = read_accepted(folder)
-    fresh = [
-        (stamp_of(finding, texts), finding)
-        for finding in findings
-        if finding.cue_id in texts or finding.when is not None
-    ]
-    rows = {key: finding for key, finding in fresh if key not in known}
-    if rows:
+    """Add these findings to the file of accepted ones; returns how many of them are new.
+
+    A finding on neither a line nor a time cannot be accepted. Raises ConfigError as `read_accepted`.
+    """
+    stamps_of_lines = stamps(lines)
+    accepted = read_accepted(folder)
+    new: dict[tuple[str, str, str], Finding] = {}
+    for finding in findings:
+        if finding.cue_id not in stamps_of_lines and finding.when is None:
+            continue
+        key = stamp_of(finding, stamps_of_lines)
+        if key not in accepted:
+            new[key] = finding
+    if new:
         path = folder / FILE
-        before = read_file(path).decode("utf-8-sig") if path.exists() else _HEAD
-        more = "".join(
-            f"{' '.join(key)}  # {' '.join(finding.message.split())}\n" for key, finding in rows.items()
-        )
-        write_text(path, before + ("" if before.endswith("\n") else "\n") + more)
-    return len(rows)
+        content = read_file(path).decode("utf-8-sig") if path.exists() else _HEAD
+        if not content.endswith("\n"):
+            content += "\n"
+        for key, finding in new.items():
+            message = " ".join(finding.message.split())
+            content += f"{' '.join(key)}  # {message}\n"
+        write_text(path, content)
+    return len(new)
 
 
 def stamps(lines: Iterable[TrackLine]) -> dict[str, tuple[str, str]]:
-    """By what lines are known again, by their ids: a stamp of the text, and one of text and times."""
+    """Two hashes of each line, by its id: one of the text, one of times and text."""
     return {line.id: (short_hash(line.text), short_hash(f"{line.interval} {line.text}")) for line in lines}
 
 
-def stamp_of(finding: Finding, texts: Mapping[str, tuple[str, str]]) -> tuple[str, str, str]:
-    """By what a finding is known again: of no line its time counts instead of the text."""
-    if finding.cue_id is not None and finding.cue_id in texts:
-        return finding.rule, finding.cue_id, texts[finding.cue_id][finding.rule.startswith("T")]
+def stamp_of(finding: Finding, stamps_of_lines: Mapping[str, tuple[str, str]]) -> tuple[str, str, str]:
+    """What identifies a finding in later runs: its rule, its line (``-`` for none), and a hash.
+
+    The hash is of the line's text, for rules on times of times and text; for a finding without a line, of
+    the time and the message. ``stamps_of_lines`` as `stamps` returns them.
+    """
+    if finding.cue_id is not None and finding.cue_id in stamps_of_lines:
+        text_stamp, text_and_times_stamp = stamps_of_lines[finding.cue_id]
+        stamp = text_and_times_stamp if finding.rule.startswith("T") else text_stamp
+        return finding.rule, finding.cue_id, stamp
     return finding.rule, "-", short_hash(f"{finding.when} {finding.message}")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule for people: ``title`` in a few words, ``why``, the ``hint`` that goes with a finding,
-    ``source``, and its usual level."""
+    """A rule, explained: ``title`` in a few words, ``why``, the ``hint`` shown with a finding, the
+    guideline it comes from (``source``), and its usual level."""
 
     id: str
     title: str
@@ -211,27 +231,27 @@ class Rule:
 
 _TABLE = read_yaml((Path(__file__).parent / "guidelines.yaml").read_text(encoding="utf-8"))
 RULES: Mapping[str, Rule] = {name: Rule(name, **row) for name, row in _TABLE.items()}
-"""By id, in the order in which they are told."""
+"""By id, in the order in which they are listed."""
 
 
 def hint_of(rule: str) -> str:
-    """What to do about a finding; empty for a rule of somebody's own."""
+    """What to do about a finding; empty for a rule of the user's own."""
     return RULES[rule].hint if rule in RULES else ""
 
 
 def title_of(rule: str) -> str:
-    """The rule in a few words; its name for one of somebody's own."""
+    """The rule in a few words; its name for one of the user's own."""
     return RULES[rule].title if rule in RULES else rule
 
 
 def order_of(rule: str) -> tuple[int, str]:
-    """Where a rule stands among others."""
-    known = list(RULES)
-    return (known.index(rule) if rule in known else len(known), rule)
+    """Sort key of a rule: as in `RULES`, then the user's own by name."""
+    order = list(RULES)
+    return (order.index(rule) if rule in order else len(order), rule)
 
 
 def rules_text() -> str:
-    """A paragraph for each rule."""
+    """All rules as text, a paragraph for each."""
     return "\n\n".join(
         f"{rule.id}, {rule.title} ({rule.level})\n  {rule.why} {rule.hint}\n  Source: {rule.source}."
         for rule in RULES.values()
@@ -239,15 +259,16 @@ def rules_text() -> str:
 
 
 def rules_json() -> list[dict[str, Any]]:
-    """The same for programs."""
+    """All rules as JSON values."""
     return [asdict(rule) for rule in RULES.values()]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Findings in order of time, ``skipped`` rules with the reason, and findings that a person ``accepted``.
+    """The result of a check: the ``lines`` checked, and the findings in order of time.
 
-    ``lines`` are those that were checked.
+    ``skipped`` are sentences on rules that were not checked, ``accepted`` the findings that a person
+    accepted, ``notes`` other sentences for the user.
     """
 
     name: str
@@ -259,55 +280,59 @@ class Report:
 
     @property
     def errors(self) -> int:
-        """Findings that must not go out."""
+        """How many findings are errors."""
         return sum(finding.level is Level.ERROR for finding in self.findings)
 
     @property
     def warnings(self) -> int:
-        """Findings for a person to judge."""
+        """How many findings are warnings."""
         return len(self.findings) - self.errors
 
 
 def summary_line(report: Report) -> str:
     """``2 errors (T1 2), 3 warnings (L4 2, L6 1) in 63 lines; 1 accepted.``"""
-    parts = []
-    for level, number in ((Level.ERROR, report.errors), (Level.WARNING, report.warnings)):
+    parts: list[str] = []
+    for level, count in ((Level.ERROR, report.errors), (Level.WARNING, report.warnings)):
         counts = Counter(finding.rule for finding in report.findings if finding.level is level)
         rules = ", ".join(f"{rule} {counts[rule]}" for rule in sorted(counts, key=order_of))
-        parts.append(plural(number, level.value) + (f" ({rules})" if rules else ""))
+        parts.append(plural(count, level.value) + (f" ({rules})" if rules else ""))
     text = f"{', '.join(parts)} in {plural(len(report.lines), 'line')}"
     return f"{text}; {len(report.accepted)} accepted." if report.accepted else f"{text}."
 
 
 def as_text(report: Report, *, warnings: bool = True) -> str:
-    """The findings line by line, each with its rule and reason; what to do is said where a rule is first
-    broken. Then the summary."""
-    shown = [finding for finding in report.findings if warnings or finding.level is Level.ERROR]
+    """The report as text: a paragraph for each line with findings, then the summary.
+
+    The hint on a rule stands at its first finding only. Without ``warnings`` only errors are listed.
+    """
     lines = {line.id: line for line in report.lines}
-    told: set[str] = set()
-    blocks: list[str] = []
-    before: str | None = None
-    for finding in shown:
-        name = finding.cue_id
-        line = lines.get(name) if name is not None else None
-        if line is not None and name != before:
-            blocks.append(f"{timecode(max(line.interval.start, 0))} {line.id}: {' '.join(line.text.split())}")
+    rules_with_hint: set[str] = set()
+    paragraphs: list[str] = []
+    previous_id: str | None = None
+    for finding in report.findings:
+        if finding.level is not Level.ERROR and not warnings:
+            continue
+        line = lines.get(finding.cue_id) if finding.cue_id is not None else None
+        # Findings of one line follow each other, and share its paragraph.
+        if line is not None and finding.cue_id != previous_id:
+            start = timecode(max(line.interval.start, 0))
+            paragraphs.append(f"{start} {line.id}: {' '.join(line.text.split())}")
         elif line is None and finding.when:
-            blocks.append(f"{timecode(max(finding.when.start, 0))} no line")
+            paragraphs.append(f"{timecode(max(finding.when.start, 0))} no line")
         elif line is None:
-            blocks.append(name or report.name)
-        before = name
-        hint = "" if finding.rule in told else hint_of(finding.rule)
-        told.add(finding.rule)
-        blocks[-1] += f"\n  {finding.level} {finding.rule}: {finding.message}. {hint}".rstrip()
-    end = [f"{report.name}: {summary_line(report)}"]
-    end += [f"Not checked: {reason}" for reason in report.skipped]
-    end += list(report.notes)
-    return "\n\n".join([*blocks, "\n".join(end)])
+            paragraphs.append(finding.cue_id or report.name)
+        previous_id = finding.cue_id
+        hint = "" if finding.rule in rules_with_hint else hint_of(finding.rule)
+        rules_with_hint.add(finding.rule)
+        paragraphs[-1] += f"\n  {finding.level} {finding.rule}: {finding.message}. {hint}".rstrip()
+    summary = [f"{report.name}: {summary_line(report)}"]
+    summary += [f"Not checked: {reason}" for reason in report.skipped]
+    summary += list(report.notes)
+    return "\n\n".join([*paragraphs, "\n".join(summary)])
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """All of it, for programs."""
+    """The whole report as JSON values."""
     lines = {line.id: line for line in report.lines}
     return {
         "name": report.name,
@@ -322,18 +347,19 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 def in_order(findings: Sequence[Finding], lines: Sequence[TrackLine]) -> tuple[Finding, ...]:
-    """By time; of one line by rule and place in the text; what has no time at the end."""
-    place = {line.id: (line.interval.start, number) for number, line in enumerate(lines)}
+    """The findings sorted by time, of one line by rule and span; those without a time come last."""
+    order_of_lines = {line.id: (line.interval.start, number) for number, line in enumerate(lines)}
 
-    def key(finding: Finding) -> tuple[Any, ...]:
+    def sort_key(finding: Finding) -> tuple[Any, ...]:
         start = finding.when.start if finding.when else float("inf")
-        where = place.get(finding.cue_id or "", (start, -1))
-        return *where, order_of(finding.rule), finding.span or (-1, -1), finding.message
+        order = order_of_lines.get(finding.cue_id or "", (start, -1))
+        return *order, order_of(finding.rule), finding.span or (-1, -1), finding.message
 
-    return tuple(sorted(findings, key=key))
+    return tuple(sorted(findings, key=sort_key))
 
 
 def _row(finding: Finding, line: TrackLine | None) -> dict[str, Any]:
+    """A finding as JSON values for other programs, with its rule explained, and its line."""
     when: Interval | None = line.interval if line is not None else finding.when
     return {
         "rule": finding.rule,
@@ -350,7 +376,7 @@ def _row(finding: Finding, line: TrackLine | None) -> dict[str, Any]:
 
 
 def finding_row(finding: Finding) -> dict[str, Any]:
-    """A finding as JSON values."""
+    """A finding as JSON values for a record; `finding_of` reads it."""
     return {
         "rule": finding.rule,
         "level": finding.level.value,
@@ -360,5 +386,5 @@ def finding_row(finding: Finding) -> dict[str, Any]:
 
 
 def finding_of(row: Mapping[str, Any]) -> Finding:
-    """What `finding_row` wrote. Raises KeyError and ValueError for what it did not."""
+    """The finding that `finding_row` wrote. Raises KeyError or ValueError for other values."""
     return Finding(str(row["rule"]), Level(row["level"]), str(row["message"]), row.get("cue_id"))

@@ -1,8 +1,10 @@
-"""Checks of lines against the film: pace (T3), dialogue and subtitles (L10, L12), text on the screen (L11);
-and of their sentences: L1 on what was taken apart, and L6, a pronoun with an unclear antecedent.
+"""Check lines against the film, and their sentences by parsing.
 
-L1: what is told of as past or to come, and what is done to somebody. A main verb counts: what was, in a
-clause that only says which or when, does not (``the man who stole it``).
+Against the film: pace (T3), dialogue and subtitles (L10, L12), text on the screen (L11). Sentences: tense and
+passive (L1), and pronouns with an unclear antecedent (L6).
+
+L1 finds past and future tense, and the passive. Only the verb of a main clause counts, not one in a clause
+that says which or when (``the man who stole it``).
 """
 
 from __future__ import annotations
@@ -49,395 +51,483 @@ from shotad.script.rules import Finding, Level, Limits, quotations, too_fast, un
 
 
 def check_pace(line: TrackLine, limits: Limits) -> Iterator[Finding]:
-    """T3 for the line as it is heard, or as it would have to be spoken in its time."""
+    """T3 for the line as it was spoken, or else as it would have to be spoken in its time."""
     is_spoken = line.voiced is not None and line.voiced.interval is not None
     words = usual_words(line.said, line.language)
     if not is_spoken and is_english(line.language):
         # Its time was planned by counting words, and a voice may need more or less for them.
         words = min(words, count_words(line.said))
-    what = "spoken at " if is_spoken else "would have to be spoken at "
-    return too_fast(tempo(words, line.heard.duration), limits, what)
+    prefix = "spoken at " if is_spoken else "would have to be spoken at "
+    return too_fast(tempo(words, line.heard.duration), limits, prefix)
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_RUN = 4
-"""Words in a row that a line and what is spoken have in common by chance only where few of them mean much."""
-_FEWEST = 3
-"""Words of a line that is said as a whole, at least."""
-_MEANING = 2
-"""How many of them must mean something."""
+_MIN_COMMON_WORDS = 4
+"""Words in a row: a line and the dialogue share fewer by chance."""
+_MIN_WHOLE_LINE = 3
+"""Words of a line that the dialogue contains as a whole; shorter ones are too common."""
+_MIN_CONTENT_WORDS = 2
+"""How many of the common words must be no function words."""
 
 
 def check_dialogue(line: TrackLine, speech: Sequence[Utterance], window: float) -> Iterator[Finding]:
-    """L10: ``line`` has four words in a row, two of them no small ones, that somebody says within ``window``
-    seconds before or after it. Utterances without words say nothing."""
-    near = [u.text for u in speech if u.text and _apart(u.interval, line.heard) <= window]
-    return _repeated(line, near, "L10", Level.WARNING, "is said in the dialogue too")
+    """L10: ``line`` has words in a row that somebody says within ``window`` seconds before or after it.
+
+    At least four words, two of them no function words. Utterances without words are ignored.
+    """
+    nearby: list[str] = []
+    for utterance in speech:
+        if utterance.text and _distance(utterance.interval, line.heard) <= window:
+            nearby.append(utterance.text)
+    return _repeated(line, nearby, "L10", Level.WARNING, "is said in the dialogue too")
 
 
 def check_subtitles(line: TrackLine, texts: Sequence[TextFact], window: float) -> Iterator[Finding]:
-    """L12: as L10, of subtitles that stand in the picture within ``window`` seconds of the line."""
-    near = [t.text for t in texts if t.kind == "subtitle" and _apart(_shown(t), line.heard) <= window]
-    return _repeated(line, near, "L12", Level.ERROR, "stands in the subtitles of the picture")
+    """L12: as L10, for subtitles in the picture within ``window`` seconds of the line."""
+    nearby: list[str] = []
+    for text in texts:
+        if text.kind == "subtitle" and _distance(_shown_interval(text), line.heard) <= window:
+            nearby.append(text.text)
+    return _repeated(line, nearby, "L12", Level.ERROR, "stands in the subtitles of the picture")
 
 
-def _shown(text: TextFact) -> Interval:
+def _shown_interval(text: TextFact) -> Interval:
+    """When a text is on the screen; 1 ms at least, since one seen in a single frame has no length."""
     return Interval(text.first, max(text.last, text.first + 0.001))
 
 
-def _apart(one: Interval, other: Interval) -> float:
-    """Seconds between two times; 0 where they touch or overlap."""
-    return max(0.0, one.start - other.end, other.start - one.end)
+def _distance(first: Interval, second: Interval) -> float:
+    """Seconds between two intervals; 0 where they touch or overlap."""
+    return max(0.0, first.start - second.end, second.start - first.end)
 
 
-def _repeated(line: TrackLine, heard: Sequence[str], rule: str, level: Level, what: str) -> Iterator[Finding]:
-    """The longest run of words that a line shares with one of ``heard``, the earliest of equals.
+def _repeated(
+    line: TrackLine, texts: Sequence[str], rule: str, level: Level, prefix: str
+) -> Iterator[Finding]:
+    """A finding for the longest run of words that the line shares with one of ``texts``.
 
-    A line of three words must be said as a whole; shorter ones are let pass.
+    Of equal runs the earliest; no finding if it is too short. A line of three words must be shared as a
+    whole; shorter ones are ignored.
     """
-    ours = list(_WORD.finditer(line.text))
-    keys = [_key(match[0]) for match in ours]
+    matches = list(_WORD.finditer(line.text))
+    line_words = [_normalized(match[0]) for match in matches]
     spans: list[tuple[int, int]] = []
-    for one in heard:
-        theirs = [_key(word) for word in _WORD.findall(one)]
-        run = SequenceMatcher(None, keys, theirs, autojunk=False).find_longest_match()
-        first, last = run.a, run.a + run.size
-        meaning = sum(key not in FUNCTION_WORDS for key in keys[first:last])
-        whole = last - first == len(keys) >= _FEWEST and meaning > 0
-        if whole or (last - first >= _RUN and meaning >= _MEANING):
-            spans.append((ours[first].start(), ours[last - 1].end()))
+    for text in texts:
+        text_words = [_normalized(word) for word in _WORD.findall(text)]
+        run = SequenceMatcher(None, line_words, text_words, autojunk=False).find_longest_match()
+        end = run.a + run.size
+        content_words = sum(1 for word in line_words[run.a : end] if word not in FUNCTION_WORDS)
+        is_whole_line = run.size == len(line_words) >= _MIN_WHOLE_LINE and content_words > 0
+        if is_whole_line or (run.size >= _MIN_COMMON_WORDS and content_words >= _MIN_CONTENT_WORDS):
+            spans.append((matches[run.a].start(), matches[end - 1].end()))
     span = max(spans, key=lambda span: (span[1] - span[0], -span[0]), default=None)
     if span is not None:
-        yield Finding(rule, level, f"{what}: {quoted(line.text[slice(*span)])}", span=span)
+        yield Finding(rule, level, f"{prefix}: {quoted(line.text[slice(*span)])}", span=span)
 
 
-def _key(word: str) -> str:
+def _normalized(word: str) -> str:
     return word.lower().replace("’", "'")
 
 
-_SURE = 0.8
-"""How sure a reading must be: a sign that is none would be asked for in vain."""
-_ENOUGH = 0.5
-"""Share of the words of a text that must be heard."""
-_ALL_OF = 2
-"""Words of a text of which all must be heard: one of two is soon said by chance."""
-_AT_MOST = 6
-"""Words of a long text, a letter or a newspaper, of which half must be heard: not more is asked for."""
-_ALIKE = 0.8
-"""How alike two texts must be to be one: letters are misread."""
-_ALIKE_WORDS = 0.75
-"""The same for two words: one letter of four."""
-_SAME = 30.0
-"""Seconds within which a text that is shown again is the same."""
+_MIN_CONFIDENCE = 0.8
+"""Of a text read from the picture: below, it may be no text at all, and nobody could read it out."""
+_MIN_SHARE_SPOKEN = 0.5
+"""Share of the words of a text that must be spoken."""
+_SHORT_TEXT = 2
+"""Words of a text of which all must be spoken: one of two is soon said by chance."""
+_MAX_WORDS_REQUIRED = 6
+"""Words of a long text, such as a letter or a newspaper, after which no more must be spoken."""
+_SIMILAR_TEXTS = 0.8
+"""Similarity from which two texts are one: text recognition misreads letters."""
+_SIMILAR_WORDS = 0.75
+"""The same for two words: one letter of four may differ."""
+_SAME_TEXT_SECONDS = 30.0
+"""Within these a text that is shown again is the same text."""
 
 WINDOW = 20.0
-"""Seconds before and after a text is shown within which it is read out."""
+"""Seconds before and after a text is shown within which it should be read out."""
 
 
 def check_texts(material: Material) -> Iterator[Finding]:
-    """L11 for titles, captions and text that fills the picture, of which no line and nobody in the film says
-    half the words, from `WINDOW` seconds before they are shown to `WINDOW` after. Credits, subtitles, other
-    lettering in the scene and doubtful readings are left out."""
-    # Each text once, however many clips show it, from where it is first to where it is last seen.
-    once: list[TextFact] = []
-    counted = filter(_counts, material.texts or ())
-    for text in sorted(counted, key=lambda text: (text.first, text.text)):
-        for i, known in enumerate(once):
-            if text.first - known.last <= _SAME and _like(known.text.lower(), text.text.lower()):
-                once[i] = replace(known, last=max(known.last, text.last))
+    """L11: texts on the screen that no line and nobody in the film reads out.
+
+    Checked are titles, captions and text that fills the picture, of which half the words must be spoken from
+    `WINDOW` seconds before they are shown to `WINDOW` after. Credits, subtitles, other lettering in the scene
+    and doubtful readings are left out.
+    """
+    for text in _merged_texts(filter(_is_to_be_read, material.texts or ())):
+        shown = _shown_interval(text)
+        window = Interval(shown.start - WINDOW, shown.end + WINDOW)
+        spoken = [line.said for line in material.lines if line.heard.overlaps(window)]
+        spoken += [
+            utterance.text for utterance in material.speech or () if utterance.interval.overlaps(window)
+        ]
+        if not _is_read_out(text.text, " ".join(spoken)):
+            short_text = text.text if len(text.text) <= 60 else f"{text.text[:59].rstrip()}…"
+            message = f"{text.kind} that nobody reads out ({time_range(shown)}): {quoted(short_text)}"
+            yield Finding("L11", Level.WARNING, message, when=shown)
+
+
+def _merged_texts(texts: Iterable[TextFact]) -> list[TextFact]:
+    """Each text once, however many clips show it, from the second where it is first seen to the last."""
+    merged: list[TextFact] = []
+    for text in sorted(texts, key=lambda text: (text.first, text.text)):
+        for position, earlier in enumerate(merged):
+            is_soon_after = text.first - earlier.last <= _SAME_TEXT_SECONDS
+            if is_soon_after and _is_similar(earlier.text.lower(), text.text.lower(), _SIMILAR_TEXTS):
+                merged[position] = replace(earlier, last=max(earlier.last, text.last))
                 break
         else:
-            once.append(text)
-    for text in once:
-        shown = _shown(text)
-        around = Interval(shown.start - WINDOW, shown.end + WINDOW)
-        heard = [line.said for line in material.lines if line.heard.overlaps(around)]
-        heard += [spoken.text for spoken in material.speech or () if spoken.interval.overlaps(around)]
-        if not _is_read(text.text, " ".join(heard)):
-            short = text.text if len(text.text) <= 60 else f"{text.text[:59].rstrip()}…"
-            what = f"{text.kind} that nobody reads out ({time_range(shown)}): {quoted(short)}"
-            yield Finding("L11", Level.WARNING, what, when=shown)
+            merged.append(text)
+    return merged
 
 
 def read_from(line: TrackLine, texts: Sequence[TextFact]) -> float | None:
-    """The second from which the words that a line reads out stand on the screen nearby; None where it reads
-    none, or they were not found there."""
-    quoted = " ".join(line.text[start:end] for start, end in quotations(line.text))
-    read = (text for text in texts if _counts(text) and _is_read(text.text, quoted)) if quoted else ()
-    return min((t.first for t in read if abs(t.first - line.heard.start) <= _SAME), default=None)
+    """The second from which a text that the line reads out is on the screen.
+
+    None where the line quotes nothing, or no text nearby has the words.
+    """
+    quotation = " ".join(line.text[start:end] for start, end in quotations(line.text))
+    if not quotation:
+        return None
+    starts: list[float] = []
+    for text in texts:
+        is_near = abs(text.first - line.heard.start) <= _SAME_TEXT_SECONDS
+        if is_near and _is_to_be_read(text) and _is_read_out(text.text, quotation):
+            starts.append(text.first)
+    return min(starts, default=None)
 
 
-def _counts(text: TextFact) -> bool:
-    letters = sum(character.isalpha() for character in text.text)
-    return text.is_for_viewers and text.sure >= _SURE and letters >= 3
+def _is_to_be_read(text: TextFact) -> bool:
+    """Whether a line should read the text out: it is meant for viewers, legible, and has letters."""
+    letters = sum(1 for char in text.text if char.isalpha())
+    return text.is_for_viewers and text.sure >= _MIN_CONFIDENCE and letters >= 3
 
 
-def _is_read(text: str, heard: str) -> bool:
-    wanted, said = _words(text), set(_words(heard))
-    if not wanted:
+def _is_read_out(text: str, speech: str) -> bool:
+    """Whether ``speech`` has enough words of ``text``, or words like them."""
+    words, spoken_words = _content_words(text), set(_content_words(speech))
+    if not words:
         return True
-    found = sum(word in said or any(_like(word, other, _ALIKE_WORDS) for other in said) for word in wanted)
-    few = len(wanted) <= _ALL_OF
-    return found >= (len(wanted) if few else _ENOUGH * min(len(wanted), 2 * _AT_MOST))
+    spoken = 0
+    for word in words:
+        if word in spoken_words or any(_is_similar(word, other, _SIMILAR_WORDS) for other in spoken_words):
+            spoken += 1
+    if len(words) <= _SHORT_TEXT:
+        return spoken >= len(words)
+    return spoken >= _MIN_SHARE_SPOKEN * min(len(words), 2 * _MAX_WORDS_REQUIRED)
 
 
-def _words(text: str) -> list[str]:
-    """Its words, each once, without the small ones (a letter or two, ``the``) unless there are no others."""
+def _content_words(text: str) -> list[str]:
+    """Its words, each once, without function words and words of two letters, unless there are no others."""
     words = list(dict.fromkeys(match.lower() for match in _WORD.findall(text)))
     return [word for word in words if len(word) > 2 and word not in FUNCTION_WORDS] or words
 
 
-def _like(one: str, other: str, alike: float = _ALIKE) -> bool:
-    return one == other or SequenceMatcher(None, one, other, autojunk=False).ratio() >= alike
+def _is_similar(first: str, second: str, threshold: float) -> bool:
+    return first == second or SequenceMatcher(None, first, second, autojunk=False).ratio() >= threshold
 
 
 Item = TypeVar("Item")
 
 
 class IntervalIndex(Generic[Item]):
-    """``items`` in order of their starts, by ``when`` each is; those that begin together stay in order."""
+    """Items sorted by the start of the interval that ``when`` returns; equal starts keep their order."""
 
     def __init__(self, items: Iterable[Item], when: Callable[[Item], Interval]) -> None:
         self.items = sorted(items, key=lambda item: when(item).start)
-        times = [when(item) for item in self.items]
-        self._starts = [time.start for time in times]
-        self._ends = list(accumulate((time.end for time in times), max))
-        """The latest end so far."""
+        intervals = [when(item) for item in self.items]
+        self._starts = [interval.start for interval in intervals]
+        self._latest_ends = list(accumulate((interval.end for interval in intervals), max))
+        """The latest end of each item and all before it; unlike the ends themselves these ascend."""
 
-    def near(self, time: Interval, window: float = 0.0) -> list[Item]:
-        """All items that lie within ``window`` seconds of ``time`` or touch that, and perhaps shorter ones
-        between them that do not."""
-        first = bisect_left(self._ends, time.start - window)
-        return self.items[first : bisect_right(self._starts, time.end + window)]
+    def near(self, interval: Interval, window: float = 0.0) -> list[Item]:
+        """All items within ``window`` seconds of ``interval``; some shorter ones among them may be further
+        away."""
+        first = bisect_left(self._latest_ends, interval.start - window)
+        end = bisect_right(self._starts, interval.end + window)
+        return self.items[first:end]
 
 
 MODEL = "en_core_web_sm"
-"""spaCy's model that tense, passive and persons are read with; benchmarks/lint.py holds it."""
+"""The spaCy model for tense and passive; ``benchmarks/lint.py`` measures it."""
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
-_ASIDE = ("relcl", "acl", "ccomp", "pcomp", "xcomp", "csubj", "parataxis")
-"""Clauses that say which, or what somebody says: neither is what happens now."""
-_BY_THE_WAY = (*_ASIDE, "advcl")
-"""The same, with clauses that say when and why: what was counts in the main clause only."""
+_SUBORDINATE = ("relcl", "acl", "ccomp", "pcomp", "xcomp", "csubj", "parataxis")
+"""Dependency labels of clauses that say which, or what somebody says: neither is what happens now."""
+_SUBORDINATE_OR_ADVERBIAL = (*_SUBORDINATE, "advcl")
+"""The same, with clauses that say when and why: tense counts in the main clause only."""
 _CLEARLY_PAST = listed_in("past_forms")
-"""Past forms that no participle has."""
+"""Past forms that are no participles."""
 _NOT_PAST = listed("re 'd ' s got")
-"""Leftovers of cut words, and what is as often ``has got``."""
-_SPEAKERS = listed("i we you")
-_PASTS = frozenset(form for base in BASES for form in pasts(base) if form != base) | _CLEARLY_PAST
-_MAY_BE = re.compile(r"\w+ed|had|did|was|were|been|will|shall|'ll|'d", re.IGNORECASE)
+"""Parts of split words that the tagger takes for the past, and ``got``, which is as often ``has got``."""
+_FIRST_AND_SECOND_PERSON = listed("i we you")
+_PAST_FORMS = frozenset(form for base in BASES for form in pasts(base) if form != base) | _CLEARLY_PAST
+_PERHAPS_PAST_OR_FUTURE = re.compile(r"\w+ed|had|did|was|were|been|will|shall|'ll|'d", re.IGNORECASE)
 _ANY_WORD = re.compile(r"'?\w+")
-_SIDE = re.compile(r"\b(?:the|his|her|its|their|far|to|right and) left\b", re.IGNORECASE)
-"""Where, not what was done."""
+_LEFT_SIDE = re.compile(r"\b(?:the|his|her|its|their|far|to|right and) left\b", re.IGNORECASE)
+"""``left`` as a side, not as the past of ``leave``."""
 
 
 class Read:
-    """A line taken apart: ``places`` are the spans of its words, in characters."""
+    """A parsed line. ``places`` are the half-open spans of its words, in characters."""
 
     def __init__(self, parse: Parse) -> None:
-        ends = accumulate((len(token.text) + token.space for token in parse.tokens), initial=0)
-        spans = zip(ends, parse.tokens, strict=False)
-        self.parse, self.places = parse, tuple((at, at + len(token.text)) for at, token in spans)
+        self.parse = parse
+        places: list[tuple[int, int]] = []
+        start = 0
+        for token in parse.tokens:
+            places.append((start, start + len(token.text)))
+            start += len(token.text) + token.space
+        self.places = tuple(places)
 
-    def merged(self, wording: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
-        """Findings of the word lists, less those of L1 that lie in a clause aside, and L1 as the sentences
-        have it; ``events`` are the verbs that are no states."""
-        kept = [finding for finding in wording if finding.rule != "L1" or not self._is_aside(finding)]
-        spans = [finding.span for finding in kept if finding.rule == "L1" and finding.span]
-        more = [
-            finding
-            for finding in self._l1(events)
-            if finding.span and not any(s < finding.span[1] and finding.span[0] < e for s, e in spans)
-        ]
-        return (*kept, *more)
+    def merged(self, findings: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
+        """Findings of the word lists, corrected and completed for L1 by the parse.
 
-    def _l1(self, events: frozenset[str]) -> Iterator[Finding]:
-        """What is told of as past, then what as to come, then what is done to somebody."""
+        Those of L1 in a subordinate clause are left out, and those that only the parse shows are added.
+        ``events`` are the verbs that are no states.
+        """
+        kept = [finding for finding in findings if finding.rule != "L1" or not self._is_subordinate(finding)]
+        kept_spans = [finding.span for finding in kept if finding.rule == "L1" and finding.span]
+        added: list[Finding] = []
+        for finding in self._check_verbs(events):
+            if finding.span is None:
+                continue
+            start, end = finding.span
+            if not any(kept_start < end and start < kept_end for kept_start, kept_end in kept_spans):
+                added.append(finding)
+        return (*kept, *added)
+
+    def _check_verbs(self, events: frozenset[str]) -> Iterator[Finding]:
+        """L1: past tense, then future, then passive."""
         tokens = self.parse.tokens
-        for place, token in enumerate(tokens):
-            if token.tag == "VBD" and self._is_main(place, _BY_THE_WAY) and self._tells(place):
-                yield self._found(place, place, "not in the present tense")
-        for place, token in enumerate(tokens):
+        for position, token in enumerate(tokens):
+            is_main_verb = token.tag == "VBD" and self._is_main(position, _SUBORDINATE_OR_ADVERBIAL)
+            if is_main_verb and self._is_past(position):
+                yield self._finding(position, position, "not in the present tense")
+        for position, token in enumerate(tokens):
             is_will = token.tag == "MD" and token.lemma in ("will", "shall") and token.dep == "aux"
-            if is_will and token.text[0] not in "WS" and self._is_main(token.head, _BY_THE_WAY):
-                below = (tokens[child] for child in self.parse.children[token.head])
-                # A subject in the third person.
-                if not _SPEAKERS.intersection(one.text.lower() for one in below if one.dep in _SUBJECTS):
-                    yield self._found(place, token.head, "not in the present tense")
-        for place, token in enumerate(tokens):
-            done = tokens[token.head]
+            # With a capital letter it may be the name Will, or begins a question.
+            if not is_will or token.text[0] in "WS":
+                continue
+            if not self._is_main(token.head, _SUBORDINATE_OR_ADVERBIAL):
+                continue
+            children = [tokens[child] for child in self.parse.children[token.head]]
+            subjects = {child.text.lower() for child in children if child.dep in _SUBJECTS}
+            # Descriptions speak of others: a line with "I" or "you" repeats what somebody says.
+            if not subjects & _FIRST_AND_SECOND_PERSON:
+                yield self._finding(position, token.head, "not in the present tense")
+        for position, token in enumerate(tokens):
+            verb = tokens[token.head]
             is_passive = token.dep == "auxpass" and token.lemma in ("be", "get", "'s", "’s")
-            is_event = done.tag == "VBN" and done.text.lower() in events
-            if is_passive and is_event and self._is_main(token.head, _ASIDE):
-                yield self._found(place, token.head, "passive")
+            is_event = verb.tag == "VBN" and verb.text.lower() in events
+            if is_passive and is_event and self._is_main(token.head, _SUBORDINATE):
+                yield self._finding(position, token.head, "passive")
 
-    def _tells(self, place: int) -> bool:
-        """Whether a form that was taken for the past is it: it has a subject before it, is no present form,
-        and no participle (``his face pressed to the floor``)."""
-        tokens, below = self.parse.tokens, self.parse.children
-        token, kinds = tokens[place], {tokens[child].dep for child in below[place]}
-        subject = next((c for c in below[place] if tokens[c].dep in _SUBJECTS and c < place), None)
+    def _is_past(self, position: int) -> bool:
+        """Whether a verb that the tagger takes for the past is in the past.
+
+        It needs a subject before it, and is neither a present form nor a participle (``his face pressed to
+        the floor``).
+        """
+        tokens, children = self.parse.tokens, self.parse.children
+        token = tokens[position]
+        word = token.text.lower()
         if token.dep == "aux":
-            return token.text.lower() == "had" and tokens[token.head].tag == "VBN"
-        if subject is None or token.text.lower() in (token.lemma, *_NOT_PAST) or kinds & {"aux", "auxpass"}:
+            return word == "had" and tokens[token.head].tag == "VBN"
+        labels = {tokens[child].dep for child in children[position]}
+        subjects = [child for child in children[position] if tokens[child].dep in _SUBJECTS]
+        subject = next((child for child in subjects if child < position), None)
+        if subject is None or word in (token.lemma, *_NOT_PAST) or labels & {"aux", "auxpass"}:
             return False
-        if token.text.lower() in _CLEARLY_PAST or "neg" in kinds:
+        if word in _CLEARLY_PAST or "neg" in labels:
             return True
-        after = place + 2 if tokens[place + 1 : place + 2] and tokens[place + 1].tag == "RP" else place + 1
-        if "agent" in kinds or [one.text.lower() for one in tokens[after : after + 1]] == ["by"]:
+        # ``picked up by``: the particle belongs to the verb.
+        has_particle = position + 1 < len(tokens) and tokens[position + 1].tag == "RP"
+        next_position = position + 2 if has_particle else position + 1
+        is_before_by = next_position < len(tokens) and tokens[next_position].text.lower() == "by"
+        if "agent" in labels or is_before_by:
             return False
-        owned = any(tokens[c].text.lower() in OWNED for c in below[subject])
-        if kinds & {"dobj", "acomp", "attr"} and (token.dep == "ROOT" or not owned):
+        # ``his arms folded``: more often a participle.
+        has_possessive = any(tokens[child].text.lower() in OWNED for child in children[subject])
+        has_complement = bool(labels & {"dobj", "acomp", "attr"})
+        if has_complement and (token.dep == "ROOT" or not has_possessive):
             return True
-        bare = tokens[subject].tag in ("NN", "NNS") and not below[subject]
-        behind = tokens[place - 1].text in (",", ";", "-", "–", "—")
-        return not (owned or bare or behind or token.dep != "ROOT")
+        is_bare_noun = tokens[subject].tag in ("NN", "NNS") and not children[subject]
+        is_after_comma = tokens[position - 1].text in (",", ";", "-", "–", "—")
+        return not (has_possessive or is_bare_noun or is_after_comma or token.dep != "ROOT")
 
-    def _is_main(self, place: int, aside: Sequence[str]) -> bool:
-        """Whether a word stands in no clause aside."""
+    def _is_main(self, position: int, excluded: Sequence[str]) -> bool:
+        """Whether a word stands in no clause with one of the ``excluded`` dependency labels."""
         tokens = self.parse.tokens
-        while tokens[place].dep not in aside:
-            if tokens[place].head == place:
+        while tokens[position].dep not in excluded:
+            # The root of a sentence is its own head.
+            if tokens[position].head == position:
                 return True
-            place = tokens[place].head
+            position = tokens[position].head
         return False
 
-    def _is_aside(self, finding: Finding) -> bool:
-        """Whether the verb of a finding stands in a clause aside."""
-        start, end = finding.span or (0, 0)
-        inside = [i for i, (s, e) in enumerate(self.places) if start <= s and e <= end]
-        verbs = [i for i in inside if self.parse.tokens[i].pos in ("VERB", "AUX")]
-        aside = _ASIDE if finding.message.startswith("passive") else _BY_THE_WAY
-        return bool(verbs) and not any(self._is_main(i, aside) for i in verbs)
+    def _is_subordinate(self, finding: Finding) -> bool:
+        """Whether all verbs in the span of a finding stand in subordinate clauses."""
+        span_start, span_end = finding.span or (0, 0)
+        verbs: list[int] = []
+        for position, (start, end) in enumerate(self.places):
+            is_inside = span_start <= start and end <= span_end
+            if is_inside and self.parse.tokens[position].pos in ("VERB", "AUX"):
+                verbs.append(position)
+        is_passive = finding.message.startswith("passive")
+        excluded = _SUBORDINATE if is_passive else _SUBORDINATE_OR_ADVERBIAL
+        return bool(verbs) and not any(self._is_main(position, excluded) for position in verbs)
 
-    def _found(self, one: int, other: int, what: str) -> Finding:
-        first, last = sorted((one, other))
+    def _finding(self, position: int, other_position: int, prefix: str) -> Finding:
+        """An L1 finding on the words from one position to the other, in either order."""
+        first, last = sorted((position, other_position))
         words = self.parse.text(range(first, last + 1))
         span = (self.places[first][0], self.places[last][1])
-        return Finding("L1", Level.WARNING, f"{what}: {quoted(words)}", span=span)
+        return Finding("L1", Level.WARNING, f"{prefix}: {quoted(words)}", span=span)
 
 
 SentenceReader = Callable[[Sequence[TrackLine], frozenset[str]], Mapping[str, Read]]
-"""Of lines, and the verbs that are no states: what those lines are made of that are English and may break
-L1, by their ids; quotations are left out. Raises WeightsError for a model that does not load."""
+"""Parses lines, given the verbs that are no states; returns the parsed lines by id.
+
+Only English lines that may break L1 are parsed, without their quotations. Raises WeightsError for a model
+that does not load."""
 
 
 def sentence_reader(model: ParserModel) -> SentenceReader:
-    """Takes lines apart with spaCy, which is loaded at the first line that needs it."""
-    parser = cache(lambda: Parser(model))
+    """A reader that parses with spaCy, which it loads at the first line that needs it."""
+    load_parser = cache(lambda: Parser(model))
 
     def read(lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
-        texts = {line.id: unquoted(line.text) for line in lines if is_english(line.language)}
-        chosen = {name: text for name, text in texts.items() if may_matter(text, events)}
-        if not chosen:
+        texts: dict[str, str] = {}
+        for line in lines:
+            if is_english(line.language):
+                texts[line.id] = unquoted(line.text)
+        to_parse = {line_id: text for line_id, text in texts.items() if may_matter(text, events)}
+        if not to_parse:
             return {}
-        parses = parser().of(list(chosen.values()))
-        return {name: Read(parse) for name, parse in zip(chosen, parses, strict=True)}
+        parses = load_parser().of(list(to_parse.values()))
+        return {line_id: Read(parse) for line_id, parse in zip(to_parse, parses, strict=True)}
 
     return read
 
 
 def may_matter(text: str, events: frozenset[str]) -> bool:
-    """Whether a parse can change what is found in a text: it has a form of the past or the future, or a
-    verb of ``events``. Most lines of AD have none, and a track without any needs no parser."""
-    words = (match[0].lower() for match in _ANY_WORD.finditer(_SIDE.sub(" ", text)))
-    return any(word in _PASTS or word in events or _MAY_BE.fullmatch(word) for word in words)
+    """Whether parsing can change the findings: a word may be past or future, or is one of ``events``.
+
+    Most lines of AD have none, and a track without any needs no parser.
+    """
+    words = [match[0].lower() for match in _ANY_WORD.finditer(_LEFT_SIDE.sub(" ", text))]
+    return any(
+        word in _PAST_FORMS or word in events or _PERHAPS_PAST_OR_FUTURE.fullmatch(word) for word in words
+    )
 
 
 def reader_for(settings: LintSettings) -> tuple[SentenceReader | None, str]:
-    """Who takes sentences apart by these settings, and what to say where nobody can.
+    """The sentence reader for these settings, or None and a note for the user why there is none.
 
-    With ``auto`` nothing is fetched: without spaCy and a model of it that is here, word lists have to do,
-    and that is said. With ``spacy`` a model that is not here is fetched; raises ShotadError where it cannot
-    be had.
+    ``words``: None, without a note. ``auto`` downloads nothing: None where spaCy or its model is not
+    installed. ``spacy`` downloads a missing model, and raises ShotadError where that fails.
     """
     if settings.parse == "words":
         return None, ""
     if settings.parse == "auto":
         if importlib.util.find_spec("spacy") is None:
-            return None, _BY_ANY_WORDS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
+            return None, _ONLY_WORD_LISTS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
         if importlib.util.find_spec(MODEL) is None and not at_hand(MODEL.replace("_", "-")):
-            return None, _BY_ANY_WORDS.format(
+            return None, _ONLY_WORD_LISTS.format(
                 f"the model {MODEL} is not here (--set lint.parse=spacy gets it)"
             )
     return sentence_reader(find_parser(MODEL)), ""
 
 
-_BY_ANY_WORDS = "L1 used only word lists, which find less: {}."
+_ONLY_WORD_LISTS = "L1 used only word lists, which find less: {}."
 
 
-_REACH_LINES = 3
-_REACH_SECONDS = 90.0
-"""How far back somebody may have been named, before the pronoun."""
+_ANTECEDENT_LINES = 3
+"""How many lines before a pronoun may name whom it means."""
+_ANTECEDENT_SECONDS = 90.0
+"""How long before the line of a pronoun they may end."""
 
 
 def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...]:
-    """What is wrong with the pronouns of each of ``lines``, which follow each other in time.
+    """L6: the findings of each of ``lines``, which ascend by start.
 
-    ``he`` and ``she`` need somebody who may be meant, ``they`` several people or things: in the same line,
-    before or after (``As he runs, Tom …``), or in the last ones. A pronoun that is understood, or was
-    complained of, carries on whom it means, so of a run of lines only the first is found. ``it`` is not
-    looked at: it means too many things that are no people.
+    ``he`` and ``she`` need somebody whom they may mean, ``they`` several people or things: in the same line,
+    before or after (``As he runs, Tom …``), or in one of the last lines. A pronoun counts for the lines after
+    it, clear or not, so that of a run of lines only the first has a finding. ``it`` is not checked: it means
+    too many things that are no people.
     """
-    tokens = [tokens_of(line.text) for line in lines]
-    book = book_of((), tokens)
-    told: list[tuple[Interval, frozenset[str]]] = []
-    found: list[tuple[Finding, ...]] = []
-    for line, words in zip(lines, tokens, strict=True):
-        there = mentions(words, (), book)
-        more = _who_else(line.text, words)
-        recent = (who for time, who in told[-_REACH_LINES:] if line.heard.start - time.end <= _REACH_SECONDS)
-        others = [mention for mention in there if mention.kind != "pronoun"]
-        named = more.union(_who(others, words), *recent)
-        # The first use of each pronoun that has nobody.
-        first: dict[str, Mention] = {}
-        for mention in there:
+    tokens_of_lines = [tokens_of(line.text) for line in lines]
+    index = book_of((), tokens_of_lines)
+    history: list[tuple[Interval, frozenset[str]]] = []
+    findings_of_lines: list[tuple[Finding, ...]] = []
+    for line, tokens in zip(lines, tokens_of_lines, strict=True):
+        line_mentions = mentions(tokens, (), index)
+        antecedents = [mention for mention in line_mentions if mention.kind != "pronoun"]
+        other_pronouns = _pronouns_for_unlisted(line.text, tokens)
+        clear_pronouns = set(other_pronouns | _pronouns_for(antecedents, tokens))
+        for interval, pronouns in history[-_ANTECEDENT_LINES:]:
+            if line.heard.start - interval.end <= _ANTECEDENT_SECONDS:
+                clear_pronouns |= pronouns
+        first_uses: dict[str, Mention] = {}
+        for mention in line_mentions:
             if mention.kind == "pronoun":
-                first.setdefault(mention.pronoun, mention)
-        unclear: list[Finding] = []
-        for pronoun, mention in first.items():
-            if pronoun not in named:
-                start, end = words[mention.start].at, words[mention.end - 1].end
-                what = f"pronoun with an unclear antecedent: {quoted(line.text[start:end])}"
-                unclear.append(Finding("L6", Level.WARNING, what, span=(start, end)))
-        found.append(tuple(unclear))
-        told.append((line.heard, _who(there, words) | more))
-    return tuple(found)
+                first_uses.setdefault(mention.pronoun, mention)
+        findings: list[Finding] = []
+        for pronoun, mention in first_uses.items():
+            if pronoun not in clear_pronouns:
+                start, end = tokens[mention.start].at, tokens[mention.end - 1].end
+                message = f"pronoun with an unclear antecedent: {quoted(line.text[start:end])}"
+                findings.append(Finding("L6", Level.WARNING, message, span=(start, end)))
+        findings_of_lines.append(tuple(findings))
+        history.append((line.heard, _pronouns_for(line_mentions, tokens) | other_pronouns))
+    return tuple(findings_of_lines)
 
 
-def _who_else(text: str, words: Sequence[NameToken]) -> frozenset[str]:
-    """As `_who`, of animals, and of names that no list has: ``Dev holds up his hands``."""
-    if any(token.key in _ANIMALS for token in words):
-        return _ANY
-    # The places of letters: a line may name hundreds of people.
-    named = {place for start, end in people_named(text) for place in range(start, end)}
-    keys = [token.key for token in words if token.at in named]
-    for one, after in pairwise(words):
-        # A word that may have its capital letter from the sentence it begins acts as people do.
-        acts = one.possessive or (after.key in THIRD and not after.gap.strip())
-        if one.text[0].isupper() and acts and one.key not in _NO_NAMES:
-            keys.append(one.key)
-    return frozenset[str]().union(*(_AS[listed_as(key)] for key in keys))
+def _pronouns_for_unlisted(text: str, tokens: Sequence[NameToken]) -> frozenset[str]:
+    """The pronouns that may mean animals, and people whose name no list has: ``Dev holds up his hands``."""
+    if any(token.key in _ANIMALS for token in tokens):
+        return _ANY_PRONOUN
+    # A set of letters, not a comparison of spans: a line may name hundreds of people.
+    letters_of_names: set[int] = set()
+    for start, end in people_named(text):
+        letters_of_names.update(range(start, end))
+    names = [token.key for token in tokens if token.at in letters_of_names]
+    for token, next_token in pairwise(tokens):
+        # A word that may have its capital letter from the sentence it begins, but acts or owns as people do.
+        acts_or_owns = token.possessive or (next_token.key in THIRD and not next_token.gap.strip())
+        if token.text[0].isupper() and acts_or_owns and token.key not in _NO_NAMES:
+            names.append(token.key)
+    pronouns: set[str] = set()
+    for name in names:
+        pronouns |= _PRONOUNS_OF_NAMES[listed_as(name)]
+    return frozenset(pronouns)
 
 
-def _who(there: Sequence[Mention], words: Sequence[NameToken]) -> frozenset[str]:
-    """The pronouns by which those mentioned may be spoken of: ``he``, ``she``, ``they``."""
-    may: set[str] = set()
-    for mention in there:
-        if mention.kind == "pronoun" and mention.pronoun == "they":
-            may |= _ANY
-        elif mention.pronoun:
-            may |= {mention.pronoun, "they"} if mention.kind != "pronoun" else {mention.pronoun}
+def _pronouns_for(line_mentions: Sequence[Mention], tokens: Sequence[NameToken]) -> frozenset[str]:
+    """Those of ``he``, ``she`` and ``they`` that may mean somebody mentioned."""
+    pronouns: set[str] = set()
+    for mention in line_mentions:
+        if not mention.pronoun:
+            pronouns |= _ANY_PRONOUN
+        elif mention.kind != "pronoun":
+            pronouns |= {mention.pronoun, "they"}
+        elif mention.pronoun == "they":
+            # One of them may be meant next.
+            pronouns |= _ANY_PRONOUN
         else:
-            may |= _ANY
-    # A word may name several things: ``cards``, ``two``. Verbs in -s are let pass for them.
-    if any(token.key in _NUMBERS or _PLURAL.search(token.key) for token in words):
-        may.add("they")
-    return frozenset(may)
+            pronouns.add(mention.pronoun)
+    # A word may name several things: ``cards``, ``two``. Verbs in -s look the same, and count as well.
+    if any(token.key in _NUMBERS or _PLURAL.search(token.key) for token in tokens):
+        pronouns.add("they")
+    return frozenset(pronouns)
 
 
-_ANY = frozenset(("he", "she", "they"))
-_AS = {"he": frozenset(("he", "they")), "she": frozenset(("she", "they")), "": _ANY}
+_ANY_PRONOUN = frozenset(("he", "she", "they"))
+_PRONOUNS_OF_NAMES = {"he": frozenset(("he", "they")), "she": frozenset(("she", "they")), "": _ANY_PRONOUN}
+"""By the pronoun of a listed given name; empty for a name on no list."""
 _PLURAL = re.compile(r"\w\w[^sui\W]s$")
 _NO_NAMES = FUNCTION_WORDS | STARTERS | NO_ARTICLE | {"it", "text"}
+"""Words that begin a sentence with a capital letter, but are no names."""
 _ANIMALS = listed_in("animals")
 _NUMBERS = frozenset(("two", "three", "four", "five", "six", "seven", "both", "several", "all", "others"))

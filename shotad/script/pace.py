@@ -1,8 +1,8 @@
 """How long a line takes to say in different languages, measured in English words.
 
-Budgets are counted in words because English AD is planned so: 16 words fit into 6 seconds. Elsewhere words
-are longer or shorter, and some scripts have no blanks. So length is estimated from letters, and told in the
-English words that take as long.
+Budgets are counted in words because English AD is planned so: 16 words fit into 6 seconds. Words of other
+languages are longer or shorter, and some scripts have no blanks. So length is estimated from letters, and
+given as the number of English words that take as long.
 
 Rates are those at which people of 17 languages read the same texts aloud (Trauzettel-Klosinski and Dietz, The
 New International Reading Speed Texts IReST, Investigative Ophthalmology & Visual Science 53, 2012). Only
@@ -10,11 +10,11 @@ their proportion to English counts, for AD is spoken slower. Other languages hav
 (Korean, Thai, Vietnamese) are estimated from their syllables in a second (Coupé, Oh, Dediu and Pellegrino,
 Different languages, similar encoding efficiency, Science Advances 5, 2019).
 
-Words a minute (`tempo`) are told of passages, where long and short words and breaths even out. In a single
-line they do not: five short words are 211 words a minute at a pace of 165. So letters are told as words of
-the usual length (4.3 letters in English), and a breath is counted with each line: of AD in the cinema it
-lasts 0.19 seconds (Jankowska, Ziółko, Igras-Cybulska and Psiuk, Reading rate in filmic audio description,
-Rivista Internazionale di Tecnica della Traduzione 19, 2017).
+Words a minute (`tempo`) are usually measured over longer texts, where long and short words and breaths
+average out. In a single line they do not: five short words are 211 words a minute at a pace of 165. So
+letters are converted to words of average length (4.3 letters in English), and a breath is counted with each
+line: in cinema AD it lasts 0.19 seconds (Jankowska, Ziółko, Igras-Cybulska and Psiuk, Reading rate in filmic
+audio description, Rivista Internazionale di Tecnica della Traduzione 19, 2017).
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _RATES: Mapping[str, Rate] = {
     # without blanks: about 370 syllables a minute, the mean of the 17 languages
     "hi": (160, 425), "km": (0, 425),
 }  # fmt: skip
-_OTHER = (184, 950)
+_DEFAULT_RATE = (184, 950)
 """The means of those languages that are written with blanks and vowels."""
 
-_LIKE: Mapping[str, str] = {
+_SIMILAR_LANGUAGE: Mapping[str, str] = {
     "yue": "zh", "cmn": "zh", "fa": "ar", "ps": "ar", "ur": "ar", "sd": "ar", "ug": "ar", "yi": "he",
     "da": "sv", "nb": "sv", "nn": "sv", "no": "sv", "is": "sv", "fo": "sv", "af": "nl", "fy": "nl",
     "nds": "de", "gsw": "de", "lb": "de", "ca": "es", "gl": "es", "ast": "es", "oc": "fr", "ro": "it",
@@ -57,75 +57,87 @@ _LIKE: Mapping[str, str] = {
     "ta": "hi", "te": "hi", "kn": "hi", "ml": "hi", "si": "hi", "mai": "hi", "bho": "hi", "kok": "hi",
     "my": "km", "bo": "km", "dz": "km",
 }  # fmt: skip
+"""For a language without a rate of its own, a similar one that has one."""
 
 _LETTERS_OF_A_DIGIT = 4
+"""A digit is spoken as a word of about so many letters."""
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 
 
 def spoken_words(text: str, language: str = "en") -> int:
-    """How many English words take as long to say as this text in ``language`` (a tag). 0: nothing is said.
+    """How many English words take as long to say as this text in ``language`` (a tag); 0 for no words.
 
-    Of English itself the words are counted. A long German compound counts as several, and three Chinese
-    characters as three.
+    In English the words are counted. A long German compound counts as several, and three Chinese characters
+    as three.
 
     >>> spoken_words("She opens the door."), spoken_words("Sie öffnet die Haustür.", "de")
     (4, 5)
     """
     if is_english(language):
         return count_words(text)
-    words, letters = _rate_of(language)
-    said = 0.0
+    words_a_minute, letters_a_minute = _rate_of(language)
+    letters = 0.0
     for char in filter(str.isalnum, text):
-        if char.isdigit():  # it is a word
-            said += _LETTERS_OF_A_DIGIT if words else 1
-        else:  # a Latin letter among Chinese characters is no syllable
-            said += letters / _ENGLISH_LETTERS if not words and _LATIN.match(char) else 1
-    return max(1, int(said * _ENGLISH_WORDS / letters + 0.5)) if said else 0
+        if char.isdigit():
+            letters += _LETTERS_OF_A_DIGIT if words_a_minute else 1
+        elif not words_a_minute and _LATIN.match(char):
+            # Among Chinese characters, which are syllables, a Latin letter is only a part of one.
+            letters += letters_a_minute / _ENGLISH_LETTERS
+        else:
+            letters += 1
+    if not letters:
+        return 0
+    return max(1, int(letters * _ENGLISH_WORDS / letters_a_minute + 0.5))
 
 
 def budget_in(language: str, words: int) -> int:
-    """What may be said in the time of so many English words, in the unit by which ``language`` is counted:
-    words, or characters where none are parted (`has_blanks`).
+    """The budget of ``words`` English words in the unit of ``language``: words, or characters in a language
+    written without blanks (`has_blanks`).
 
     >>> budget_in("de", 16), budget_in("zh-Hans", 16)
     (12, 17)
     """
-    rate, letters = _rate_of(language)
-    return words if is_english(language) else max(1, words * (rate or letters) // _ENGLISH_WORDS)
+    if is_english(language):
+        return words
+    words_a_minute, letters_a_minute = _rate_of(language)
+    return max(1, words * (words_a_minute or letters_a_minute) // _ENGLISH_WORDS)
 
 
 def budget_text(language: str, words: int) -> str:
-    """The same as a model or a person is told it: ``12 words``."""
-    number, unit = budget_in(language, words), "word" if has_blanks(language) else "character"
+    """As `budget_in`, with its unit, for prompts and messages: ``12 words``."""
+    number = budget_in(language, words)
+    unit = "word" if has_blanks(language) else "character"
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def has_blanks(language: str) -> bool:
-    """Whether a language parts its words by blanks."""
+    """Whether a language separates its words by blanks."""
     return _rate_of(language)[0] > 0
 
 
 def _rate_of(language: str) -> Rate:
-    """The rate of a language by its tag, or of one like it."""
+    """The reading rate of a language (a tag), or of a similar one."""
     code = language.lower().replace("_", "-").split("-")[0]
-    return _RATES.get(_LIKE.get(code, code), _OTHER)
+    return _RATES.get(_SIMILAR_LANGUAGE.get(code, code), _DEFAULT_RATE)
 
 
 BREATH = 0.2
-"""Seconds."""
+"""Seconds of the breath before a line."""
 
 
 def tempo(words: float, seconds: float) -> float:
-    """Words a minute of a line that takes ``seconds``, with the breath that goes with it."""
+    """Words a minute of a line of ``words`` words that takes ``seconds``, its breath included."""
     return words * 60 / (seconds + BREATH)
 
 
 def usual_words(text: str, language: str = "en") -> float:
-    """How many English words of the usual length take as long to say.
+    """How many English words of average length take as long to say as this text.
 
     >>> round(usual_words("a cat"), 1), round(usual_words("Finnegan"), 1)
     (0.9, 1.8)
     """
-    words, letters = _rate_of(language)
-    said = sum(_LETTERS_OF_A_DIGIT if char.isdigit() and words else 1 for char in text if char.isalnum())
-    return said * _ENGLISH_WORDS / letters
+    words_a_minute, letters_a_minute = _rate_of(language)
+    letters = 0
+    for char in filter(str.isalnum, text):
+        letters += _LETTERS_OF_A_DIGIT if char.isdigit() and words_a_minute else 1
+    return letters * _ENGLISH_WORDS / letters_a_minute
