@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Cast, CastError, CastSettings, Member, file_sha256
-from shotad.sight.cast_entries import called
+from shotad.sight.cast_entries import label_of
 from shotad.sight.faces import Embedding, Embeddings, FaceModels
 from shotad.sight.facetracks import FaceTrack
 from shotad.sight.photos import load_photo
@@ -145,7 +145,7 @@ def _photo_warnings(member: Member, read: Mapping[Path, PhotoReading], threshold
     for path, embedding in usable.items():
         others = [float(embedding @ other) for at, other in usable.items() if at != path]
         if others and max(others) < _ODD * threshold:
-            yield f"The face in {path} is not like those in the other photos of {called(member)}."
+            yield f"The face in {path} is not like those in the other photos of {label_of(member)}."
 
 
 def _twins(photos: Mapping[str, Embeddings], cast: Cast, join: float) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _twins(photos: Mapping[str, Embeddings], cast: Cast, join: float) -> Iterato
         likeness = float(mean_of(photos[one]) @ mean_of(photos[other]))
         if likeness >= join:
             yield (
-                f"{called(members[one])} and {called(members[other])} look alike ({likeness:.2f}); "
+                f"{label_of(members[one])} and {label_of(members[other])} look alike ({likeness:.2f}); "
                 "if they are one person, make them one, else neither may be named where both are possible."
             )
 
@@ -257,7 +257,7 @@ class _Rules:
     nameless: frozenset[str]
     names: Mapping[str, str]
 
-    def called(self, person: str) -> str:
+    def label_of(self, person: str) -> str:
         return "somebody without a name" if person in self.nameless else self.names.get(person, person)
 
     def beyond_doubt(self, verdict: Verdict) -> bool:
@@ -276,11 +276,11 @@ def _verdict(rows: Embeddings, gallery: Gallery, rules: _Rules) -> Verdict:
     rival, runner_up = others[0] if others else (None, None)
     verdict = Verdict(likeness=likeness, runner_up=runner_up)
     if likeness < rules.threshold:
-        return replace(verdict, reason=f"not alike enough (best: {rules.called(person)}, {likeness:.2f})")
+        return replace(verdict, reason=f"not alike enough (best: {rules.label_of(person)}, {likeness:.2f})")
     if rival is not None and runner_up is not None and likeness - runner_up < rules.margin:
-        return replace(verdict, reason=f"{rules.called(person)} is too near to {rules.called(rival)}")
+        return replace(verdict, reason=f"{rules.label_of(person)} is too near to {rules.label_of(rival)}")
     if person in rules.nameless:
-        return replace(verdict, person=person, reason=rules.called(person))
+        return replace(verdict, person=person, reason=rules.label_of(person))
     return replace(verdict, person=person, member=person)
 
 
@@ -342,7 +342,7 @@ def _one_place_at_a_time(
             if all(is_same(rival, at) for rival in kept if moments[rival] & moments[at]):
                 kept.append(at)
             else:
-                reason = f"the same moment as a face more like {rules.called(person)}"
+                reason = f"the same moment as a face more like {rules.label_of(person)}"
                 judged[at] = replace(verdicts[at], person=None, member=None, reason=reason)
     return judged
 
