@@ -19,7 +19,7 @@ from PIL import Image as Pictures
 
 from shotad.core import Box, CastSettings, Progress
 from shotad.sight import Face, faces as facemodels
-from shotad.sight.faces import Following
+from shotad.sight.faces import TrackingRules
 
 Image = npt.NDArray[np.uint8]
 
@@ -81,7 +81,7 @@ class PaintedFaces:
     """Finds painted heads; each is alike to itself alone. Counts the pictures that it was shown."""
 
     threshold, margin, join, same = 0.5, 0.1, 0.6, 0.8
-    following = Following(0.2, 0.45, 0.6, 0.5, 0.5)
+    tracking = TrackingRules(0.2, 0.45, 0.6, 0.5, 0.5)
 
     def __init__(self, settings: CastSettings | None = None, progress: Progress | None = None) -> None:
         self.identity = "painted/1"
@@ -123,7 +123,7 @@ def look_for_painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
 
     known = {
         name: getattr(models, name)
-        for name in ("identity", "threshold", "margin", "join", "same", "following")
+        for name in ("identity", "threshold", "margin", "join", "same", "tracking")
     }
 
     def make(self: facemodels.FaceModels, settings: CastSettings, progress: Progress | None = None) -> None:

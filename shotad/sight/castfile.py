@@ -3,8 +3,8 @@
 A change is made in the text itself, in the lines of the person concerned; comments, order and spelling of all
 else stay to the letter. What is written is read back before it takes the file's place.
 
-Here too: which photos are meant (`photos_of`, and casts that are nothing but a folder of photos), and which
-person (`chosen`).
+Here too: the photos that an entry names (`photos_of`), casts that are nothing but a folder of photos
+(`members_of_folder`), and the member that a word of a command line means (`chosen`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any
 
 from shotad.core import Cast, CastError, Member, did_you_mean, is_inside, is_trusted, quoted, write_text
 from shotad.sight.cast_entries import (
-    Entry,
-    called,
+    CastEntry,
     compose,
     distinct_ids,
     entries_of,
+    error_at,
+    label_of,
     people_of,
     read_text,
     warnings,
-    wrong,
 )
 from shotad.sight.cast_writing import MARK, with_comment, with_person, with_values, without_person
 from shotad.sight.photos import how_to_read, is_photo, is_unread_photo, named_in, photo_endings
@@ -53,12 +53,13 @@ people:
 
 
 class CastFile:
-    """The cast file of a folder, open for changes.
-
-    Changes are in memory until `save`. ``path`` is the file, which need not exist yet.
-    """
+    """The cast file of a folder, open for changes, which are in memory until `save`."""
 
     def __init__(self, path: Path, text: str | None) -> None:
+        """The file ``path``, which need not exist yet, with its content ``text``; None where there is none.
+
+        Raises CastError, with the line, for a mistake in the text.
+        """
         self.path, self.folder = path, path.parent
         self.before = text
         """What the file said when it was opened or last saved; None where there was none."""
@@ -71,34 +72,37 @@ class CastFile:
     def open(cls, folder: Path) -> CastFile:
         """The cast file of a folder, empty where there is none; a path to the file itself does as well.
 
-        The people of a folder that holds nothing but photos are taken over when it is saved. Raises CastError
-        for a file that cannot be read, with the line. A photo that is missing is no error here.
+        A folder that holds nothing but photos gives its people (`members_of_folder`), which `save` writes.
+        Raises CastError for a file that cannot be read, with the line. A photo that is missing is no error
+        here.
         """
         path = cast_path(folder)
-        found = cls(path, read_text(path) if path.exists() else None)
-        if found.before is None and path.parent.is_dir():
+        file = cls(path, read_text(path) if path.exists() else None)
+        if file.before is None and path.parent.is_dir():
             try:
                 members, _ = members_of_folder(path.parent)
             except CastError:
-                return found
+                return file
             for member in members:
                 # Subfolders stand for the photos in them, so that those put there later count too.
-                inside = (photo.relative_to(path.parent).parts[0] for photo in member.photos)
-                found.add(replace(member, photos=tuple(path.parent / top for top in dict.fromkeys(inside))))
-        return found
+                names = dict.fromkeys(photo.relative_to(path.parent).parts[0] for photo in member.photos)
+                file.add(replace(member, photos=tuple(path.parent / name for name in names)))
+        return file
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The people in their order, with the photos that are there, in other folders too: no photo is read
-        for it."""
-        found = []
+        """The people in the order of the file, with the photos that exist, in other folders too.
+
+        No photo is read for it: for that, a cast must be trusted (`read_cast`).
+        """
+        members = []
         for entry in self._entries:
             photos: dict[Path, None] = {}
             for spec in entry.photos:
                 with suppress(OSError, ValueError):
-                    photos |= dict.fromkeys(_named_photos(spec, self.folder))
-            found.append(replace(entry.member, photos=tuple(photos)))
-        return tuple(found)
+                    photos |= dict.fromkeys(_matching_photos(spec, self.folder))
+            members.append(replace(entry.member, photos=tuple(photos)))
+        return tuple(members)
 
     @property
     def exists(self) -> bool:
@@ -106,11 +110,12 @@ class CastFile:
         return self.before is not None
 
     def member(self, id: str) -> Member:  # noqa: A002  the word of the file
-        """Who has this id. Raises CastError."""
+        """The member with this id. Raises CastError where there is none."""
         return self.members[self._index(id)]
 
     def photo_specs(self, id: str) -> tuple[str, ...]:  # noqa: A002
-        """The files, folders and patterns that stand for a person's photos, as written."""
+        """The files, folders and patterns that name a person's photos, as written. Raises CastError for an id
+        that is not there."""
         return self._entries[self._index(id)].photos
 
     def add(self, member: Member, comment: str = "") -> None:
@@ -121,8 +126,8 @@ class CastFile:
     def update(self, id: str, *, comment: str | None = None, **values: Any) -> None:  # noqa: A002
         """Change fields of a person, named as in `Member`; ``photos`` may be folders or texts as written.
 
-        ``comment`` replaces what an earlier one said. Raises CastError for an id that is not there or a name
-        that is taken, and TypeError for an unknown field.
+        ``comment`` replaces the earlier one of a program. Raises CastError for an id that is not there or a
+        name that is taken, and TypeError for an unknown field.
         """
 
         def edit() -> str:
@@ -143,41 +148,50 @@ class CastFile:
         Where somebody else has changed it since it was opened, the changes are made to what is there now.
         Raises CastError, or WorkFolderError where the folder cannot be written.
         """
-        now = read_text(self.path) if self.path.exists() else None
-        if now != self.before:
-            self.text = HEAD if now is None else now
+        current = read_text(self.path) if self.path.exists() else None
+        if current != self.before:
+            self.text = HEAD if current is None else current
             self._entries = entries_of(self.text, self.path)
             for edit in self._edits:
-                self._make(edit)
+                self._apply(edit)
+        # Of a link, the file that it leads to
         write_text(self.path.resolve(), self.text)
         self.before, self._edits = self.text, []
 
     def _edit(self, edit: Callable[[], str]) -> None:
-        self._make(edit)
+        """Apply ``edit``, which gives the changed text, and keep it: `save` may have to apply it again."""
+        self._apply(edit)
         self._edits.append(edit)
 
-    def _make(self, edit: Callable[[], str]) -> None:
-        """Make a changed text the state, if it can be read back and holds all others as they were."""
+    def _apply(self, edit: Callable[[], str]) -> None:
+        """Take the text that ``edit`` gives, if it can be read back and holds all others as they were.
+
+        Raises CastError where it does not.
+        """
         people = people_of(self.text, self.path)
         if people is not None and people.flow_style and people.value:
             raise CastError(
                 f"The people of {self.path} stand in brackets.",
                 "Write each person as '- name: …' in lines of their own, then run again.",
             )
-        text, unfit = edit(), CastError(f"{self.path} cannot be changed by a program.", "Change it by hand.")
+        text = edit()
+        failure = CastError(f"{self.path} cannot be changed by a program.", "Change it by hand.")
         try:
             compose(text, self.path)
         except CastError:
-            raise unfit from None
+            raise failure from None
         entries = entries_of(text, self.path)
-        before, after = (
-            [(replace(e.member, id=""), e.photos) for e in es] for es in (self._entries, entries)
-        )
-        if max(sum(one not in after for one in before), sum(one not in before for one in after)) > 1:
-            raise unfit
+        # Without ids: those that are made of names depend on the other people.
+        before = [(replace(entry.member, id=""), entry.photos) for entry in self._entries]
+        after = [(replace(entry.member, id=""), entry.photos) for entry in entries]
+        lost = [person for person in before if person not in after]
+        new = [person for person in after if person not in before]
+        if max(len(lost), len(new)) > 1:
+            raise failure
         self.text, self._entries = text, entries
 
     def _index(self, id: str) -> int:  # noqa: A002
+        """Number of the person with this id, from 0. Raises CastError where there is none."""
         ids = [entry.member.id for entry in self._entries]
         if id not in ids:
             raise CastError(
@@ -187,7 +201,10 @@ class CastFile:
 
 
 def cast_path(path: Path) -> Path:
-    """The cast file meant by a folder or by the file itself; it need not exist."""
+    """The cast file of the folder ``path``, or ``path`` if it is a cast file; it need not exist.
+
+    Raises CastError for another file.
+    """
     if path.suffix.lower() in (".yaml", ".yml") and not path.is_dir():
         return path
     if path.is_file():
@@ -197,74 +214,84 @@ def cast_path(path: Path) -> Path:
 
 
 def read_cast(path: Path) -> Cast:
-    """The cast of a cast file. Raises CastError with the file and the line of a mistake."""
+    """The cast of a cast file, and notes on photos that are left out.
+
+    Raises CastError with the file and the line of a mistake, also for a photo that two people have.
+    """
     folder = path.parent
-    entries = entries_of(read_text(path), path)
-    shown: list[tuple[Entry, int, Path]] = []
+    owners: dict[Path, CastEntry] = {}
+    shared: list[tuple[int, Path, CastEntry]] = []
     members, notes = [], []
-    for entry in entries:
+    for entry in entries_of(read_text(path), path):
         photos: dict[Path, None] = {}
-        for i, spec in enumerate(entry.photos):
-            line = entry.lines.get(f"photos {i}", entry.line)
-            try:
-                found = photos_of(spec, folder)
-            except OutsideFolder:
-                what = f"the photo {quoted(spec)} lies outside of the cast's folder."
-                hint = f"Put it into {folder}. If the cast is your own: shotad doctor --trust {folder}"
-                raise wrong(path, line, what, hint) from None
-            except FileNotFoundError as error:
-                what = f"the photo {quoted(spec)} is missing: {error}."
-                hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as"
-                raise wrong(path, line, what, f"{hint} anna-*.jpg.") from None
-            except OSError as error:
-                raise wrong(
-                    path, line, f"the photo {quoted(spec)} cannot be read: {error.strerror}."
-                ) from None
-            except ValueError as error:
-                raise wrong(path, line, f"{error}", how_to_read([Path(spec)])) from None
-            shown += [(entry, line, photo) for photo in found]
-            photos |= dict.fromkeys(found)
+        for number, spec in enumerate(entry.photos):
+            line = entry.lines.get(f"photos {number}", entry.line)
+            matches = _photos_at_line(spec, path, line)
+            for photo in matches:
+                photos[photo] = None
+                owner = owners.setdefault(photo.resolve(), entry)
+                if owner is not entry:
+                    shared.append((line, photo, owner))
             unread = unread_in(folder / spec) if (folder / spec).is_dir() else ()
             if unread:
-                notes.append(_left_out(unread, folder / spec, f"{spec}: "))
-            elif not found:
+                notes.append(_unread_note(unread, folder / spec, f"{spec}: "))
+            elif not matches:
                 notes.append(f"There is no picture in {spec} ({path.name}).")
         members.append(replace(entry.member, photos=tuple(photos)))
-    owners: dict[Path, Entry] = {}
-    for entry, line, photo in shown:
-        other = owners.setdefault(photo.resolve(), entry)
-        if other is not entry:
-            what = f"the photo {photo.name} is also that of {called(other.member)} (line {other.line})."
-            raise wrong(path, line, what, "A photo shows one person: leave it to one.")
+    # Raised last: a photo that is missing or cannot be read is to be fixed first.
+    if shared:
+        line, photo, owner = shared[0]
+        what = f"the photo {photo.name} is also that of {label_of(owner.member)} (line {owner.line})."
+        raise error_at(path, line, what, "A photo shows one person: leave it to one.")
     return Cast(tuple(members), path, (*notes, *warnings(members)))
 
 
-_BRACKETS = re.compile(r"(?:(?<![\s_])[\s_]+)?\((\d+)\)$")
-_NUMBER = re.compile(r"(?<![\s_-])[\s_-]+(\d+)$")
-_UNFILLED = re.compile(r"person[-_ ]\d+", re.IGNORECASE)
-"""What discovery calls somebody without a name."""
+def _photos_at_line(spec: str, path: Path, line: int) -> tuple[Path, ...]:
+    """The photos that ``spec`` in a ``line`` of the cast file ``path`` names. Raises CastError."""
+    folder = path.parent
+    try:
+        return photos_of(spec, folder)
+    except OutsideFolder:
+        what = f"the photo {quoted(spec)} lies outside of the cast's folder."
+        hint = f"Put it into {folder}. If the cast is your own: shotad doctor --trust {folder}"
+        raise error_at(path, line, what, hint) from None
+    except FileNotFoundError as error:
+        what = f"the photo {quoted(spec)} is missing: {error}."
+        hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as"
+        raise error_at(path, line, what, f"{hint} anna-*.jpg.") from None
+    except OSError as error:
+        what = f"the photo {quoted(spec)} cannot be read: {error.strerror}."
+        raise error_at(path, line, what) from None
+    except ValueError as error:
+        raise error_at(path, line, f"{error}", how_to_read([Path(spec)])) from None
+
+
+_BRACKETED_NUMBER = re.compile(r"(?:(?<![\s_])[\s_]+)?\((\d+)\)$")
+_TRAILING_NUMBER = re.compile(r"(?<![\s_-])[\s_-]+(\d+)$")
+_NO_NAME = re.compile(r"person[-_ ]\d+", re.IGNORECASE)
+"""Folders that discovery makes for people without a name."""
 
 
 def photos_in(folder: Path) -> tuple[Path, ...]:
     """All pictures in a folder and the folders in it; ``2.jpg`` stands before ``10.jpg``."""
-    inside = (path for path in folder.rglob("*") if path.is_file() and is_photo(path))
-    return natural(path for path in inside if not _hidden(path.relative_to(folder)))
+    photos = [path for path in folder.rglob("*") if path.is_file() and is_photo(path)]
+    return natural(path for path in photos if not _is_hidden(path.relative_to(folder)))
 
 
 def unread_in(folder: Path) -> tuple[Path, ...]:
     """Pictures in a folder and the folders in it that are in no format that is read here."""
-    inside = (path for path in folder.rglob("*") if is_unread_photo(path) and path.is_file())
-    return natural(path for path in inside if not _hidden(path.relative_to(folder)))
+    photos = [path for path in folder.rglob("*") if is_unread_photo(path) and path.is_file()]
+    return natural(path for path in photos if not _is_hidden(path.relative_to(folder)))
 
 
 def natural(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Sorted as people count."""
+    """``paths`` sorted with numbers by their value: ``2.jpg`` before ``10.jpg``."""
 
-    def counted(path: Path) -> list[tuple[int, int, str]]:
+    def sort_key(path: Path) -> list[tuple[int, int, str]]:
         parts = re.split(r"(\d+)", str(path).casefold())
         return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
-    return tuple(sorted(paths, key=counted))
+    return tuple(sorted(paths, key=sort_key))
 
 
 class OutsideFolder(ValueError):  # noqa: N818  the caller makes an error with a line of it
@@ -272,48 +299,57 @@ class OutsideFolder(ValueError):  # noqa: N818  the caller makes an error with a
 
 
 def photos_of(spec: str, folder: Path) -> tuple[Path, ...]:
-    """The files that a file, folder or pattern means, seen from ``folder``.
+    """The files that a file, folder or pattern names, relative to ``folder``.
 
     Raises FileNotFoundError where there is nothing, and ValueError for a file of another format. A folder may
     hold none. A cast may have come with a film: raises OutsideFolder for what lies elsewhere, unless the user
     trusts ``folder``.
     """
-    photos = _named_photos(spec, folder)
+    photos = _matching_photos(spec, folder)
     if not all(is_inside(photo, folder) for photo in photos) and not is_trusted(folder):
         raise OutsideFolder(spec)
     return photos
 
 
-def _named_photos(spec: str, folder: Path) -> tuple[Path, ...]:
-    named = Path(spec).expanduser()
-    path = folder / named
+def _matching_photos(spec: str, folder: Path) -> tuple[Path, ...]:
+    """As `photos_of`, in other folders too."""
+    expanded = Path(spec).expanduser()
+    path = folder / expanded
     if path.is_dir():
         return photos_in(path)
     if path.exists():
         if not is_photo(path):
             raise ValueError(f"{quoted(spec)} is no picture that can be read ({', '.join(photo_endings())}).")
         return (path,)
-    matches = glob.glob(str(named), root_dir=folder, recursive=True) if glob.has_magic(spec) else []
-    found = [folder / match for match in matches]
-    photos = natural({*filter(is_photo, found), *(p for f in found if f.is_dir() for p in photos_in(f))})
+    photos: set[Path] = set()
+    for match in glob.glob(str(expanded), root_dir=folder, recursive=True) if glob.has_magic(spec) else []:
+        matched_path = folder / match
+        if is_photo(matched_path):
+            photos.add(matched_path)
+        if matched_path.is_dir():
+            photos.update(photos_in(matched_path))
     if not photos:
         raise FileNotFoundError(f"there is no {path}")
-    return photos
+    return natural(photos)
 
 
 def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
-    """The people of a folder of photos, by name, and warnings.
+    """The people of a folder of photos, sorted by name, and a warning for photos that cannot be read.
 
     A subfolder is a person, and so is a file: ``Anna_Lee.jpg`` is Anna Lee. Numbers tell further photos of
     the same person apart: ``Thom (2).jpg``, ``Thom-2.jpg``. A number that only one file has, unless it is 1,
     belongs to the name (``BB-8.jpg``). Raises CastError where there are no photos.
     """
-    found: dict[str, tuple[str, list[Path]]] = {}
-    inside = (path for path in sorted(folder.iterdir()) if path.is_dir() and not _hidden(Path(path.name)))
-    by_subfolder = [(spaced(path.name), photos_in(path)) for path in inside if path.suffix != ".shotad"]
-    for name, photos in (*by_subfolder, *_by_file(folder)):
-        found.setdefault(name.casefold(), (name, []))[1].extend(photos)
-    people = [one for _, one in sorted(found.items()) if one[1]]
+    named_photos: list[tuple[str, Sequence[Path]]] = []
+    for path in sorted(folder.iterdir()):
+        # Work folders of films may lie in the cast's folder.
+        if path.is_dir() and not _is_hidden(Path(path.name)) and path.suffix != ".shotad":
+            named_photos.append((spaced(path.name), photos_in(path)))
+    named_photos += _photos_by_file_name(folder)
+    photos_by_key: dict[str, tuple[str, list[Path]]] = {}
+    for name, photos in named_photos:
+        photos_by_key.setdefault(name.casefold(), (name, []))[1].extend(photos)
+    people = [(name, photos) for _, (name, photos) in sorted(photos_by_key.items()) if photos]
     unread = unread_in(folder)
     if not people and unread:
         names = named_in(unread, folder)
@@ -325,36 +361,40 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
             "or let shotad cast discover make a cast.",
         )
     ids = distinct_ids(name for name, _ in people)
-    members = tuple(
-        Member(one, "" if _UNFILLED.fullmatch(name) else name, photos=tuple(photos))
-        for one, (name, photos) in zip(ids, people, strict=True)
-    )
-    return members, (_left_out(unread, folder),) if unread else ()
+    members = []
+    for id_, (name, photos) in zip(ids, people, strict=True):
+        members.append(Member(id_, "" if _NO_NAME.fullmatch(name) else name, photos=tuple(photos)))
+    return tuple(members), (_unread_note(unread, folder),) if unread else ()
 
 
-def _left_out(unread: Sequence[Path], folder: Path, where: str = "") -> str:
-    """What a person should know of photos that cannot be read."""
+def _unread_note(unread: Sequence[Path], folder: Path, prefix: str = "") -> str:
+    """A note on photos of ``folder`` that cannot be read, and what to do about it."""
     names = named_in(unread, folder)
-    return f"{where}Pictures of formats that are not read were left out: {names}. {how_to_read(unread)}"
+    return f"{prefix}Pictures of formats that are not read were left out: {names}. {how_to_read(unread)}"
 
 
-def _by_file(folder: Path) -> list[tuple[str, Sequence[Path]]]:
+def _photos_by_file_name(folder: Path) -> list[tuple[str, Sequence[Path]]]:
+    """The name of a person and the photo, for each picture file right in ``folder``."""
     files = natural(path for path in folder.iterdir() if path.is_file() and is_photo(path))
-    bases = [_base(path.stem) for path in files]
-    often = [spaced(base).casefold() for base, _ in bases]
-    taken = {path.name.casefold() for path in folder.iterdir() if path.is_dir()}
-    return [
-        (spaced(base if one.casefold() in taken or often.count(one) > 1 or sure else path.stem), [path])
-        for path, (base, sure), one in zip(files, bases, often, strict=True)
-    ]
+    split_stems = [_split_number(path.stem) for path in files]
+    keys = [spaced(base).casefold() for base, _ in split_stems]
+    subfolders = {path.name.casefold() for path in folder.iterdir() if path.is_dir()}
+    named_photos: list[tuple[str, Sequence[Path]]] = []
+    for path, (base, is_certain), key in zip(files, split_stems, keys, strict=True):
+        # A number counts photos if there are others of the same person; else it may belong to the name.
+        has_more_photos = key.casefold() in subfolders or keys.count(key) > 1
+        stem = base if has_more_photos or is_certain else path.stem
+        named_photos.append((spaced(stem), [path]))
+    return named_photos
 
 
-def _base(stem: str) -> tuple[str, bool]:
-    """A file's name without the number that tells photos apart, and whether that is one beyond doubt."""
-    for pattern, sure in ((_BRACKETS, True), (_NUMBER, False)):
+def _split_number(stem: str) -> tuple[str, bool]:
+    """A file's stem without a number at its end, and whether that number counts photos beyond doubt: in
+    brackets, or 1."""
+    for pattern, is_certain in ((_BRACKETED_NUMBER, True), (_TRAILING_NUMBER, False)):
         match = pattern.search(stem)
         if match and match.start() > 0:
-            return stem[: match.start()], sure or int(match[1]) == 1
+            return stem[: match.start()], is_certain or int(match[1]) == 1
     return stem, False
 
 
@@ -363,42 +403,53 @@ def spaced(name: str) -> str:
     return " ".join(name.replace("_", " ").split())
 
 
-def _hidden(inside: Path) -> bool:
-    return any(part.startswith((".", "__")) for part in inside.parts)
+def _is_hidden(relative: Path) -> bool:
+    """Whether a part of a path begins with a dot, or with ``__`` as in ``__MACOSX`` of archives."""
+    return any(part.startswith((".", "__")) for part in relative.parts)
 
 
 def chosen(members: Sequence[Member], text: str) -> Member:
-    """Who is meant by an id, a number as ``shotad cast show`` counts, or a name. Raises CastError."""
-    wanted = text.casefold()
-    by_id = next((member for member in members if member.id.casefold() == wanted), None)
-    if by_id is not None:
-        return by_id
+    """The member that ``text`` means: an id, a number as ``shotad cast show`` counts, or a name.
+
+    Raises CastError where there is none, or several have the name.
+    """
+    lower = text.casefold()
+    for member in members:
+        if member.id.casefold() == lower:
+            return member
     if text.isdecimal() and 1 <= int(text) <= len(members):
         return members[int(text) - 1]
-    found = [m for m in members if wanted in (name.casefold() for name in names_of(m))]
-    if len(found) > 1:  # extras may share a name
-        some = ", ".join(member.id for member in found)
-        raise CastError(f"Several people of the cast are called {quoted(text)}.", f"Give the id: {some}.")
-    if found:
-        return found[0]
-    words = {word: member for member in members for word in (member.id, *names_of(member))}
-    some = ", ".join(member.id for member in members[:10]) + (", …" if members[10:] else "")
-    raise CastError(
-        f"The cast has nobody called {quoted(text)}.",
-        f"{did_you_mean(text, words)}There are: {some}." if members else "There is nobody in it.",
-    )
+    matches = [member for member in members if lower in (name.casefold() for name in names_of(member))]
+    if len(matches) > 1:  # extras may share a name
+        ids = ", ".join(member.id for member in matches)
+        raise CastError(f"Several people of the cast are called {quoted(text)}.", f"Give the id: {ids}.")
+    if matches:
+        return matches[0]
+    names: list[str] = []
+    for member in members:
+        names += [member.id, *names_of(member)]
+    hint = "There is nobody in it."
+    if members:
+        ids = ", ".join(member.id for member in members[:10]) + (", …" if members[10:] else "")
+        hint = f"{did_you_mean(text, dict.fromkeys(names))}There are: {ids}."
+    raise CastError(f"The cast has nobody called {quoted(text)}.", hint)
 
 
 def names_of(member: Member) -> tuple[str, ...]:
-    """All names of a person, in the order in which they stand."""
-    return tuple(dict.fromkeys(n for n in (member.name, member.spoken, *member.aliases) if n))
+    """The distinct names of a member: name, spoken name, aliases."""
+    return tuple(dict.fromkeys(name for name in (member.name, member.spoken, *member.aliases) if name))
 
 
 def taken_name(members: Sequence[Member], member: Member, names: Sequence[str]) -> tuple[Member, str] | None:
-    """Who else has one of the ``names`` that ``member`` shall have, and which; None: they are free.
+    """The first other member with one of ``names``, and that name as they have it; None where all are free.
 
-    Extras do not count: they may share a name.
+    ``member`` is who shall get the names. Extras do not count: they may share a name.
     """
-    wanted = {" ".join(name.split()).casefold() for name in names} - {""}
-    others = ((other, name) for other in members if other.id != member.id for name in names_of(other))
-    return next(((o, name) for o, name in others if name.casefold() in wanted and not o.nameless), None)
+    new_names = {" ".join(name.split()).casefold() for name in names} - {""}
+    for other in members:
+        if other.id == member.id or other.nameless:
+            continue
+        for name in names_of(other):
+            if name.casefold() in new_names:
+                return other, name
+    return None

@@ -1,12 +1,13 @@
-"""What stands in a cast folder beside ``cast.yaml``: face pictures, facts of each film, the last merge, and
-``overview.html``, the page that shows everybody by their pictures.
+"""The files of a cast folder beside ``cast.yaml``: face pictures, the record of discovery, the last merge,
+and ``overview.html``, the page that shows everybody by their pictures.
 
-``discovered.json`` says which pictures discovery put there, from which moment of which film, and of each
-person what was seen of them in each film. It holds no face data. By the pictures' hashes a later run tells
-what a person has changed: a picture that was deleted does not come back, one that was moved says whose it is.
+``discovered.json`` lists the pictures that discovery put there, with their film and second, and for each
+person their shots and screen time in each film. It holds no face data. By the pictures' hashes a later run
+knows what the user has changed: a picture that was deleted does not come back, one that was moved shows to
+whom it belongs.
 
-``merged.json`` keeps what the cast file said before two of its people were merged: a merge moves no picture,
-so that is all that undoing it needs.
+``merged.json`` keeps the cast file as it was before two of its people were merged: a merge moves no picture,
+so that undoing it needs nothing else.
 """
 
 from __future__ import annotations
@@ -50,15 +51,19 @@ from shotad.sight.castfile import CastFile, names_of
 
 FACTS = "discovered.json"
 USED = ".used-in"
-"""File of a cast folder: the work folders made with it, one a line, so that faces kept there are found."""
+"""File of a cast folder: the work folders made with it, one a line, so that faces there can be deleted."""
 VERSION = 1
+"""Of ``discovered.json``."""
 _ABOUT = "Written by shotad cast discover: which pictures it put here, and who was seen in which film."
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was seen of somebody in one film; ``film`` is its fingerprint, ``first`` the second of the first
-    look, ``seconds`` how long the face was in view, about, ``like`` the id of somebody they may be."""
+    """One person in one film: ``id`` is the person's, ``film`` the film's fingerprint, ``name`` its file.
+
+    ``seconds`` is about how long the face was in view, ``first`` the second of its first appearance, ``like``
+    the id of a member whom the person may be.
+    """
 
     id: str
     film: str
@@ -71,7 +76,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that discovery put there: whose (``id``), its name in the folder, what it was cut from."""
+    """A picture that discovery put there: of whom (``id``), its path in the folder (``file``), and the film,
+    second and box from which it was cut."""
 
     id: str
     file: str
@@ -90,57 +96,63 @@ class Facts:
 
     @staticmethod
     def read(folder: Path) -> Facts:
-        """The facts of a cast folder; none where there is no file. Raises CastError where it is damaged."""
+        """The facts of a cast folder; empty where there is no file. Raises CastError where it is damaged."""
         path = folder / FACTS
         if not path.exists():
             return Facts()
         try:
-            value = read_record(path) or {}
-            if value["version"] != VERSION:
+            record = read_record(path) or {}
+            if record["version"] != VERSION:
                 raise CastError(
-                    f"{path} is of version {value['version']}, and this shotad reads {VERSION}.",
+                    f"{path} is of version {record['version']}, and this shotad reads {VERSION}.",
                     "Use the shotad that wrote it, or a newer one.",
                 )
-            pictures = tuple(Picture(**{**row, "box": Box(*row["box"])}) for row in value["pictures"])
-            return Facts(tuple(Found(**row) for row in value["found"]), pictures)
+            pictures = tuple(Picture(**{**row, "box": Box(*row["box"])}) for row in record["pictures"])
+            return Facts(tuple(Found(**row) for row in record["found"]), pictures)
         except (KeyError, TypeError, ValueError, WorkFolderError) as error:
-            what = (
-                error.what if isinstance(error, WorkFolderError) else f"{path} is damaged: {quoted(error)}."
-            )
-            raise CastError(
-                what,
-                "Delete it: names and pictures stay, but all pictures then count as your own.",
-            ) from None
+            what = f"{path} is damaged: {quoted(error)}."
+            if isinstance(error, WorkFolderError):
+                what = error.what
+            hint = "Delete it: names and pictures stay, but all pictures then count as your own."
+            raise CastError(what, hint) from None
 
     def write(self, folder: Path) -> None:
-        """Replace the file, where it changes."""
-        rows = []
-        for p in self.pictures:
-            edges = [round(edge, 6) for edge in (p.box.left, p.box.top, p.box.right, p.box.bottom)]
-            rows.append({**asdict(p), "box": edges, "second": round(p.second, 6)})
-        found = [
-            {**asdict(f), "seconds": round(f.seconds, 3), "first": round(f.first, 6)} for f in self.found
-        ]
-        value = {"about": _ABOUT, "version": VERSION, "found": found, "pictures": rows}
-        if WorkFolder(folder).read_json(FACTS) != value:
-            WorkFolder(folder).write_json(FACTS, value)
+        """Write the facts into a cast folder, unless its file has the same. Raises WorkFolderError."""
+        pictures = []
+        for picture in self.pictures:
+            box = picture.box
+            edges = [round(edge, 6) for edge in (box.left, box.top, box.right, box.bottom)]
+            pictures.append({**asdict(picture), "box": edges, "second": round(picture.second, 6)})
+        found = []
+        for appearance in self.found:
+            seconds, first = round(appearance.seconds, 3), round(appearance.first, 6)
+            found.append({**asdict(appearance), "seconds": seconds, "first": first})
+        record = {"about": _ABOUT, "version": VERSION, "found": found, "pictures": pictures}
+        if WorkFolder(folder).read_json(FACTS) != record:
+            WorkFolder(folder).write_json(FACTS, record)
 
     def of_film(self, film: str) -> tuple[Picture, ...]:
-        """The pictures cut from one film."""
+        """The pictures cut from the film with this fingerprint."""
         return tuple(picture for picture in self.pictures if picture.film == film)
 
     def like(self, person: str) -> str:
-        """The id of somebody a person may be; empty where there is nobody."""
-        return next((one.like for one in self.in_films(person) if one.like not in ("", person)), "")
+        """The id of another member whom the person with this id may be; empty where there is none."""
+        for appearance in self.in_films(person):
+            if appearance.like not in ("", person):
+                return appearance.like
+        return ""
 
     def in_films(self, person: str) -> tuple[Found, ...]:
-        """What was seen of somebody, film by film."""
-        return tuple(found for found in self.found if found.id == person)
+        """The appearances of the person with this id, one for each film."""
+        return tuple(appearance for appearance in self.found if appearance.id == person)
 
 
 @dataclass(frozen=True)
 class Holdings:
-    """The pictures that lie in a cast folder now, as its members have them."""
+    """The pictures that lie in a cast folder now, as its members have them.
+
+    Compared to ``facts``, the pictures of discovery, they show what the user has moved, added and deleted.
+    """
 
     folder: Path
     members: tuple[Member, ...]
@@ -148,92 +160,114 @@ class Holdings:
 
     @cached_property
     def hashes(self) -> Mapping[str, tuple[str, ...]]:
-        """The sha256 of each member's photos, by id."""
-        return {m.id: tuple(sha256_of(path) for path in m.photos) for m in self.members}
+        """The sha256 of each member's photos, by id. Raises CastError where one cannot be read."""
+        return {member.id: tuple(map(sha256_of, member.photos)) for member in self.members}
 
     @cached_property
-    def _holder(self) -> Mapping[str, str]:
-        return {sha: name for name, hashes in reversed(tuple(self.hashes.items())) for sha in hashes}
+    def _holder_of_hash(self) -> Mapping[str, str]:
+        """The id of the first member who has a photo with this sha256."""
+        holders: dict[str, str] = {}
+        for member_id, hashes in self.hashes.items():
+            for sha256 in hashes:
+                holders.setdefault(sha256, member_id)
+        return holders
 
     def holder(self, picture: Picture) -> str | None:
-        """The id of whoever has the picture now; None where it was deleted or changed."""
+        """The id of the member who has the picture now; None where it was deleted or changed."""
         if picture.sha256 in self.hashes.get(picture.id, ()):
             return picture.id
-        return self._holder.get(picture.sha256)
+        return self._holder_of_hash.get(picture.sha256)
 
     def is_member(self, person: str) -> bool:
-        """Whether there is still somebody with that id."""
+        """Whether the cast still has a member with that id."""
         return person in self.hashes
 
     def successor(self, person: str) -> str | None:
-        """Who stands for an id of earlier: the same, or whoever has most of their pictures now."""
+        """The id that an earlier id stands for now: itself, or the member with most of its pictures; None
+        where nobody has any."""
         if self.is_member(person):
             return person
-        holders = [self.holder(p) for p in self.facts.pictures if p.id == person]
-        kept = [holder for holder in holders if holder is not None]
-        return max(sorted(set(kept)), key=kept.count) if kept else None
+        holders: list[str] = []
+        for picture in self.facts.pictures:
+            holder = self.holder(picture) if picture.id == person else None
+            if holder is not None:
+                holders.append(holder)
+        return max(sorted(set(holders)), key=holders.count) if holders else None
 
     def is_edited(self, person: str, film: str) -> bool:
-        """Whether somebody has added to the person's pictures, or taken away of those of the film."""
-        given = any(self.holder(p) == person != p.id for p in self.facts.pictures)
-        taken = any(p.id == person and self.holder(p) != person for p in self.facts.of_film(film))
-        ours = {picture.sha256 for picture in self.facts.pictures}
-        return given or taken or not ours.issuperset(self.hashes.get(person, ()))
+        """Whether the user has added to the person's pictures, or removed one of those of the film."""
+        for picture in self.facts.pictures:
+            if picture.id != person and self.holder(picture) == person:
+                return True
+        for picture in self.facts.of_film(film):
+            if picture.id == person and self.holder(picture) != person:
+                return True
+        discovered = {picture.sha256 for picture in self.facts.pictures}
+        return not discovered.issuperset(self.hashes.get(person, ()))
 
 
 def is_blank(member: Member) -> bool:
-    """Whether nothing has been filled in."""
+    """Whether a member has an id and photos alone: nothing has been filled in."""
     return replace(member, photos=()) == Member(member.id)
 
 
 def joined(found: Iterable[Found]) -> tuple[Found, ...]:
-    """One record for each person and film, where several have become one; the order of the first stays."""
-    whole: dict[tuple[str, str], Found] = {}
-    for one in found:
-        other = whole.get((one.id, one.film))
-        if other is not None:
-            one = replace(  # noqa: PLW2901
-                other,
-                shots=other.shots + one.shots,
-                seconds=round(other.seconds + one.seconds, 3),
-                first=min(other.first, one.first),
+    """``found`` with one record for each person and film, where several have become one.
+
+    The records stay in the order of the first of each.
+    """
+    by_person_and_film: dict[tuple[str, str], Found] = {}
+    for appearance in found:
+        key = appearance.id, appearance.film
+        earlier = by_person_and_film.get(key)
+        if earlier is None:
+            by_person_and_film[key] = appearance
+        else:
+            by_person_and_film[key] = replace(
+                earlier,
+                shots=earlier.shots + appearance.shots,
+                seconds=round(earlier.seconds + appearance.seconds, 3),
+                first=min(earlier.first, appearance.first),
             )
-        whole[one.id, one.film] = one
-    return tuple(whole.values())
+    return tuple(by_person_and_film.values())
 
 
 def put_pictures(
-    folder: Path, place: str, stem: str, pictures: Iterable[tuple[float, bytes]]
+    folder: Path, subfolder: str, stem: str, pictures: Iterable[tuple[float, bytes]]
 ) -> list[tuple[str, str]]:
-    """Write the JPEGs of a person, given with their seconds, to the subfolder ``place``.
+    """Write the JPEGs of a person, given with their seconds, to a subfolder of ``folder``.
 
-    Returns the name in ``folder`` and the sha256 of each. A file that is there with the same content is left
-    alone, one with other content keeps its name.
+    Returns the path in ``folder`` and the sha256 of each. A file that exists with the same content is left
+    alone, one with other content keeps its name. Raises WorkFolderError where they cannot be written.
     """
-    put = []
-    inner_folder(folder, *PurePosixPath(place).parts)
+    written = []
+    inner_folder(folder, *PurePosixPath(subfolder).parts)
     for second, jpeg in pictures:
-        sha, ms = hashlib.sha256(jpeg).hexdigest(), round(second * 1000)
+        sha256, ms = hashlib.sha256(jpeg).hexdigest(), round(second * 1000)
         hours, minutes, seconds = ms // 3600000, ms // 60000 % 60, ms // 1000 % 60
-        name = f"{place}/{stem}-{hours:02d}h{minutes:02d}m{seconds:02d}s{ms % 1000:03d}"
-        for ending in ("", *(f"-{n}" for n in range(2, 1000))):
-            path = folder / f"{name}{ending}.jpg"
-            if path.exists() and sha256_of(path) == sha:
+        name = f"{subfolder}/{stem}-{hours:02d}h{minutes:02d}m{seconds:02d}s{ms % 1000:03d}"
+        for suffix in ("", *(f"-{number}" for number in range(2, 1000))):
+            path = folder / f"{name}{suffix}.jpg"
+            if path.exists() and sha256_of(path) == sha256:
                 break
             if not path.exists():
                 write_bytes(path, [jpeg])
                 break
-        put.append((path.relative_to(folder).as_posix(), sha))
-    return put
+        written.append((path.relative_to(folder).as_posix(), sha256))
+    return written
 
 
 def remove_pictures(folder: Path, pictures: Iterable[Picture]) -> int:
-    """Delete those that are as they were written; how many they were. A folder left empty goes too."""
+    """Delete those of ``pictures`` that are as discovery wrote them; returns their number.
+
+    A subfolder that is left empty is deleted too.
+    """
     removed = 0
     for picture in pictures:
         *parts, name = PurePosixPath(picture.file).parts
+        # A record may come from elsewhere: it must not name files outside of the cast's folder.
         if ".." in parts or PurePosixPath(picture.file).is_absolute():
-            continue  # pictures of ours lie in the cast's folder
+            continue
         path = inner_folder(folder, *parts) / name
         if path.is_file() and not path.is_symlink() and sha256_of(path) == picture.sha256:
             path.unlink()
@@ -244,20 +278,24 @@ def remove_pictures(folder: Path, pictures: Iterable[Picture]) -> int:
 
 
 def free_ids(taken: Iterable[str], folder: Path) -> Iterator[str]:
-    """``person-01``, ``person-02`` …: after the highest number ever given, and where no files lie."""
-    numbers = [int(match[1]) for name in taken if (match := re.fullmatch(r"person-(\d+)", name))]
-    number = max(numbers, default=0)
+    """``person-01``, ``person-02`` … without end: after the highest number in ``taken``, the ids ever given,
+    and without those for which ``folder`` has a subfolder with files."""
+    number = 0
+    for id_ in taken:
+        match = re.fullmatch(r"person-(\d+)", id_)
+        if match:
+            number = max(number, int(match[1]))
     while True:
         number += 1
-        place = folder / f"person-{number:02d}"
-        if not place.exists() or not any(place.iterdir()):
-            yield place.name
+        subfolder = folder / f"person-{number:02d}"
+        if not subfolder.exists() or not any(subfolder.iterdir()):
+            yield subfolder.name
 
 
 def stem_of(film: str) -> str:
     """The name of a film as part of a file name: ``Ep. 2 (final).mkv → Ep-2-final``."""
-    plain = unicodedata.normalize("NFC", Path(film).stem)
-    return re.sub(r"[^\w]+", "-", plain).strip("-_")[:40] or "film"
+    composed = unicodedata.normalize("NFC", Path(film).stem)
+    return re.sub(r"[^\w]+", "-", composed).strip("-_")[:40] or "film"
 
 
 def sha256_of(path: Path) -> str:
@@ -270,10 +308,13 @@ def sha256_of(path: Path) -> str:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """The cast folder for one process at a time; it is made where it is missing. Raises CastError."""
+    """Hold the lock of a cast folder, which is made where it is missing.
+
+    Raises CastError where another process holds it for two minutes, and where the folder cannot be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = lock_file(folder / ".lock", timeout=_PATIENCE).acquire()
+        lock = lock_file(folder / ".lock", timeout=_LOCK_TIMEOUT).acquire()
     except Timeout:
         raise CastError(f"The cast {folder} is in use by another shotad.", "Run again after it.") from None
     except OSError as error:
@@ -285,19 +326,22 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def note_use(cast: Path, work: Path) -> None:
-    """Write into the cast's folder that ``work`` is a work folder made with it. Of a bank, which is only
-    read, and in a folder that cannot be written, nothing is noted."""
+    """Write into the folder of ``cast`` that the work folder ``work`` was made with it.
+
+    Nothing is written for a character bank (JSON), and where the folder cannot be written.
+    """
+    # Banks are data sets, which nobody wants changed.
     if cast.suffix.lower() == ".json":
         return
-    place, line = _used_file(cast), f"{work.absolute()}\n"
+    path, line = _used_file(cast), f"{work.absolute()}\n"
     with suppress(OSError, WorkFolderError):
-        known = read_file(place).decode("utf-8", "replace") if place.exists() else ""
-        if line not in known.splitlines(keepends=True):
-            append(place, line.encode())
+        text = read_file(path).decode("utf-8", "replace") if path.exists() else ""
+        if line not in text.splitlines(keepends=True):
+            append(path, line.encode())
 
 
 def used_in(cast: Path) -> tuple[Path, ...]:
-    """The work folders that were made with a cast, as `note_use` wrote them; there or not."""
+    """The work folders that were made with a cast, as `note_use` wrote them; they need not exist."""
     try:
         lines = read_file(_used_file(cast)).decode("utf-8", "replace").splitlines()
     except (OSError, WorkFolderError):
@@ -306,21 +350,25 @@ def used_in(cast: Path) -> tuple[Path, ...]:
 
 
 def forget_use(cast: Path, works: Collection[Path]) -> None:
-    """Leave out ``works``, which hold nothing of the cast any more."""
-    gone = {work.resolve() for work in works}
-    left = [work for work in used_in(cast) if work.resolve() not in gone and work.exists()]
-    if left:
-        write_bytes(_used_file(cast), [f"{work}\n".encode() for work in left])
+    """Take ``works`` off the list of `used_in`: work folders that hold nothing of the cast any more.
+
+    Work folders that do not exist go too.
+    """
+    forgotten = {work.resolve() for work in works}
+    remaining = [work for work in used_in(cast) if work.resolve() not in forgotten and work.exists()]
+    if remaining:
+        write_bytes(_used_file(cast), [f"{work}\n".encode() for work in remaining])
     else:
         _used_file(cast).unlink(missing_ok=True)
 
 
 def _used_file(cast: Path) -> Path:
+    """The list of work folders of a cast, which is a folder or a file in one."""
     return (cast if cast.is_dir() else cast.parent) / USED
 
 
-_PATIENCE = 120.0
-"""Seconds in which another film's discovery is through with the same cast."""
+_LOCK_TIMEOUT = 120.0
+"""Seconds in which another process is done with the files of a cast."""
 
 
 UNDO = "merged.json"
@@ -328,35 +376,40 @@ _ABOUT_UNDO = "The cast file as it was before the last merge; shotad cast merge 
 
 
 def keep_for_undo(file: CastFile) -> None:
-    """Write down what the file said when it was opened, before changes of a merge are saved."""
-    note = {"about": _ABOUT_UNDO, "before": file.before, "after": _hash(file.text)}
-    write_text(file.folder / UNDO, readable_json(note))
+    """Write ``merged.json`` from a file with the unsaved changes of a merge: its text as it was opened, and
+    the hash of the new one."""
+    record = {"about": _ABOUT_UNDO, "before": file.before, "after": _hash(file.text)}
+    write_text(file.folder / UNDO, readable_json(record))
 
 
 def undo(file: CastFile) -> None:
-    """Take the last merge back. Raises CastError where there was none, or the file was changed since."""
+    """Write the cast file as it was before the last merge.
+
+    Raises CastError where there was none, or the file was changed since.
+    """
     path = file.folder / UNDO
-    note = read_record(path)
-    if note is None:
+    record = read_record(path)
+    if record is None:
         raise CastError(f"No merge of {file.path} can be undone.", f"There is no {path}.")
-    if file.before is None or _hash(file.before) != note["after"]:
+    if file.before is None or _hash(file.before) != record["after"]:
         raise CastError(
             f"{file.path} was changed since the merge, so that it cannot be undone as a whole.",
             f"What the file said before stands in {path}: bring back by hand what you need.",
         )
-    if note["before"] is None:
+    if record["before"] is None:
         file.path.unlink()
     else:
-        write_text(file.path.resolve(), note["before"])
+        write_text(file.path.resolve(), record["before"])
     path.unlink()
 
 
 def _hash(text: str) -> str:
+    """The sha256 of ``text`` in UTF-8."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def merge(file: CastFile, person: Member, into: Member) -> Member:
-    """Give all that is known of ``person`` to ``into``, and take ``person`` out; nothing is saved yet.
+    """The member ``into`` with all that ``person`` has, who is taken out of ``file``; nothing is saved yet.
 
     Photos are joined. What both have stays as ``into`` has it; another name becomes an alias. Raises
     CastError where both are one entry already.
@@ -367,66 +420,76 @@ def merge(file: CastFile, person: Member, into: Member) -> Member:
     fields = ("name", "pronoun", "descriptor", "reveals")
     values: dict[str, Any] = {field: getattr(into, field) or getattr(person, field) for field in fields}
     values["spoken"] = into.spoken or ("" if into.name else person.spoken)
-    says = values["spoken"] or values["name"]
-    values["say_as"] = into.say_as or (person.say_as if says == (person.spoken or person.name) else "")
-    called = {values["name"], values["spoken"]}
+    # The pronunciation of person is of use only if it is of the name that is said now.
+    spoken_name = values["spoken"] or values["name"]
+    person_spoken_name = person.spoken or person.name
+    values["say_as"] = into.say_as or (person.say_as if spoken_name == person_spoken_name else "")
     aliases = dict.fromkeys([*into.aliases, *names_of(person)])
-    values["aliases"] = tuple(alias for alias in aliases if alias not in called)
+    for name in (values["name"], values["spoken"]):
+        aliases.pop(name, None)
+    values["aliases"] = tuple(aliases)
     values["nameless"] = not values["name"] and (into.nameless or person.nameless)
+    # In three steps, for each must leave a valid file: no two people with one name, no more than one person
+    # changed at once.
     file.update(into.id, photos=tuple(photos))
     file.remove(person.id)
-    file.update(into.id, **{key: value for key, value in values.items() if value != getattr(into, key)})
+    changed = {field: value for field, value in values.items() if value != getattr(into, field)}
+    file.update(into.id, **changed)
     return file.member(into.id)
 
 
 PAGE = "overview.html"
 
 _TEMPLATES = Path(__file__).parent / "page"
-_HEIGHT = 160
-"""CSS pixels of a picture's height."""
+_PICTURE_HEIGHT = 160
+"""CSS pixels of a picture on the page."""
 
 
 def renew_overview(folder: Path) -> None:
-    """Write the overview of a cast folder again after a change, where there is one. Raises CastError."""
+    """Write the overview of a cast folder anew after a change, if it has one. Raises CastError."""
     if (folder / PAGE).exists():
         write_overview(folder, CastFile.open(folder).members, Facts.read(folder))
 
 
 def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Path:
-    """Write ``overview.html`` into a cast folder. Raises WorkFolderError where it cannot be
-    written."""
+    """Write ``overview.html`` into a cast folder, unless it is the same; returns its path.
+
+    Raises WorkFolderError where it cannot be written.
+    """
     ids = {member.id for member in members}
     cards: list[dict[str, Any]] = []
     for member in members:
-        found, called = facts.in_films(member.id), member.name or member.id
+        appearances = facts.in_films(member.id)
         summary = "Not seen in a film that was looked through."
-        if found:
-            seconds, films = sum(f.seconds for f in found), f" in {len(found)} films"
-            shots = plural(sum(f.shots for f in found), "shot")
-            summary = f"{shots}, {in_view(seconds)} in view{films if len(found) > 1 else ''}."
+        if appearances:
+            seconds = sum(appearance.seconds for appearance in appearances)
+            shots = plural(sum(appearance.shots for appearance in appearances), "shot")
+            in_films = f" in {len(appearances)} films" if len(appearances) > 1 else ""
+            summary = f"{shots}, {in_view(seconds)} in view{in_films}."
+        pictures = []
+        for number, path in enumerate(member.photos, 1):
+            words = f"{member.name or member.id}, picture {number} of {len(member.photos)}"
+            pictures.append(_picture(path, folder, words))
         like = "" if member.name else facts.like(member.id)
         cards.append(
             {
                 "member": member,
                 "called": f"{member.name} ({member.id})" if member.name else member.id,
                 "summary": summary,
-                "found": found,
-                "pictures": [
-                    _picture(path, folder, f"{called}, picture {number} of {len(member.photos)}")
-                    for number, path in enumerate(member.photos, 1)
-                ],
+                "found": appearances,
+                "pictures": pictures,
                 "like": like if like in ids else "",
             }
         )
-    films_seen = sorted({(found.name, found.film) for found in facts.found})
-    # The cast in one sentence: "4 people, seen in ep1.mp4; 3 have no name yet."
+    films = sorted({(appearance.name, appearance.film) for appearance in facts.found})
+    # The cast in one sentence: "4 people, seen in ep1.mp4; 3 of them have no name yet."
     unnamed = [card for card in cards if not card["member"].name and not card["member"].nameless]
     lead = "There is nobody in this cast yet."
     if members:
-        seen = f", seen in {', '.join(film for film, _ in films_seen)}" if films_seen else ""
-        has = "has" if len(unnamed) == 1 else "have"
-        names = f"{len(unnamed)} of them {has} no name yet" if unnamed else "all named"
-        lead = f"{plural(len(members), 'person', 'people')}{seen}; {names}."
+        seen_in = f", seen in {', '.join(name for name, _ in films)}" if films else ""
+        have = "has" if len(unnamed) == 1 else "have"
+        naming = f"{len(unnamed)} of them {have} no name yet" if unnamed else "all named"
+        lead = f"{plural(len(members), 'person', 'people')}{seen_in}; {naming}."
     environment = page_environment(
         _TEMPLATES, time=lambda second: timecode(second)[:8], in_view=in_view, plural=plural
     )
@@ -437,28 +500,35 @@ def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Pat
         # As it is typed in a command line
         folder=f'"{name}"' if any(c in " '&()" for c in name) else name,
         lead=lead,
-        films=films_seen,
+        films=films,
         unnamed=unnamed,
         pictures=sum(len(member.photos) for member in members),
     )  # fmt: skip
     path = folder / PAGE
+    # Where nothing changed, the file keeps its date.
     if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != page:
         write_text(path, page)
     return path
 
 
 def _picture(path: Path, folder: Path, words: str) -> dict[str, Any]:
-    """A picture on the page: its address as seen from there, what it is, and its size in CSS pixels."""
+    """A picture for the page's template: its address relative to ``folder``, its alternative text ``words``,
+    and its size in CSS pixels."""
     try:
         with Pictures.open(path) as opened:
             width, height = opened.size
     except OSError:
-        width, height = 1, 1  # of one that cannot be read, those of a square
-    address = urllib.parse.quote(Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix())
-    return {"address": address, "words": words, "width": round(width * _HEIGHT / height), "height": _HEIGHT}
+        width, height = 1, 1  # a square for a picture that cannot be read
+    relative = os.path.relpath(path.absolute(), folder.absolute())
+    return {
+        "address": urllib.parse.quote(Path(relative).as_posix()),
+        "words": words,
+        "width": round(width * _PICTURE_HEIGHT / height),
+        "height": _PICTURE_HEIGHT,
+    }
 
 
 def in_view(seconds: float) -> str:
-    """``3.4 → 3 s``, ``83.5 → 1 min 24 s``."""
+    """``seconds`` for people: ``3.4 → 3 s``, ``83.5 → 1 min 24 s``."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"

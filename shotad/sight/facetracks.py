@@ -1,11 +1,11 @@
-"""Faces followed through a shot, with the embeddings of their best looks, and pictures cut of them.
+"""Face tracks: faces linked through a shot, embeddings of their best views, and portraits cut of them.
 
-Looks at faces are linked from picture to picture of a shot. A strand is one person: place and likeness must
-agree, and where they leave a doubt the strand ends and another begins. Two short tracks of one person do no
-harm; one of two people gives somebody a wrong name.
+A view is one face in one picture. Views are linked from picture to picture of a shot to tracklets. A tracklet
+is one person: place and likeness must agree, and where they leave a doubt the tracklet ends and another
+begins. Two short tracks of one person do no harm; one of two people gives somebody a wrong name.
 
-A picture is kept only if the finder finds just that face in the JPEG again and the recogniser says that it
-is this person's and nobody else's found in the film: a describing run knows people by the pictures alone.
+A portrait is kept only if the detector finds just that face in the JPEG again and the recogniser says that it
+is this person's and nobody else's of the film: a describing run knows people by the portraits alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from PIL import Image as Pictures
 
 from shotad.core import Box, Image
 from shotad.film import jpeg
-from shotad.sight.faces import Embedding, Embeddings, Face, FaceModels, Following
+from shotad.sight.faces import Embedding, Embeddings, Face, FaceModels, TrackingRules
 from shotad.sight.motion import (
     Gray,
     active_area,
@@ -35,23 +35,23 @@ from shotad.sight.motion import (
     small_gray,
 )
 
-MOMENT = 0.6
-"""Seconds between two looks that count as a moment; pictures come four a second, or one."""
-_NEAR = 0.25
-"""Least likeness of two places that are the same."""
-_MEMORY = 3
-"""Looks back to which a face is compared."""
-_ONCE = 0.15
-"""Seconds within which all looks count as one: neighbouring frames repeat each other's mistakes."""
+_MAX_PAUSE = 0.6
+"""Seconds between two views that follow each other; pictures come four a second, or one."""
+_MIN_PLACE_LIKENESS = 0.25
+"""Likeness from which two boxes are at the same place."""
+_VIEWS_COMPARED = 3
+"""Last views of a tracklet to which a face is compared."""
+_ONE_MOMENT = 0.15
+"""Seconds within which all views count as one: neighbouring frames repeat each other's mistakes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FaceView:
     """One face in one picture; ``worth`` is how much its embedding says, 0 to 1.
 
-    Of one that could become a picture of somebody, ``worth`` is how good a picture it promises to be: size,
-    frontality, certainty, wholeness. With its ``jpeg`` it is a checked picture, from which the embedding was
-    read, and its sharpness and light count too.
+    Of a candidate for a portrait, ``worth`` is how good a portrait it promises to be: size, frontality,
+    certainty, wholeness. With its ``jpeg`` it is a checked portrait, from which the embedding was read, and
+    its sharpness and light count too.
     """
 
     face: Face
@@ -62,80 +62,101 @@ class FaceView:
 
     @property
     def seconds(self) -> float:
-        """When."""
+        """Second of the film at which the picture stands."""
         return self.face.seconds
 
 
-Strand = list[FaceView]
-"""Looks at one person, oldest first."""
-Cut = Callable[[float, float], bool]
-"""Whether the pictures of two moments show different scenes; asked only where likeness does not settle it."""
+Tracklet = list[FaceView]
+"""Views of one person, oldest first."""
+IsBreakBetween = Callable[[float, float], bool]
+"""Whether the pictures at two seconds show different scenes; called only where cosines leave a doubt."""
 
 
-def extend(strands: list[Strand], looks: Sequence[FaceView], following: Following, cut: Cut) -> None:
-    """Add the looks of one picture, each to the strand that it continues, or as a new strand.
+def extend(
+    tracklets: list[Tracklet],
+    views: Sequence[FaceView],
+    rules: TrackingRules,
+    is_break_between: IsBreakBetween,
+) -> None:
+    """Add the ``views`` of one picture to ``tracklets``, each to the one that it continues, or as a new one.
 
-    The most alike come first; each strand takes one look at most.
+    The most alike are linked first; each tracklet takes one view at most.
     """
-
-    def tie(strand: Strand, look: FaceView) -> float:
-        """How well a look continues a strand; 0: not at all."""
-        last = strand[-1]
-        alike = max(float(look.embedding @ other.embedding) for other in strand[-_MEMORY:])
-        place = likeness(last.face.box, look.face.box)
-        if alike >= following.again:
-            return alike + place
-        moment = look.seconds - last.seconds <= MOMENT
-        border = following.near if moment and place >= _NEAR else following.far
-        if not (moment or place >= _NEAR) or alike < border:
-            return 0.0
-        return 0.0 if cut(last.seconds, look.seconds) else alike + place
-
-    ties = ((tie(one, look), n, s) for s, one in enumerate(strands) for n, look in enumerate(looks))
-    taken = best_pairs(found for found in ties if found[0] > 0)
-    for n, s in taken.items():
-        strands[s].append(looks[n])
-    strands += [[look] for n, look in enumerate(looks) if n not in taken]
+    links: list[tuple[float, int, int]] = []
+    for tracklet_index, tracklet in enumerate(tracklets):
+        for view_index, view in enumerate(views):
+            strength = _link_strength(tracklet, view, rules, is_break_between)
+            if strength > 0:
+                links.append((strength, view_index, tracklet_index))
+    tracklet_of_view = best_pairs(links)
+    for view_index, tracklet_index in tracklet_of_view.items():
+        tracklets[tracklet_index].append(views[view_index])
+    for view_index, view in enumerate(views):
+        if view_index not in tracklet_of_view:
+            tracklets.append([view])
 
 
-def parted(strand: Strand, following: Following) -> list[Strand]:
-    """The strand in as many parts as it has people: it may have passed from one to another by steps, over
-    looks that say little. Two parts of one person have looks that are alike across the parting."""
-    if len(strand) < 4:
-        return [strand]
-    vectors = np.stack([look.embedding for look in strand])
-    worth = np.array([look.worth for look in strand])
+def _link_strength(
+    tracklet: Tracklet, view: FaceView, rules: TrackingRules, is_break_between: IsBreakBetween
+) -> float:
+    """How well ``view`` continues ``tracklet``: cosine plus likeness of the places, or 0 for not at all."""
+    last = tracklet[-1]
+    cosine = max(float(view.embedding @ earlier.embedding) for earlier in tracklet[-_VIEWS_COMPARED:])
+    place_likeness = likeness(last.face.box, view.face.box)
+    if cosine >= rules.min_cosine_anywhere:
+        return cosine + place_likeness
+    is_next = view.seconds - last.seconds <= _MAX_PAUSE
+    is_nearby = place_likeness >= _MIN_PLACE_LIKENESS
+    if not (is_next or is_nearby):
+        return 0.0
+    if cosine < (rules.min_cosine_nearby if is_next and is_nearby else rules.min_cosine_elsewhere):
+        return 0.0
+    # Last, for it compares pictures: the same place after a cut may be another person's.
+    return 0.0 if is_break_between(last.seconds, view.seconds) else cosine + place_likeness
+
+
+def split(tracklet: Tracklet, rules: TrackingRules) -> list[Tracklet]:
+    """``tracklet`` in as many parts as it has people.
+
+    It may have passed from one person to another by steps, over views that say little. Two parts of one
+    person have views that are alike across the split.
+    """
+    if len(tracklet) < 4:
+        return [tracklet]
+    vectors = np.stack([view.embedding for view in tracklet])
+    worth = np.array([view.worth for view in tracklet])
     weights = np.outer(worth, worth)
     # The sum of ``matrix[:i, i:]`` for each ``i`` that leaves two rows on either side, by running sums
-    i, sums = np.arange(2, len(strand) - 1), []
+    i, sums = np.arange(2, len(tracklet) - 1), []
     for matrix in (weights * (vectors @ vectors.T), weights):
         above = np.cumsum(np.cumsum(matrix, axis=0, dtype=np.float64), axis=1)
         sums.append(above[i - 1, -1] - above[i - 1, i - 1])
-    across = sums[0] / np.maximum(sums[1], 1e-9)
-    at = int(np.argmin(across))
-    if across[at] >= following.near:
-        return [strand]
-    return [*parted(strand[: at + 2], following), *parted(strand[at + 2 :], following)]
+    mean_cosines = sums[0] / np.maximum(sums[1], 1e-9)
+    weakest = int(np.argmin(mean_cosines))
+    if mean_cosines[weakest] >= rules.min_cosine_nearby:
+        return [tracklet]
+    start_of_second = weakest + 2
+    return [*split(tracklet[:start_of_second], rules), *split(tracklet[start_of_second:], rules)]
 
 
-def believed(strand: Strand, following: Following) -> bool:
-    """True where this is a face beyond doubt: a good look among several, or a very good one."""
-    best = max(look.face.score for look in strand)
-    once = strand[-1].seconds - strand[0].seconds < _ONCE
-    return best >= (following.alone if once else following.believed)
+def is_certain(tracklet: Tracklet, rules: TrackingRules) -> bool:
+    """True where this is a face beyond doubt: a good view among several, or a very good one."""
+    best_score = max(view.face.score for view in tracklet)
+    is_one_moment = tracklet[-1].seconds - tracklet[0].seconds < _ONE_MOMENT
+    return best_score >= (rules.min_score_once if is_one_moment else rules.min_score)
 
 
-_AT = 1e-3
-"""Seconds by which a look may be beside the moment asked for."""
-_TRUST = 0.3
+_TIME_TOLERANCE = 1e-3
+"""Seconds by which a face may lie beside the moment of `FaceTrack.box_at`."""
+_MIN_AGREEMENT = 0.3
 """Share of a picture's corners that must be found again in another one that shows the same."""
-_READ = 5
-"""Looks of a track whose embeddings are kept, at most."""
-_ENOUGH = 0.7
-"""Share of the best look's worth below which a look is not kept: poor looks make strangers alike."""
-_SPREAD = 1.0
-"""Seconds to the next look that is kept, beyond which distance makes no look better."""
-_LARGE = 112.0
+_MAX_EMBEDDINGS = 5
+"""Views of a track whose embeddings are kept, at most."""
+_MIN_WORTH_TO_BEST = 0.7
+"""Share of the best view's worth below which a view is not kept: poor views make strangers alike."""
+_FULL_DISTANCE = 1.0
+"""Seconds to the next view that is kept, beyond which distance makes no view better."""
+_FULL_HEIGHT = 112.0
 """Height of a face in pixels beyond which size makes it no better: recognisers see faces of 112."""
 _HALF = np.dtype("<f2")
 """Embeddings are kept in half precision, little-endian."""
@@ -145,9 +166,9 @@ _HALF = np.dtype("<f2")
 class FaceTrack:
     """One face through one shot.
 
-    ``faces`` are what was seen, oldest first (their ``seconds`` are those of the pictures); ``embeddings`` is
-    ``float32[k, d]``, rows of length 1 (in half precision, so that records keep them to the bit), read from
-    ``faces[i]`` for ``i`` in ``read``, the best looks first.
+    ``faces`` are the detections, oldest first (their ``seconds`` are those of the pictures); ``embeddings``
+    is ``float32[k, d]``, rows of length 1 (in half precision, so that records keep them to the bit), read
+    from ``faces[i]`` for ``i`` in ``read``, the best views first. Raises ValueError where these do not fit.
     """
 
     shot: int
@@ -163,107 +184,114 @@ class FaceTrack:
 
     @property
     def first(self) -> float:
-        """Second of the first look."""
+        """Second of the first face."""
         return self.faces[0].seconds
 
     @property
     def last(self) -> float:
-        """Second of the last look."""
+        """Second of the last face."""
         return self.faces[-1].seconds
 
     def box_at(self, seconds: float) -> Box | None:
-        """Where the face is at a moment: seen, or between two looks that are close; None elsewhere."""
-        later = bisect_left(self.faces, seconds - _AT, key=lambda face: face.seconds)
+        """The face's box at ``seconds``, detected or interpolated between two close detections; else None."""
+        later = bisect_left(self.faces, seconds - _TIME_TOLERANCE, key=lambda face: face.seconds)
         if later == len(self.faces):
             return None
         after, before = self.faces[later], self.faces[max(later - 1, 0)]
-        if after.seconds <= seconds + _AT:
+        if after.seconds <= seconds + _TIME_TOLERANCE:
             return after.box
         span = after.seconds - before.seconds
-        if later == 0 or span > MOMENT:
+        if later == 0 or span > _MAX_PAUSE:
             return None
         share = (seconds - before.seconds) / span
-        a, b = (np.array([box.left, box.top, box.right, box.bottom]) for box in (before.box, after.box))
-        left, top, right, bottom = (float(v) for v in a + (b - a) * share)
+        start, end = (np.array([box.left, box.top, box.right, box.bottom]) for box in (before.box, after.box))
+        left, top, right, bottom = (float(edge) for edge in start + (end - start) * share)
         return Box(left, top, right, bottom)
 
 
 def tracks_of_shot(
     pictures: Iterable[tuple[float, Image]], shot: int, models: FaceModels
 ) -> tuple[FaceTrack, ...]:
-    """The faces of one shot's pictures, given as (second, image) oldest first; the first to appear first.
+    """The face tracks of one shot's pictures, given as (second, RGB image) oldest first.
 
-    Pictures are looked at one by one and let go. What was seen too seldom and too faintly to be a face
-    beyond doubt is left out.
+    Tracks are in the order in which they begin. Those with too few and too faint detections to be a face
+    beyond doubt are left out. ``pictures`` is read one by one, and none is kept. Raises WeightsError where
+    the models cannot be loaded.
     """
-    strands: list[Strand] = []
-    grays: dict[float, Gray] = {}  # small pictures of the moments at which faces were last seen
+    tracklets: list[Tracklet] = []
+    small_pictures: dict[float, Gray] = {}  # by second, those that a tracklet ends in
 
-    def differ(before: float, after: float) -> bool:
-        """Whether a cut lies between two moments, which the shot detector has passed over."""
-        one, two = grays[before], grays[after]
+    def is_break_between(before: float, after: float) -> bool:
+        """Whether a cut lies between two seconds, which the shot detector has passed over."""
+        earlier, later = small_pictures[before], small_pictures[after]
         # Without the black bars of both, which make any two pictures alike
-        area, (height, width) = active_area(np.stack([one, two])[..., None]), one.shape
+        area, (height, width) = active_area(np.stack([earlier, later])[..., None]), earlier.shape
         rows = slice(round(area.top * height), round(area.bottom * height))
         columns = slice(round(area.left * width), round(area.right * width))
-        one, two = one[rows, columns], two[rows, columns]
-        agreed = agreement(one, two)
-        return is_break(one, two, moved_on=agreed is not None and agreed >= _TRUST)
+        earlier, later = earlier[rows, columns], later[rows, columns]
+        agreeing = agreement(earlier, later)
+        return is_break(earlier, later, moved_on=agreeing is not None and agreeing >= _MIN_AGREEMENT)
 
     for seconds, image in pictures:
-        # As records keep it: a microsecond, a ten thousandth of the picture.
+        # Rounded as records keep them, to a microsecond and a ten thousandth of the picture: a track from a
+        # record is then the same as a new one.
         faces = [_face_of(_face_row(face)) for face in models.find(image, seconds)]
-        looks = [_view(face, models.read(image, face), image.shape[0]) for face in faces]
-        if looks:
-            grays[looks[0].seconds] = small_gray(image)
-            extend(strands, looks, models.following, differ)
-            grays = {strand[-1].seconds: grays[strand[-1].seconds] for strand in strands}
-    parts = [part for strand in strands for part in parted(strand, models.following)]
-    parts = [part for part in parts if believed(part, models.following)]
-    parts.sort(key=lambda part: (part[0].seconds, part[0].face.box.left, part[0].face.box.top))
+        views = [_view(face, models.read(image, face), image.shape[0]) for face in faces]
+        if views:
+            small_pictures[views[0].seconds] = small_gray(image)
+            extend(tracklets, views, models.tracking, is_break_between)
+            last_seconds = {tracklet[-1].seconds for tracklet in tracklets}
+            small_pictures = {second: small_pictures[second] for second in last_seconds}
+    certain: list[Tracklet] = []
+    for tracklet in tracklets:
+        certain += [part for part in split(tracklet, models.tracking) if is_certain(part, models.tracking)]
+    certain.sort(key=lambda part: (part[0].seconds, part[0].face.box.left, part[0].face.box.top))
     tracks = []
-    for part in parts:
-        read = tuple(range(len(part))) if models.following.every else _best(part)
-        embeddings = np.stack([part[i].embedding for i in read])
-        tracks.append(FaceTrack(shot, tuple(look.face for look in part), embeddings, read))
+    for tracklet in certain:
+        every = tuple(range(len(tracklet)))
+        read = every if models.tracking.reads_every_view else _best_views(tracklet)
+        embeddings = np.stack([tracklet[i].embedding for i in read])
+        tracks.append(FaceTrack(shot, tuple(view.face for view in tracklet), embeddings, read))
     return tuple(tracks)
 
 
 def _view(face: Face, embedding: Embedding, height: int) -> FaceView:
-    """Worth most is what is large, sure and turned to the camera: what recognisers were trained on.
+    """The view of ``face`` in a picture of ``height`` pixels.
 
-    Scores of good and poor looks lie close together, between 0.6 and 0.95, and are drawn apart.
+    Worth most is a face that is large, sure and turned to the camera: what recognisers were trained on.
     """
-    size = min(1.0, face.box.height * height / _LARGE)
+    size = min(1.0, face.box.height * height / _FULL_HEIGHT)
+    # Scores of good and poor faces lie close together, between 0.6 and 0.95: the power draws them apart.
     worth = size * face.score**4 * max(0.1, 1 - abs(face.yaw))
     return FaceView(face, embedding.astype(_HALF).astype(np.float32), worth)
 
 
-def _best(strand: Strand) -> tuple[int, ...]:
-    """The looks worth most, spread over time: what one moment has said, its neighbour says again."""
-    least = _ENOUGH * max(look.worth for look in strand)
-    rest = [i for i, look in enumerate(strand) if look.worth >= least]
-    chosen: list[int] = []
+def _best_views(tracklet: Tracklet) -> tuple[int, ...]:
+    """Indices of the views worth most, spread over time: neighbouring views say the same."""
+    min_worth = _MIN_WORTH_TO_BEST * max(view.worth for view in tracklet)
+    candidates = [i for i, view in enumerate(tracklet) if view.worth >= min_worth]
+    selected: list[int] = []
 
-    def worth(i: int) -> tuple[float, int]:
-        # All of it for a look far from all that are chosen, little for a neighbour
-        away = min((abs(strand[i].seconds - strand[c].seconds) for c in chosen), default=_SPREAD)
-        return strand[i].worth * (0.2 + 0.8 * min(1.0, away / _SPREAD)), -i
+    def worth_now(i: int) -> tuple[float, int]:
+        # All of it for a view far from all selected ones, little for a neighbour
+        distances = [abs(tracklet[i].seconds - tracklet[j].seconds) for j in selected]
+        distance = min(distances, default=_FULL_DISTANCE)
+        return tracklet[i].worth * (0.2 + 0.8 * min(1.0, distance / _FULL_DISTANCE)), -i
 
-    while rest and len(chosen) < _READ:
-        chosen.append(max(rest, key=worth))
-        rest.remove(chosen[-1])
-    return tuple(chosen)
+    while candidates and len(selected) < _MAX_EMBEDDINGS:
+        selected.append(max(candidates, key=worth_now))
+        candidates.remove(selected[-1])
+    return tuple(selected)
 
 
 def to_row(track: FaceTrack) -> dict[str, Any]:
-    """A track as JSON; `from_row` gives back the same to the bit."""
-    halves = track.embeddings.astype(_HALF)
+    """A track as JSON values; `from_row` gives back the same to the bit."""
+    vectors = track.embeddings.astype(_HALF)
     return {
         "shot": track.shot,
         "faces": [_face_row(face) for face in track.faces],
         "read": list(track.read),
-        "embeddings": [base64.b64encode(half.tobytes()).decode("ascii") for half in halves],
+        "embeddings": [base64.b64encode(vector.tobytes()).decode("ascii") for vector in vectors],
     }
 
 
@@ -279,10 +307,11 @@ def from_row(row: Mapping[str, Any]) -> FaceTrack:
 
 
 def _face_row(face: Face) -> dict[str, Any]:
+    """A face as JSON values, rounded."""
     box = face.box
     return {
         "seconds": round(face.seconds, 6),
-        "box": [round(v, 4) for v in (box.left, box.top, box.right, box.bottom)],
+        "box": [round(edge, 4) for edge in (box.left, box.top, box.right, box.bottom)],
         "score": round(face.score, 3),
         "yaw": round(face.yaw, 3),
         "landmarks": [[round(x, 4), round(y, 4)] for x, y in face.landmarks],
@@ -290,115 +319,139 @@ def _face_row(face: Face) -> dict[str, Any]:
 
 
 def _face_of(row: Mapping[str, Any]) -> Face:
-    points = tuple((x, y) for x, y in row["landmarks"])
-    return Face(Box(*row["box"]), row["seconds"], row["score"], points, row["yaw"])
+    """The face that `_face_row` wrote."""
+    landmarks = tuple((x, y) for x, y in row["landmarks"])
+    return Face(Box(*row["box"]), row["seconds"], row["score"], landmarks, row["yaw"])
 
 
 _MARGINS = (0.6, 0.4, 0.25)
-"""Of the face's height, left around it; less where somebody else would be in the picture."""
-_TALLEST = 640
-"""Pixels of a picture's height at most."""
-_QUALITY = 92
-_LARGEST = 160.0
-"""Pixels of height from which a larger face is no better."""
-_TURNED = 0.9
+"""Picture around a face, in heights of the face; the next where somebody else would be in the portrait."""
+_MAX_PORTRAIT_HEIGHT = 640
+"""Pixels."""
+_JPEG_QUALITY = 92
+_FULL_PORTRAIT_HEIGHT = 160.0
+"""Height of a face in pixels from which a larger one makes no better portrait."""
+_PROFILE_YAW = 0.9
 """Yaw from which a face shows one side only."""
-_SHARP = 0.12
+_SHARPNESS_IN_FOCUS = 0.12
 """Of `_sharpness`, for a face in focus."""
-_LEAST_WORTH = 0.05
-_SAME_SHOT = 0.3
-_ALIKE = 0.6
-"""What being of a shot, and as alike as can be, takes off a look's worth: pictures shall differ."""
-_KNOWN = 0.9
-"""Likeness to a photo that is there from which another shows nothing new."""
+_MIN_PORTRAIT_WORTH = 0.05
+_SAME_SHOT_PENALTY = 0.3
+_LIKENESS_PENALTY = 0.6
+"""What being of a shot, and as alike as can be, takes off a view's worth: portraits shall differ."""
+_NOTHING_NEW = 0.9
+"""Cosine to another portrait or photo of the person from which a portrait shows nothing new."""
 
 
 def looks_of(tracks: Iterable[FaceTrack], height: int) -> list[FaceView]:
-    """The looks that could become a picture, oldest first; ``height`` is that of the frames in pixels."""
-    looks = [
-        FaceView(track.faces[i], track.embeddings[k], _picture_worth(track.faces[i], height), track.shot)
-        for track in tracks
-        for k, i in enumerate(track.read)
-    ]
-    good = (look for look in looks if look.worth > _LEAST_WORTH)
-    return sorted(good, key=lambda look: (look.face.seconds, look.face.box.left))
+    """The views that could become a portrait, oldest first; ``height`` is that of the frames in pixels."""
+    views: list[FaceView] = []
+    for track in tracks:
+        for embedding, face_index in zip(track.embeddings, track.read, strict=True):
+            face = track.faces[face_index]
+            worth = _portrait_worth(face, height)
+            if worth > _MIN_PORTRAIT_WORTH:
+                views.append(FaceView(face, embedding, worth, track.shot))
+    return sorted(views, key=lambda view: (view.face.seconds, view.face.box.left))
 
 
-def _picture_worth(face: Face, height: int) -> float:
+def _portrait_worth(face: Face, height: int) -> float:
+    """How good a portrait ``face`` promises to be, 0 to 1; ``height`` is that of the frame in pixels."""
     box = face.box
-    size: float = min(box.height * height / _LARGEST, 1.0) ** 0.5
-    front = max(1.0 - abs(face.yaw) / _TURNED, 0.0)
+    size: float = min(box.height * height / _FULL_PORTRAIT_HEIGHT, 1.0) ** 0.5
+    frontality = max(1.0 - abs(face.yaw) / _PROFILE_YAW, 0.0)
     # A face that the picture's edge cuts off counts less.
-    whole = 1.0 if min(box.left, box.top, 1 - box.right, 1 - box.bottom) > 0.005 else 0.4
-    return size * (0.35 + 0.65 * front) * face.score * whole
+    wholeness = 1.0 if min(box.left, box.top, 1 - box.right, 1 - box.bottom) > 0.005 else 0.4
+    return size * (0.35 + 0.65 * frontality) * face.score * wholeness
 
 
 def best_of(
-    portraits: Sequence[FaceView], centre: Embedding, there: Embeddings, count: int
+    portraits: Sequence[FaceView], centre: Embedding, photos: Embeddings, count: int
 ) -> list[FaceView]:
-    """The ``count`` to make pictures of, or pictures to keep, best first: one after the other the best, given
-    those before it and the photos ``there``, and nothing that shows what is known already."""
-    chosen: list[FaceView] = []
+    """Up to ``count`` of ``portraits``, best first; those that show what a photo shows already are left out.
 
-    def worth(one: FaceView) -> tuple[float, float]:
-        typical = float(np.clip(one.embedding @ centre, 0.0, 1.0))
-        rows = [*there, *(other.embedding for other in chosen)]
-        alike = max((float(one.embedding @ row) for row in rows), default=0.0)
-        again = _SAME_SHOT * any(one.shot == other.shot for other in chosen)
-        value = one.worth * (0.3 + 0.7 * typical) * max(1 - _ALIKE * max(alike, 0.0) - again, 0.0)
-        return value, -one.face.seconds
+    ``centre`` is what the person looks like, ``photos`` (``float32[n, d]``, n from 0) those that the cast has
+    of them. Each is the best one given those before it, so that the portraits differ.
+    """
+    selected: list[FaceView] = []
 
-    left = [one for one in portraits if not len(there) or float((there @ one.embedding).max()) < _KNOWN]
-    while left and len(chosen) < count:
-        best = max(left, key=worth)
-        chosen.append(best)
-        left = [o for o in left if o is not best and float(o.embedding @ best.embedding) < _KNOWN]
-    return chosen
+    def worth_now(view: FaceView) -> tuple[float, float]:
+        typicality = float(np.clip(view.embedding @ centre, 0.0, 1.0))
+        shown = [*photos, *(other.embedding for other in selected)]
+        nearest = max((float(view.embedding @ embedding) for embedding in shown), default=0.0)
+        penalty = _LIKENESS_PENALTY * max(nearest, 0.0)
+        same_shot_penalty = _SAME_SHOT_PENALTY * any(view.shot == other.shot for other in selected)
+        worth = view.worth * (0.3 + 0.7 * typicality) * max(1 - penalty - same_shot_penalty, 0.0)
+        return worth, -view.face.seconds
+
+    candidates: list[FaceView] = []
+    for view in portraits:
+        if not len(photos) or float((photos @ view.embedding).max()) < _NOTHING_NEW:
+            candidates.append(view)
+    while candidates and len(selected) < count:
+        best = max(candidates, key=worth_now)
+        selected.append(best)
+        candidates = [
+            view
+            for view in candidates
+            if view is not best and float(view.embedding @ best.embedding) < _NOTHING_NEW
+        ]
+    return selected
 
 
 def portrait(
-    image: Image, look: FaceView, centre: Embedding, others: Embeddings, models: FaceModels
+    image: Image, view: FaceView, centre: Embedding, others: Embeddings, models: FaceModels
 ) -> FaceView | None:
-    """The picture of ``look`` cut from the film's frame ``image``; None where no cut of it passes.
+    """``view`` as a portrait cut from the film's frame ``image`` (RGB); None where no cut of it passes.
 
-    ``centre`` is what the person looks like, ``others`` (``float32[n, d]``) what the rest do.
+    ``centre`` is what the person looks like, ``others`` (``float32[n, d]``) what the rest do. A cut passes if
+    its JPEG shows this face alone, like the person and plainly less like the others.
     """
-    box, (height, width) = look.face.box, image.shape[:2]
+    box, (height, width) = view.face.box, image.shape[:2]
     for margin in _MARGINS:
         left, top, right, bottom = _edges(image, box, margin)
-        wide, high = right - left, bottom - top
+        cut_width, cut_height = right - left, bottom - top
         cut = Pictures.fromarray(np.ascontiguousarray(image[top:bottom, left:right]))
-        if high > _TALLEST:
-            cut = cut.resize((round(wide * _TALLEST / high), _TALLEST), Pictures.Resampling.LANCZOS)
-        data = jpeg(np.asarray(cut), _QUALITY, subsampling=0)
-        shown = np.array(Pictures.open(io.BytesIO(data)).convert("RGB"), np.uint8)
-        faces = models.find(shown, 0.0)
-        meant = Box(
-            max((box.left * width - left) / wide, 0.0),
-            max((box.top * height - top) / high, 0.0),
-            min((box.right * width - left) / wide, 1.0),
-            min((box.bottom * height - top) / high, 1.0),
+        if cut_height > _MAX_PORTRAIT_HEIGHT:
+            size = (round(cut_width * _MAX_PORTRAIT_HEIGHT / cut_height), _MAX_PORTRAIT_HEIGHT)
+            cut = cut.resize(size, Pictures.Resampling.LANCZOS)
+        data = jpeg(np.asarray(cut), _JPEG_QUALITY, subsampling=0)
+        # Decoded again: a later run sees the JPEG, not the frame.
+        decoded = np.array(Pictures.open(io.BytesIO(data)).convert("RGB"), np.uint8)
+        faces = models.find(decoded, 0.0)
+        expected = Box(
+            max((box.left * width - left) / cut_width, 0.0),
+            max((box.top * height - top) / cut_height, 0.0),
+            min((box.right * width - left) / cut_width, 1.0),
+            min((box.bottom * height - top) / cut_height, 1.0),
         )
-        if len(faces) != 1 or faces[0].box.iou(meant) <= 0.4:
+        if len(faces) != 1 or faces[0].box.iou(expected) <= 0.4:
             continue
-        embedding = models.read(shown, faces[0])
-        own = float(embedding @ centre)
-        nearest = float((others @ embedding).max()) if len(others) else -1.0
-        if own < max(models.threshold, models.join) or own - nearest < models.margin:
+        embedding = models.read(decoded, faces[0])
+        cosine = float(embedding @ centre)
+        runner_up = float((others @ embedding).max()) if len(others) else -1.0
+        if cosine < max(models.threshold, models.join) or cosine - runner_up < models.margin:
             continue
-        # Sharpness and light of a face, 0 to 1
-        left, top, right, bottom = _edges(image, box, 0.0)
-        grey = cv2.cvtColor(np.ascontiguousarray(image[top:bottom, left:right]), cv2.COLOR_RGB2GRAY)
-        small = np.asarray(cv2.resize(grey, (96, 128), interpolation=cv2.INTER_AREA), np.float32)
-        light = float(small.mean())
-        lit = min((light - 15) / 45, (250 - light) / 40, 1.0)
-        clearness = max(lit, 0.05) * (0.3 + 0.7 * min(_sharpness(small) / _SHARP, 1.0))
-        return replace(look, jpeg=data, embedding=embedding, worth=look.worth * clearness)
+        return replace(view, jpeg=data, embedding=embedding, worth=view.worth * _clearness(image, box))
     return None
 
 
+def _clearness(image: Image, box: Box) -> float:
+    """Sharpness and light of the face at ``box``, 0 to 1."""
+    left, top, right, bottom = _edges(image, box, 0.0)
+    grey = cv2.cvtColor(np.ascontiguousarray(image[top:bottom, left:right]), cv2.COLOR_RGB2GRAY)
+    small = np.asarray(cv2.resize(grey, (96, 128), interpolation=cv2.INTER_AREA), np.float32)
+    brightness = float(small.mean())
+    # 1 from 60 to 210 of 255, and less towards black and white
+    light = min((brightness - 15) / 45, (250 - brightness) / 40, 1.0)
+    return max(light, 0.05) * (0.3 + 0.7 * min(_sharpness(small) / _SHARPNESS_IN_FOCUS, 1.0))
+
+
 def _edges(image: Image, box: Box, margin: float) -> tuple[int, int, int, int]:
-    """Left, top, right, bottom in pixels of a cut around ``box``, inside the picture."""
+    """Left, top, right, bottom in pixels of a cut around ``box``, inside the picture.
+
+    ``margin`` is the picture around it, in heights of the box.
+    """
     height, width = image.shape[:2]
     around = margin * box.height * height
     return (
@@ -410,6 +463,7 @@ def _edges(image: Image, box: Box, margin: float) -> tuple[int, int, int, int]:
 
 
 def _sharpness(grey: npt.NDArray[np.float32]) -> float:
-    """How much of a face's contrast is in its finest lines: the deviation of the Laplacian over its own."""
+    """How much of a face's contrast is in its finest lines: the deviation of the Laplacian over that of
+    ``grey``, a face of 96 by 128 pixels."""
     fine = cv2.Laplacian(cv2.GaussianBlur(grey, (3, 3), 0), cv2.CV_32F)
     return float(fine.std()) / max(float(grey.std()), 8.0) / 4

@@ -1,18 +1,17 @@
-"""The people of a film, found by their faces alone, and whether the cast knows them already. Pure logic.
+"""Clustering of a film's face tracks into people, and matching of these people to the cast. Pure logic.
 
-Faces come as appearances: one face followed through one shot. They are joined bottom-up by average linkage
-on the cosine, the most alike first, as long as the mean likeness of all pairs between two groups is above
-``join``. A chain of look-alikes does not hold two people together, for all pairs count; and two who are on
-the screen at one moment are never joined, nor any groups that hold two such (the self-supervised constraint
-of video face clustering, as in Cinbis, Verbeek and Schmid 2011 and in C1C, Kalogeiton and Zisserman 2021).
+Tracks are clustered bottom-up by average linkage on the cosine, the most alike first, as long as the mean
+cosine of all pairs between two groups is above ``join``. A chain of look-alikes does not hold two people
+together, for all pairs count; and two tracks on the screen at one moment are never joined, nor any groups
+that hold two such (the self-supervised constraint of video face clustering, as in Cinbis, Verbeek and Schmid
+2011 and in C1C, Kalogeiton and Zisserman 2021).
 
 A person who is split in two is put right by merging them; two people in one cannot be named. So two groups
 of some size that each hold together much better than with the other stay two, for look-alikes are like that;
-only appearances that are firm found groups, and the rest are given to groups that exist, where there is no
-doubt.
+only tracks of clear faces found groups, and the rest are added to groups that exist, where there is no doubt.
 
-Whose somebody is (`match_people`): what a person has done with the pictures of an earlier run over the same
-film counts first, then the faces.
+Which cast member a person of the film is (`match_people`): what the user has done with the pictures of an
+earlier run over the same film counts first, then the faces.
 """
 
 from __future__ import annotations
@@ -30,98 +29,111 @@ from shotad.sight.faces import Embedding, Embeddings
 from shotad.sight.facetracks import FaceTrack
 from shotad.sight.gallery import mean_of
 
-_SOLID = 3
-"""Appearances from which it is known how well a group holds together."""
-_GAP = 0.15
-"""Likeness by which two solid groups must each be more alike within than with the other to stay two. On ten
+_MIN_TRACKS_FOR_COHESION = 3
+"""Tracks from which it is known how well a group holds together."""
+_COHESION_GAP = 0.15
+"""Cosine by which two such groups must each be more alike within than with the other to stay two. On ten
 people made by one image model purity rose from 0.80 to 0.99; of 40 real people six more were split."""
 
 
 def group(
-    firm: Sequence[FaceTrack], loose: Sequence[FaceTrack], join: float, margin: float = 0.0
+    clear: Sequence[FaceTrack], unclear: Sequence[FaceTrack], join: float, margin: float = 0.0
 ) -> list[list[FaceTrack]]:
-    """The people among faces that are ``firm``: seen often and well enough to found a group.
+    """The tracks of each person among ``clear`` ones: long and large enough to found a group.
 
-    A ``loose`` one joins the group that it is most like, if the mean likeness is above ``join`` and the next
-    best group's is less by ``margin``; else it is in none. For n firm ones n² likenesses are kept: 36 MB for
+    An ``unclear`` one joins the group that it is most like, if the mean cosine is above ``join`` and the next
+    best group's is less by ``margin``; else it is in none. For n clear ones n² cosines are kept: 36 MB for
     3,000.
     """
-    if not firm:
+    if not clear:
         return []
-    tracks, first = [*firm, *loose], len(firm)
-    seen_at: dict[float, set[int]] = defaultdict(set)
+    tracks, clear_count = [*clear, *unclear], len(clear)
+    tracks_at: dict[float, set[int]] = defaultdict(set)
     for number, track in enumerate(tracks):
         for face in track.faces:
-            seen_at[face.seconds].add(number)
-    apart = [
-        set[int]().union(*(seen_at[face.seconds] for face in track.faces)) - {number}
-        for number, track in enumerate(tracks)
-    ]
+            tracks_at[face.seconds].add(number)
+    # Nobody is on the screen twice at one moment: such tracks are of two people.
+    incompatible: list[set[int]] = []
+    for number, track in enumerate(tracks):
+        simultaneous = set[int]()
+        for face in track.faces:
+            simultaneous |= tracks_at[face.seconds]
+        incompatible.append(simultaneous - {number})
     vectors = np.stack([mean_of(track.embeddings) for track in tracks])
-    within = [{other for other in others if other < first} for others in apart[:first]]
-    groups = agglomerate(vectors[:first], within, join)
-    # The surest first; the groups' means are those of the firm ones.
-    likeness = vectors[first:] @ np.stack([vectors[members].mean(axis=0) for members in groups]).T
-    for k in sorted(range(len(loose)), key=lambda k: -float(likeness[k].max())):
-        ranked = np.argsort(-likeness[k], kind="stable")[:2]
+    incompatible_clear = [
+        {number for number in numbers if number < clear_count} for numbers in incompatible[:clear_count]
+    ]
+    groups = agglomerate(vectors[:clear_count], incompatible_clear, join)
+    # Compared to the groups as they are now, so that an unclear track changes no mean; the surest first.
+    centres = np.stack([vectors[numbers].mean(axis=0) for numbers in groups])
+    cosines = vectors[clear_count:] @ centres.T
+    for index in sorted(range(len(unclear)), key=lambda index: -float(cosines[index].max())):
+        ranked = np.argsort(-cosines[index], kind="stable")[:2]
         best = int(ranked[0])
-        second = float(likeness[k, ranked[1]]) if len(ranked) > 1 else -1.0
-        sure = likeness[k, best] > join and likeness[k, best] - second >= margin
-        if sure and apart[first + k].isdisjoint(groups[best]):
-            groups[best].append(first + k)
+        runner_up = float(cosines[index, ranked[1]]) if len(ranked) > 1 else -1.0
+        is_sure = cosines[index, best] > join and cosines[index, best] - runner_up >= margin
+        number = clear_count + index
+        if is_sure and incompatible[number].isdisjoint(groups[best]):
+            groups[best].append(number)
     return [[tracks[number] for number in numbers] for numbers in groups]
 
 
-def agglomerate(vectors: Embeddings, apart: Sequence[set[int]], join: float) -> list[list[int]]:
-    """Groups of row numbers by average linkage, two at a time, the most alike first, look-alikes apart.
+def agglomerate(vectors: Embeddings, incompatible: Sequence[set[int]], join: float) -> list[list[int]]:
+    """Groups of row numbers of ``vectors`` (``float32[n, d]``) by average linkage, the most alike first.
 
-    ``apart[i]`` are the rows that may not be in one group with row ``i``. Each group knows its nearest: as
-    the likeness to a joined group is at most the better of its parts', only who was nearest to a part looks
-    again.
+    Two groups are joined while their mean cosine is above ``join``, unless both hold together much better
+    than with each other. ``incompatible[i]`` are the rows that may not be in one group with row ``i``.
     """
-    members = [[k] for k in range(len(vectors))]
-    # The mean likeness of each two groups; minus infinity, which stays so in every mean, of two who are apart
-    alike = np.array(vectors @ vectors.T, np.float32)
-    for row, others in enumerate(apart):
-        alike[row, [row, *others]] = -np.inf
-    nearest, within = alike.argmax(axis=1), np.zeros(len(vectors))
+    members = [[row] for row in range(len(vectors))]
+    # The mean cosine of each two groups; minus infinity, which stays so in every mean, of incompatible ones
+    cosines = np.array(vectors @ vectors.T, np.float32)
+    for row, others in enumerate(incompatible):
+        cosines[row, [row, *others]] = -np.inf
+    nearest = cosines.argmax(axis=1)
+    inner_sums = np.zeros(len(vectors))  # of the cosines of all pairs within each group
 
-    def cohesion(one: int) -> float:
-        """The mean likeness of all pairs within a group; minus infinity for one that is not solid."""
-        n = len(members[one])
-        return float(within[one]) / (n * (n - 1) / 2) if n >= _SOLID else -np.inf
+    def cohesion(index: int) -> float:
+        """The mean cosine of all pairs within a group; minus infinity for one that is too small to say."""
+        size = len(members[index])
+        if size < _MIN_TRACKS_FOR_COHESION:
+            return -np.inf
+        return float(inner_sums[index]) / (size * (size - 1) / 2)
 
     while True:
-        likeness = alike[np.arange(len(members)), nearest]
-        first = int(likeness.argmax())
+        best_cosines = cosines[np.arange(len(members)), nearest]
+        first = int(best_cosines.argmax())
         one, other = sorted((first, int(nearest[first])))
-        if not alike[one, other] > join:
+        if not cosines[one, other] > join:
             break
-        if alike[one, other] < min(cohesion(one), cohesion(other)) - _GAP:
-            alike[one, other] = alike[other, one] = -np.inf
+        if cosines[one, other] < min(cohesion(one), cohesion(other)) - _COHESION_GAP:
+            # Look-alikes: never to be joined, also not as parts of larger groups
+            cosines[one, other] = cosines[other, one] = -np.inf
             changed = [one, other]
         else:
+            # The cosine to a joined group is at most the better of its parts': only groups whose nearest was
+            # one of the parts have to search again.
             changed = [one, *np.flatnonzero((nearest == one) | (nearest == other))]
-            n, m = len(members[one]), len(members[other])
-            within[one] += within[other] + n * m * alike[one, other]
-            alike[one] = alike[:, one] = (n * alike[one] + m * alike[other]) / (n + m)
-            alike[other] = alike[:, other] = -np.inf
+            size, other_size = len(members[one]), len(members[other])
+            inner_sums[one] += inner_sums[other] + size * other_size * cosines[one, other]
+            mean_cosines = (size * cosines[one] + other_size * cosines[other]) / (size + other_size)
+            cosines[one] = cosines[:, one] = mean_cosines
+            cosines[other] = cosines[:, other] = -np.inf
             members[one] += members[other]
             members[other] = []
-        nearest[changed] = alike[changed].argmax(axis=1)
-    return [found for found in members if found]
+        nearest[changed] = cosines[changed].argmax(axis=1)
+    return [rows for rows in members if rows]
 
 
-_FIRM_LOOKS = 2
-_FIRM_HEIGHT = 40.0
+_MIN_FACES_OF_CLEAR = 2
+_MIN_HEIGHT_OF_CLEAR = 40.0
 """Pixels of a face that may found a person; smaller ones look alike, whosever they are."""
-_LEAST_HEIGHT = 24.0
-"""Pixels of a face that says anything."""
+_MIN_HEIGHT = 24.0
+"""Pixels of a face that can be compared at all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundPerson:
-    """Somebody seen in a film: their ``tracks``, oldest first, and ``centre``, what they look like on average
+    """A person of a film: their ``tracks``, oldest first, and ``centre``, what they look like on average
     (``float32[d]`` of length 1)."""
 
     tracks: tuple[FaceTrack, ...]
@@ -129,78 +141,88 @@ class FoundPerson:
 
     @property
     def first(self) -> float:
-        """Second of the first look."""
+        """Second of the first face."""
         return min(track.first for track in self.tracks)
 
     @property
     def shots(self) -> int:
-        """In how many shots they were seen."""
+        """Number of shots with a track of theirs."""
         return len({track.shot for track in self.tracks})
 
     @property
     def looks(self) -> int:
-        """How often they were seen."""
+        """Number of faces in all tracks."""
         return sum(len(track.faces) for track in self.tracks)
 
     @property
     def order(self) -> tuple[float, ...]:
-        """What people are sorted by: who is seen most, and first, and farther left."""
+        """Key to sort people by: with most faces, then earliest, then farthest left and highest."""
         box = self.tracks[0].faces[0].box
         return -self.looks, self.first, box.left, box.top
 
     @property
     def rows(self) -> npt.NDArray[np.float32]:
-        """What they look like in each track, ``float32[n, d]``."""
+        """The mean embedding of each track, ``float32[n, d]``."""
         return np.stack([mean_of(track.embeddings) for track in self.tracks])
 
     def is_seen_at(self, second: float, box: Box) -> bool:
-        """Whether one of the faces is there then."""
-        return any(
-            abs(face.seconds - second) < 2e-3 and face.box.iou(box) > 0.5
-            for track in self.tracks
-            if track.first - 1 < second < track.last + 1
-            for face in track.faces
-        )
+        """Whether one of the faces is at ``box`` at ``second`` of the film."""
+        for track in self.tracks:
+            # A film has thousands of faces: tracks elsewhere are passed over.
+            if not track.first - 1 < second < track.last + 1:
+                continue
+            for face in track.faces:
+                if abs(face.seconds - second) < 2e-3 and face.box.iou(box) > 0.5:
+                    return True
+        return False
 
     def meets(self, other: FoundPerson) -> bool:
         """Whether both are on the screen at one moment."""
-        mine = {face.seconds for track in self.tracks for face in track.faces}
-        return any(face.seconds in mine for track in other.tracks for face in track.faces)
+        return not self._seconds().isdisjoint(other._seconds())
+
+    def _seconds(self) -> set[float]:
+        """The seconds at which a face of theirs was detected."""
+        return {face.seconds for track in self.tracks for face in track.faces}
 
 
 def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: float) -> list[FoundPerson]:
-    """Who is who: the people among the faces of a film, the most seen first.
+    """The people among the face tracks of a film, those with most faces first.
 
     ``height`` is that of the pictures, in pixels; ``join`` and ``margin`` as in
     `shotad.sight.found_people.group`.
-    Faces too small to tell are left out, and so is who was never seen twice in a shot.
+    Faces too small to compare are left out, and so are people who were never detected twice in a shot.
     """
-    firm: list[FaceTrack] = []
-    loose: list[FaceTrack] = []
+    clear: list[FaceTrack] = []
+    unclear: list[FaceTrack] = []
     for track in tracks:
         pixels = max(face.box.height for face in track.faces) * height
-        if pixels >= _LEAST_HEIGHT:
-            is_firm = len(track.faces) >= _FIRM_LOOKS and pixels >= _FIRM_HEIGHT
-            (firm if is_firm else loose).append(track)
-    people = map(person_of, group(firm, loose, join, margin))
+        if pixels < _MIN_HEIGHT:
+            continue
+        if len(track.faces) >= _MIN_FACES_OF_CLEAR and pixels >= _MIN_HEIGHT_OF_CLEAR:
+            clear.append(track)
+        else:
+            unclear.append(track)
+    people = [person_of(tracks_of_one) for tracks_of_one in group(clear, unclear, join, margin)]
     return sorted(people, key=lambda person: person.order)
 
 
 def person_of(tracks: Iterable[FaceTrack]) -> FoundPerson:
-    """Somebody to whom all of these tracks belong."""
-    ordered = tuple(sorted(tracks, key=lambda t: (t.first, t.faces[0].box.left, t.faces[0].box.top)))
-    return FoundPerson(ordered, mean_of(np.stack([mean_of(track.embeddings) for track in ordered])))
+    """The person to whom all of ``tracks`` belong."""
+    ordered = sorted(tracks, key=lambda t: (t.first, t.faces[0].box.left, t.faces[0].box.top))
+    track_means = np.stack([mean_of(track.embeddings) for track in ordered])
+    return FoundPerson(tuple(ordered), mean_of(track_means))
 
 
 Likeness = Mapping[str, float]
-"""How much somebody looks like each member, by id."""
+"""How much a person looks like each member, by id: cosines, -1 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Whose a person found is: ``member`` by id; ``like`` is somebody they may be, but not for sure.
+    """Which member a person of the film is: ``member`` by id; ``like`` is a member they may be, without
+    certainty.
 
-    ``dismissed``: a person has taken them out of the cast.
+    ``dismissed``: the user has taken them out of the cast.
     """
 
     member: str | None = None
@@ -216,70 +238,106 @@ def match_people(
     threshold: float,
     margin: float,
 ) -> list[Match]:
-    """For each of ``people``, the most seen first, whose they are.
+    """A match for each of ``people``, which come with those with most faces first.
 
-    From ``threshold`` on somebody is a member, if the second best is less alike by ``margin``.
-    ``likeness`` must not count pictures that an earlier run cut from the same film, for these follow from
-    what is to be decided. Several may be the same member, unless they are on the screen together.
+    ``film`` is the fingerprint of the film, ``holdings`` what the cast folder holds. From ``threshold`` on a
+    person is a member, if the second best is less alike by ``margin``. ``likeness`` must not count pictures
+    that an earlier run cut from the same film, for these follow from what is to be decided. Several may be
+    the same member, unless they are on the screen together.
     """
-    claims = [_claims(person, film, holdings) for person in people]
-    # Which person found goes on as which member: of several with pictures of one, that with the most
-    best: dict[str, tuple[int, int]] = {}
-    for number, (_, kept, _) in enumerate(claims):
-        for member in sorted(set(kept)):
-            best[member] = min(best.get(member, (0, 0)), (-kept.count(member), number))
-    owners: dict[int, str] = {}
-    for (_, number), name in sorted(((place, name) for name, place in best.items()), reverse=True):
-        owners[number] = name
-    named = {member.id for member in holdings.members if not is_blank(member)}
+    past_pictures = [_past_pictures(person, film, holdings) for person in people]
+    member_of = _members_by_pictures(past_pictures)
+    filled_in = {member.id for member in holdings.members if not is_blank(member)}
     matches: list[Match] = []
-    taken: dict[str, list[FoundPerson]] = {}
+    people_of_member: dict[str, list[FoundPerson]] = {}
     for number, person in enumerate(people):
-        moved, kept, lost = claims[number]
-        if moved and len(moved) >= len(kept):  # a person has given most of the pictures to somebody else
-            found = Match(_most(moved))
+        pictures = past_pictures[number]
+        if pictures.moved_to and len(pictures.moved_to) >= len(pictures.kept_by):
+            # The user has given most of the pictures to another member.
+            match = Match(_most_frequent(pictures.moved_to))
         else:
-            found = _matched(owners.get(number), named, likeness(person), kept, lost, threshold, margin)
-            if found.member is not None and any(map(person.meets, taken.get(found.member, ()))):
-                found = Match(like=found.member)
-        if found.member is not None:
-            taken.setdefault(found.member, []).append(person)
-        matches.append(found)
+            match = _match(member_of.get(number), filled_in, likeness(person), pictures, threshold, margin)
+            others = people_of_member.get(match.member, []) if match.member is not None else []
+            if any(person.meets(other) for other in others):
+                match = Match(like=match.member)
+        if match.member is not None:
+            people_of_member.setdefault(match.member, []).append(person)
+        matches.append(match)
     return matches
 
 
-def _claims(person: FoundPerson, film: str, holdings: Holdings) -> tuple[list[str], list[str], int]:
-    """Of the pictures that were cut from a person's faces before: the ids of those to whom they were given,
-    and of those whom they still belong to or were deleted from; how many went with their person."""
-    pictures = [p for p in holdings.facts.of_film(film) if person.is_seen_at(p.second, p.box)]
-    holders = [(p.id, holdings.holder(p) or p.id) for p in pictures]
-    moved = [holder for own, holder in holders if holder != own]
-    kept = [own for own, holder in holders if holder == own and holdings.is_member(own)]
-    return moved, kept, len(pictures) - len(moved) - len(kept)
+@dataclass(frozen=True, slots=True)
+class _PastPictures:
+    """The pictures that an earlier run cut from one person's faces, by what became of them since.
+
+    ``moved_to`` and ``kept_by`` have the id of a member for each picture: to whom the user has moved it, or
+    to whom it belonged all the time, though it may be deleted. ``dismissed`` counts those whose member was
+    taken out of the cast.
+    """
+
+    moved_to: list[str]
+    kept_by: list[str]
+    dismissed: int
 
 
-def _matched(
+def _past_pictures(person: FoundPerson, film: str, holdings: Holdings) -> _PastPictures:
+    """What became of the pictures that were cut from ``person``'s faces."""
+    moved_to: list[str] = []
+    kept_by: list[str] = []
+    dismissed = 0
+    for picture in holdings.facts.of_film(film):
+        if not person.is_seen_at(picture.second, picture.box):
+            continue
+        holder = holdings.holder(picture) or picture.id
+        if holder != picture.id:
+            moved_to.append(holder)
+        elif holdings.is_member(picture.id):
+            kept_by.append(picture.id)
+        else:
+            dismissed += 1
+    return _PastPictures(moved_to, kept_by, dismissed)
+
+
+def _members_by_pictures(past_pictures: Sequence[_PastPictures]) -> dict[int, str]:
+    """The member as which a person goes on, by the person's number: of several people with pictures of one
+    member, the person with most of them does."""
+    # For each member the least (minus the pictures, number of the person)
+    best: dict[str, tuple[int, int]] = {}
+    for number, pictures in enumerate(past_pictures):
+        for member_id in sorted(set(pictures.kept_by)):
+            rank = (-pictures.kept_by.count(member_id), number)
+            best[member_id] = min(best.get(member_id, (0, 0)), rank)
+    # A person may be best for several members: the last one set, of the best rank, stays.
+    ranked = sorted(((rank, member_id) for member_id, rank in best.items()), reverse=True)
+    return {number: member_id for (_, number), member_id in ranked}
+
+
+def _match(
     owner: str | None,
-    named: Iterable[str],
-    alike: Likeness,
-    kept: Sequence[str],
-    lost: int,
+    filled_in: Iterable[str],
+    likeness: Likeness,
+    pictures: _PastPictures,
     threshold: float,
     margin: float,
 ) -> Match:
-    if owner is not None and owner in named:
+    """The match of one person: first by ``owner``, the member with most of their pictures, then by likeness.
+
+    ``filled_in`` are the ids of members of whom the user has written more than photos.
+    """
+    if owner is not None and owner in filled_in:
         return Match(owner)
-    ranked = sorted(alike, key=lambda name: -alike[name])
-    like = ranked[0] if ranked and alike[ranked[0]] >= threshold - margin else None
-    ahead = len(ranked) < 2 or alike[ranked[0]] - alike[ranked[1]] >= margin
-    if like is not None and alike[like] >= threshold and ahead:
+    ranked = sorted(likeness, key=lambda member_id: -likeness[member_id])
+    like = ranked[0] if ranked and likeness[ranked[0]] >= threshold - margin else None
+    is_plain = len(ranked) < 2 or likeness[ranked[0]] - likeness[ranked[1]] >= margin
+    if like is not None and likeness[like] >= threshold and is_plain:
         return Match(like)
     if owner is not None:
         return Match(owner, like if like != owner else None)
-    if lost > len(kept):
+    if pictures.dismissed > len(pictures.kept_by):
         return Match(dismissed=True)
-    return Match(like=_most(kept) if kept else like)
+    return Match(like=_most_frequent(pictures.kept_by) if pictures.kept_by else like)
 
 
-def _most(names: Sequence[str]) -> str:
-    return max(sorted(set(names)), key=names.count)
+def _most_frequent(ids: Sequence[str]) -> str:
+    """The most frequent id; of several, the first by alphabet."""
+    return max(sorted(set(ids)), key=ids.count)

@@ -1,4 +1,4 @@
-"""How a picture follows the one before: whether it is the same scene moved on, and where faces went.
+"""What changes from one picture to the next: whether a cut lies between, and how alike two face boxes are.
 
 The camera's own movement is a shift with scale, fitted with RANSAC to sparse optical flow
 (Shi-Tomasi corners, pyramidal Lucas-Kanade, checked backwards).
@@ -21,39 +21,44 @@ Points = npt.NDArray[np.float32]
 """``float32[n, 1, 2]``, x and y in pixels."""
 
 _WIDTH = 320
-_CORNERS = 240
-_LEAST = 14
+"""Pixels of a small picture's width."""
+_MAX_CORNERS = 240
+_MIN_CORNERS = 14
 """Corners that must agree before a movement of the whole picture is believed."""
-_SAME_PICTURE = 0.4
+_MIN_CORRELATION = 0.4
 """Correlation of two thumbnails below which they show different pictures."""
-_PLAIN = 1e3
-"""Strength of two thumbnails' patterns below which at least one is plain, as in a fade to black."""
-_OTHER_LIGHT = 25.0
-_BACK = 1.0
+_MIN_CONTRAST = 1e3
+"""Contrast of two thumbnails, multiplied, below which at least one is plain, as in a fade to black."""
+_MAX_BRIGHTNESS_CHANGE = 25.0
+"""Grey levels by which two plain pictures of one scene may differ."""
+_MAX_RETURN_ERROR = 1.0
 """Pixels by which a corner may miss its start when it is followed back."""
 
 
 def is_break(before: Gray, after: Gray, moved_on: bool) -> bool:
-    """True where another picture begins that the shot detector has passed over, as after a dissolve.
+    """True where ``after`` shows another scene than ``before``: a cut that the shot detector has passed over,
+    as after a dissolve.
 
-    ``moved_on``: the second is known to be the first, moved on. Wild movement within a picture looks the same
-    as a break; sightings before and after are then not linked.
+    ``moved_on``: the corners of both agree that the second is the first, moved on. Wild movement within a
+    picture looks the same as a break; faces before and after are then not linked.
     """
     if moved_on:
         return False
     size = (32, 18)
-    one = cv2.resize(before, size, interpolation=cv2.INTER_AREA).astype(np.float64)
-    two = cv2.resize(after, size, interpolation=cv2.INTER_AREA).astype(np.float64)
-    lighter = abs(float(one.mean() - two.mean()))
-    one, two = one - one.mean(), two - two.mean()
-    strength = float(np.sqrt((one**2).sum() * (two**2).sum()))
-    if strength < _PLAIN:
-        return lighter > _OTHER_LIGHT
-    return float((one * two).sum()) / strength < _SAME_PICTURE
+    first = cv2.resize(before, size, interpolation=cv2.INTER_AREA).astype(np.float64)
+    second = cv2.resize(after, size, interpolation=cv2.INTER_AREA).astype(np.float64)
+    brightness_change = abs(float(first.mean() - second.mean()))
+    first, second = first - first.mean(), second - second.mean()
+    contrast = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    if contrast < _MIN_CONTRAST:
+        # Plain pictures have no pattern to compare, so that brightness decides.
+        return brightness_change > _MAX_BRIGHTNESS_CHANGE
+    correlation = float((first * second).sum()) / contrast
+    return correlation < _MIN_CORRELATION
 
 
 def small_gray(image: Image) -> Gray:
-    """The picture as luma, 320 pixels wide."""
+    """``image`` (RGB ``uint8[H, W, 3]``) as luma, 320 pixels wide."""
     height, width = image.shape[:2]
     size = (_WIDTH, max(2, round(height * _WIDTH / width)))
     small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
@@ -62,62 +67,70 @@ def small_gray(image: Image) -> Gray:
 
 def agreement(before: Gray, after: Gray) -> float | None:
     """Share of the picture's corners, 0 to 1, that agree on how the whole picture moved from one frame to the
-    next; None where it cannot be told."""
-    corners = cv2.goodFeaturesToTrack(before, _CORNERS, 0.01, 6)
-    if corners is None or len(corners) < _LEAST:
+    next; None where too few can be followed to say."""
+    corners = cv2.goodFeaturesToTrack(before, _MAX_CORNERS, 0.01, 6)
+    if corners is None or len(corners) < _MIN_CORNERS:
         return None
     start = np.asarray(corners, np.float32)
-    end, there = _follow(before, after, start)
-    back, here = _follow(after, before, end)
-    true = there & here & (np.abs(back - start).max(axis=(1, 2)) < _BACK)
-    if np.count_nonzero(true) < _LEAST:
+    end, is_followed = _follow(before, after, start)
+    returned, is_followed_back = _follow(after, before, end)
+    return_error = np.abs(returned - start).max(axis=(1, 2))
+    is_reliable = is_followed & is_followed_back & (return_error < _MAX_RETURN_ERROR)
+    if np.count_nonzero(is_reliable) < _MIN_CORNERS:
         return None
-    matrix, inside = cv2.estimateAffinePartial2D(
-        start[true], end[true], method=cv2.RANSAC, ransacReprojThreshold=1.5
+    matrix, inliers = cv2.estimateAffinePartial2D(
+        start[is_reliable], end[is_reliable], method=cv2.RANSAC, ransacReprojThreshold=1.5
     )
-    if matrix is None or np.count_nonzero(inside) < _LEAST:
+    if matrix is None or np.count_nonzero(inliers) < _MIN_CORNERS:
         return None
-    return float(np.count_nonzero(inside)) / len(start)
+    return float(np.count_nonzero(inliers)) / len(start)
 
 
 def _follow(before: Gray, after: Gray, points: Points) -> tuple[Points, npt.NDArray[np.bool_]]:
-    """Where the points went, and which of them were found."""
-    found, status, _ = cv2.calcOpticalFlowPyrLK(
+    """Where the points of ``before`` are in ``after``, and ``bool[n]``: which of them were found."""
+    moved, status, _ = cv2.calcOpticalFlowPyrLK(
         before, after, points, points.copy(), winSize=(15, 15), maxLevel=4
     )
-    return np.asarray(found, np.float32), np.asarray(status)[:, 0] == 1
+    return np.asarray(moved, np.float32), np.asarray(status)[:, 0] == 1
 
 
-def best_pairs(alike: Iterable[tuple[float, int, int]]) -> dict[int, int]:
-    """Which of the second numbers goes with which first one, the most alike pair first, each number once.
+def best_pairs(pairs: Iterable[tuple[float, int, int]]) -> dict[int, int]:
+    """The second number of each first one, from ``pairs`` of (likeness, first, second).
+
+    The most alike pair is taken first, and each number once.
 
     >>> best_pairs([(0.5, 0, 0), (0.9, 1, 0), (0.2, 0, 1)])
     {1: 0, 0: 1}
     """
-    found: dict[int, int] = {}
-    for _, one, other in sorted(alike, key=lambda pair: (-pair[0], pair[2], pair[1])):
-        if one not in found and other not in found.values():
-            found[one] = other
-    return found
+    second_of: dict[int, int] = {}
+    for _, first, second in sorted(pairs, key=lambda pair: (-pair[0], pair[2], pair[1])):
+        if first not in second_of and second not in second_of.values():
+            second_of[first] = second
+    return second_of
 
 
 def likeness(a: Box, b: Box) -> float:
-    """1 for the same place and size, 0 for one that cannot be the same: distance by size, and size."""
-    width, height = (a.width + b.width) / 2, (a.height + b.height) / 2
-    away = math.hypot((a.centre[0] - b.centre[0]) / width, (a.centre[1] - b.centre[1]) / height)
-    size = min(a.width * a.height, b.area) / max(a.width * a.height, b.area)
-    return max(0.0, 1 - away) * math.sqrt(size)
+    """How alike two boxes are in place and size: 1 for equal ones, 0 where they do not overlap enough to be
+    of one face."""
+    mean_width, mean_height = (a.width + b.width) / 2, (a.height + b.height) / 2
+    # In parts of a box, so that a large face may move farther than a small one
+    distance_x = (a.centre[0] - b.centre[0]) / mean_width
+    distance_y = (a.centre[1] - b.centre[1]) / mean_height
+    distance = math.hypot(distance_x, distance_y)
+    size_ratio = min(a.width * a.height, b.area) / max(a.width * a.height, b.area)
+    return max(0.0, 1 - distance) * math.sqrt(size_ratio)
 
 
 def active_area(images: npt.NDArray[np.uint8], black: int = 28) -> Box:
     """The part of the frames ``uint8[n, H, W, 3]`` that is not a black bar in all of them.
 
-    The whole picture where less than a tenth or more than half of it would be cut off, and where the
-    frames are too dark to tell.
+    The whole picture where very little or more than half of it would be cut off, where the bars are not of
+    one size, and where the frames are too dark to tell. ``black``: the brightest grey of a bar, 0 to 255.
     """
     # One axis after the other, whole rows first: a fourteenth of the time of both at once.
     brightest = images[:, ::2].max(axis=0)[:, ::2].max(axis=2)
-    rows, columns = (np.flatnonzero(np.percentile(brightest, 98, axis=axis) > black) for axis in (1, 0))
+    rows = np.flatnonzero(np.percentile(brightest, 98, axis=1) > black)
+    columns = np.flatnonzero(np.percentile(brightest, 98, axis=0) > black)
     if len(rows) == 0 or len(columns) == 0:
         return Box(0, 0, 1, 1)
     height, width = brightest.shape
@@ -127,5 +140,6 @@ def active_area(images: npt.NDArray[np.uint8], black: int = 28) -> Box:
         float((columns[-1] + 1) / width),
         float((rows[-1] + 1) / height),
     )
-    balanced = abs(box.top - (1 - box.bottom)) < 0.05 and abs(box.left - (1 - box.right)) < 0.05
-    return box if balanced and 0.5 <= box.area <= 0.97 else Box(0, 0, 1, 1)
+    # Bars are of one size on both sides; a dark floor or ceiling is on one side only.
+    is_symmetric = abs(box.top - (1 - box.bottom)) < 0.05 and abs(box.left - (1 - box.right)) < 0.05
+    return box if is_symmetric and 0.5 <= box.area <= 0.97 else Box(0, 0, 1, 1)

@@ -20,12 +20,12 @@ from shotad.core import CastError, Image, plural
 
 _ALWAYS_READ = (".bmp", ".gif", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _READ_WHERE_BUILT_IN = {"avif": (".avif",), "jpg_2000": (".jp2",)}
-"""Formats of which some builds of Pillow lack the library, by its name for them."""
+"""Endings of formats of which some builds of Pillow lack the library, by Pillow's name for the format."""
 _HEIF = (".heic", ".heif", ".hif")
 _NEVER_READ = (".arw", ".cr2", ".cr3", ".dng", ".jxl", ".nef", ".orf", ".psd", ".raf", ".raw", ".rw2", ".svg")
 
 _HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
-"""What stands at byte 8 of a HEIC file, whatever its name."""
+"""Bytes 8 to 11 of a HEIC file, whatever its name."""
 
 _LARGEST = 1600
 """Pixels of the longer side that are kept: more finds no further faces and costs memory."""
@@ -38,9 +38,9 @@ _DEEP_MODES = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 def photo_endings() -> tuple[str, ...]:
     """Endings of the picture files that are read here, in lower case."""
     endings = list(_ALWAYS_READ)
-    for name, own in _READ_WHERE_BUILT_IN.items():
+    for name, format_endings in _READ_WHERE_BUILT_IN.items():
         if features.check(name):
-            endings += own
+            endings += format_endings
     if reads_heif():
         endings += _HEIF
     return tuple(sorted(endings))
@@ -48,7 +48,7 @@ def photo_endings() -> tuple[str, ...]:
 
 @cache
 def reads_heif() -> bool:
-    """Whether HEIC can be read: pillow-heif is installed. Makes it known to Pillow."""
+    """Whether HEIC can be read: pillow-heif is installed. Registers it with Pillow."""
     try:
         importlib.import_module("pillow_heif").register_heif_opener()
     except (ImportError, OSError):  # not installed, or built for another system
@@ -63,37 +63,42 @@ def is_photo(path: Path) -> bool:
 
 def is_unread_photo(path: Path) -> bool:
     """Whether the file's name is that of a picture of a format that cannot be read here."""
-    others = {*_HEIF, *_NEVER_READ, *(one for own in _READ_WHERE_BUILT_IN.values() for one in own)}
-    ending = path.suffix.lower()
-    return ending in others - {*photo_endings()} and not path.name.startswith(".")
+    endings = {*_HEIF, *_NEVER_READ}
+    for format_endings in _READ_WHERE_BUILT_IN.values():
+        endings.update(format_endings)
+    unread = endings - {*photo_endings()}
+    return path.suffix.lower() in unread and not path.name.startswith(".")
 
 
 def how_to_read(paths: Iterable[Path]) -> str:
-    """What to do about pictures that cannot be read: a sentence."""
+    """A sentence on what to do about ``paths``, pictures that cannot be read."""
     if any(path.suffix.lower() in _HEIF for path in paths):
         return 'Save pictures as JPEG or PNG, or have HEIC read: pip install "shotad[heic]".'
     return "Save pictures as JPEG or PNG."
 
 
 def named_in(paths: Iterable[Path], folder: Path, most: int = 5) -> str:
-    """Files of a folder for a message: ``a.heic, b.heic and 3 more``."""
+    """The first ``most`` of ``paths``, files of ``folder``, for a message: ``a.heic and 3 others``."""
     names = [str(path.relative_to(folder)) for path in paths]
     more = f" and {plural(len(names) - most, 'other')}" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
 
 
 def check_photo(path: Path) -> None:
-    """Decode a photo, whole: a file that was cut has a good head. Raises CastError as `load_photo`."""
+    """Raise CastError, as `load_photo`, where a photo cannot be read."""
+    # The whole picture is decoded: the head of a file that was cut off is valid.
     load_photo(path)
 
 
 def load_photo(path: Path) -> Image:
-    """The picture in ``path``, upright, ``uint8[H, W, 3]``, at most 1600 pixels long.
+    """The picture in ``path``, upright, RGB ``uint8[H, W, 3]``, at most 1600 pixels long.
 
     Of an animation it is the first. Raises CastError where it is no picture, damaged, cut, or too large.
     """
+    # Called for its effect: it registers HEIC.
     reads_heif()
-    with _errors_of(path), Pictures.open(path) as opened:
+    with _cast_errors(path), Pictures.open(path) as opened:
+        # JPEGs are decoded at a fraction of their size, which is faster.
         opened.draft("RGB", (_LARGEST, _LARGEST))
         opened.load()
         try:
@@ -102,38 +107,41 @@ def load_photo(path: Path) -> Image:
             picture = opened
         if picture.mode in _DEEP_MODES:
             picture = _in_8_bits(picture)
-        if "transparency" in picture.info or "A" in picture.getbands():  # what is see-through, on grey
-            ground = Pictures.new("RGBA", picture.size, (128, 128, 128, 255))
-            picture = Pictures.alpha_composite(ground, picture.convert("RGBA"))
+        if "transparency" in picture.info or "A" in picture.getbands():
+            # On grey: on black or white, hair of that colour would be lost.
+            background = Pictures.new("RGBA", picture.size, (128, 128, 128, 255))
+            picture = Pictures.alpha_composite(background, picture.convert("RGBA"))
         picture = picture.convert("RGB")
         picture.thumbnail((_LARGEST, _LARGEST))
         return np.asarray(picture, np.uint8)
 
 
 def _in_8_bits(picture: Pictures.Image) -> Pictures.Image:
-    """Grey of 16 or 32 bits, or in floats, as grey of 8 bits: by the range that its format has."""
+    """A grey picture of 16 or 32 bits, or in floats, as one of 8 bits: scaled by the range of its format."""
     values = np.nan_to_num(np.asarray(picture, np.float64), nan=0.0, posinf=0.0, neginf=0.0)
     brightest = float(values.max(initial=0.0))
     if picture.mode == "F":
-        # Floats are from 0 to 1 by custom; some programs write them as they come.
-        full = 1.0 if brightest <= 1 else 255.0 if brightest <= 255 else max(65535.0, brightest)
+        # Floats are from 0 to 1 by custom; some programs write the values of 8 or 16 bits.
+        white = 1.0 if brightest <= 1 else 255.0 if brightest <= 255 else max(65535.0, brightest)
     elif picture.mode == "I":
-        # Pillow reads some pictures of 8 and of 16 bits so.
-        full = 255.0 if brightest <= 255 else max(65535.0, brightest)
+        # Pillow has this mode for some pictures of 8 and of 16 bits too.
+        white = 255.0 if brightest <= 255 else max(65535.0, brightest)
     else:
-        full = 65535.0
-    grey = Pictures.fromarray(np.clip(values / full * 255, 0, 255).round().astype(np.uint8))
+        white = 65535.0
+    grey = Pictures.fromarray(np.clip(values / white * 255, 0, 255).round().astype(np.uint8))
+    # A transparent value of the old range would be a wrong one of the new.
     grey.info = {key: value for key, value in picture.info.items() if key != "transparency"}
     return grey
 
 
 @contextmanager
-def _errors_of(path: Path) -> Iterator[None]:
-    """Turn what Pillow finds wrong with a picture into a CastError that names the file."""
+def _cast_errors(path: Path) -> Iterator[None]:
+    """Turn the errors of Pillow for the picture ``path`` into a CastError that names the file."""
     hint = "Give a JPEG, PNG or WebP file, or take it out of the cast."
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            # Pillow warns of the size from which on it would take too much memory here.
             warnings.simplefilter("error", Pictures.DecompressionBombWarning)
             yield
     except (MemoryError, CastError):
@@ -152,6 +160,7 @@ def _errors_of(path: Path) -> Iterator[None]:
 
 
 def _is_heif(path: Path) -> bool:
+    """Whether the file's first bytes are those of HEIC."""
     try:
         with path.open("rb") as file:
             head = file.read(12)
@@ -161,7 +170,7 @@ def _is_heif(path: Path) -> bool:
 
 
 def _size_of(path: Path) -> str:
-    """The size of a picture that is too large to be decoded, in brackets; nothing where it is not known."""
+    """`` (W x H pixels)`` of a picture that is too large to decode; empty where its head cannot be read."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

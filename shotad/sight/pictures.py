@@ -1,4 +1,4 @@
-"""Parts of pictures."""
+"""Cutting parts out of pictures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from shotad.core import Box, Image
 
 
 def cut(image: Image, box: Box) -> Image:
-    """The part of the picture inside ``box``, at least one pixel; a view where nothing is clipped."""
+    """The part of ``image`` (``[H, W, 3]``) inside ``box``, at least one pixel; a view, no copy."""
     height, width = image.shape[:2]
     x, y = int(box.left * width), int(box.top * height)
     right, bottom = max(x + 1, round(box.right * width)), max(y + 1, round(box.bottom * height))

@@ -161,7 +161,7 @@ def test_only_pictures_that_are_as_they_were_written_are_deleted(tmp_path: Path)
 
 
 def test_two_do_not_change_a_cast_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.sight.castfolder._PATIENCE", 0.0)
+    monkeypatch.setattr("shotad.sight.castfolder._LOCK_TIMEOUT", 0.0)
     place = tmp_path / "x.cast"
     with held(place), pytest.raises(CastError, match="in use by another"), held(place):
         pass

@@ -10,7 +10,7 @@ import numpy as np
 
 from shotad.core import Box, Image, OnnxGraph
 from shotad.sight import Embedding, Face
-from shotad.sight.faces import PAIRS, Following
+from shotad.sight.faces import PAIRS, TrackingRules
 
 Seen = tuple[Face, Embedding]
 
@@ -52,9 +52,9 @@ class KnownFaces:
     identity = "known"
     threshold, margin, join, same = 0.4, 0.06, 0.45, 0.6
 
-    def __init__(self, seen: Mapping[float, Sequence[Seen]], following: Following | None = None) -> None:
+    def __init__(self, seen: Mapping[float, Sequence[Seen]], tracking: TrackingRules | None = None) -> None:
         self._seen = {round(second, 6): list(faces) for second, faces in seen.items()}
-        self.following = following or PAIRS["sface"].following
+        self.tracking = tracking or PAIRS["sface"].tracking
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         return [replace(f, seconds=seconds) for f, _ in self._seen.get(round(seconds, 6), ())]
