@@ -1,19 +1,19 @@
-"""The ladder by which spoken lines are made to fit, after what listeners prefer.
+"""Spoken lines made to fit their gaps, by the steps that listeners prefer, in this order:
 
 1. as it is;
 2. moved, within its gap, by no more than the settings allow: a shift of a part of a second in silence takes
    nothing from anybody, so it comes before all that is heard as a change;
 3. spoken a little faster, only as much as is needed;
-4. sentences dropped, then clauses, each form tried up to the fastest before more is given up;
-5. a shorter line from a writer, where one may be asked;
+4. sentences dropped, then clauses, each wording tried up to the fastest before more is dropped;
+5. a shorter line by an engine, where one may be asked;
 6. not spoken.
 
 Steps 1 to 4 are one choice for all lines that share a gap: the fewest lines are left out, then the fewest
-words, then the least speed, then the least way from where the lines are wanted. A line that a person added
-counts for two of the machine's. A line left out leaves its time to its neighbours.
+words, then the least speed, then the least distance from where the lines are wanted. A line that a person
+added counts for two of the machine's. A line left out leaves its time to its neighbours.
 
-`fit` takes a whole track, or one line with the neighbours that press on it (`neighbourhood`): it comes to the
-same for that line.
+`fit` takes a whole track, or one line with the neighbours that press on it (`neighbourhood`); for that line
+the result is the same.
 """
 
 from __future__ import annotations
@@ -28,31 +28,32 @@ from shotad.script import Answer, Shorten, Track, Wish, spoken_words, timecode
 from shotad.sound.kinds import PACE, Fitting, LineToSpeak, Spoken, Studio, Unspoken
 from shotad.sound.placing import (
     BETWEEN,
-    LONGEST_WORD_RATE,
-    NO_ROOM,
+    MAX_WORD_RATE,
+    NO_FREE_TIME,
     Form,
+    Option,
     Window,
     cheapest,
     earliest,
     earliest_starts,
-    form_of,
+    estimated_form,
     latest,
     lines_of,
     nearest_starts,
     shorter_forms,
-    spoken,
     whole_form,
+    with_take,
 )
 from shotad.sound.takes import to_length
 
-ASKED = 2
-"""Times that a writer is asked about one line at most."""
+MAX_REQUESTS = 2
+"""Times that a shorter line is asked for in place of one line."""
 
-A_LINE = 10**6
+WORDS_OF_A_LINE = 10**6
 """Words that a line counts for when one must be left out: all its neighbours are shortened first."""
 
-FEWEST = 3
-"""Words that a line must be allowed to be worth asking for."""
+MIN_REQUESTED_WORDS = 3
+"""A line of fewer words is not worth asking for."""
 
 
 def fit(
@@ -62,29 +63,29 @@ def fit(
     *,
     shorten: Shorten | None = None,
 ) -> Fitting:
-    """Every line in its place, or why it has none.
+    """Place every line, or say why it has no place.
 
-    Each line is spoken once as it is; of shorter forms only those that come into question, for a voice may
-    cost money. ``shorten`` is asked for lines without a place. Deterministic, whatever the order of
-    ``lines``. Raises VoiceError.
+    Each line is spoken once as it is; of shorter wordings only those that may be chosen, for a voice may cost
+    money. ``shorten`` is asked for shorter lines in place of those without a place. Deterministic, whatever
+    the order of ``lines``. Raises VoiceError.
     """
     ordered = sorted(lines, key=lambda line: (line.start, line.id))
     fitter = _Fitter(ordered, studio, settings)
-    fitter.settle()
+    fitter.choose_and_speak()
     if shorten is not None:
-        for _ in range(ASKED):
-            if not fitter.ask(shorten):
+        for _ in range(MAX_REQUESTS):
+            if not fitter.request_shorter(shorten):
                 break
-            fitter.settle()
+            fitter.choose_and_speak()
     return fitter.fitting()
 
 
 @dataclass(slots=True, eq=False)
-class _Case:
-    """A line while it is being fitted. ``chosen`` is the number of its form, None while it has no place.
+class _Candidate:
+    """A line while it is fitted.
 
-    ``wishes`` is what a writer was asked for, ``answer`` the last thing that came of it, ``anew`` the number
-    of the form that was made of that.
+    ``chosen`` is the index of its form, None while it has no place. ``wishes`` are the requests for a shorter
+    line, ``answer`` is the last reply, and ``rewritten`` the index of the form that was made of it.
     """
 
     line: LineToSpeak
@@ -92,221 +93,289 @@ class _Case:
     forms: list[Form]
     chosen: int | None = None
     answer: Answer | None = None
-    anew: int | None = None
+    rewritten: int | None = None
     wishes: list[Wish] = field(default_factory=list)
 
     @property
     def whole(self) -> Form:
+        """The line as it is."""
         return self.forms[0]
 
     @property
-    def least(self) -> int:
-        """Number of the form that can be said in the shortest time."""
-        return min(range(len(self.forms)), key=lambda at: (self.forms[at].shortest, at))
+    def chosen_form(self) -> Form | None:
+        """The form with which it has a place; None while it has none."""
+        return None if self.chosen is None else self.forms[self.chosen]
+
+    @property
+    def chosen_length(self) -> int | None:
+        """Milliseconds of the chosen form at its fastest; None while it has no place."""
+        return None if self.chosen is None else self.forms[self.chosen].shortest
+
+    @property
+    def shortest(self) -> int:
+        """Index of the form that can be said in the shortest time; the first of equals."""
+        lengths = [form.shortest for form in self.forms]
+        return lengths.index(min(lengths))
 
 
 class _Fitter:
     """The lines, forms and takes of one fitting."""
 
     def __init__(self, lines: Sequence[LineToSpeak], studio: Studio, settings: FitSettings) -> None:
-        """The lines, in order, each spoken as it is."""
+        """Have each line spoken as it is, and find shorter forms where needed; ``lines`` are in order."""
         self._studio, self._settings = studio, settings
-        self._cases: list[_Case] = []
+        self._candidates: list[_Candidate] = []
+        # Milliseconds are rounded so that no line comes nearer to speech than its time allows.
         self._between = math.ceil(BETWEEN * 1000 - 1e-6)
         for line in lines:
             whole = whole_form(line, studio.say(line.text), settings)
             first = math.ceil(earliest(line, settings) * 1000 - 1e-6)
             last = max(math.floor(latest(line, settings) * 1000 + 1e-6), first)
-            window = Window(round(line.start * 1000), first, last, math.floor(line.room.end * 1000 + 1e-6))
-            self._cases.append(_Case(line, window, [whole]))
-        self._windows = [case.window for case in self._cases]
-        # Looks for shorter forms of lines that do not find place as they are, and of their neighbours.
-        wholes = [case.whole for case in self._cases]
-        for start, end in companies(self._windows, wholes, self._between):
-            lengths = [form.shortest for form in wholes[start:end]]
-            if earliest_starts(self._windows[start:end], lengths, self._between) is None:
-                for case in self._cases[start:end]:
-                    case.forms += shorter_forms(case.line, case.whole, settings)
+            end = math.floor(line.free.end * 1000 + 1e-6)
+            window = Window(round(line.start * 1000), first, last, end)
+            self._candidates.append(_Candidate(line, window, [whole]))
+        self._windows = [candidate.window for candidate in self._candidates]
+        wholes = [candidate.whole for candidate in self._candidates]
+        for first, end in neighbour_groups(self._windows, wholes, self._between):
+            lengths = [form.shortest for form in wholes[first:end]]
+            if earliest_starts(self._windows[first:end], lengths, self._between) is None:
+                # Not all fit as they are: any of the group may have to be shorter.
+                for candidate in self._candidates[first:end]:
+                    candidate.forms += shorter_forms(candidate.line, candidate.whole, settings)
 
-    def settle(self) -> None:
-        """Chooses until all that was chosen has been spoken and still has its place.
+    def choose_and_speak(self) -> None:
+        """Choose forms and have them spoken, again and again until every chosen form is spoken and fits.
 
-        Of a line that is left out the shortest form is spoken, so that it is not left out on an estimate.
+        Of a line that is left out the shortest form is spoken, so that it is not left out by an estimate.
         """
         while True:
-            options = [[(form.shortest, form.lost) for form in case.forms] for case in self._cases]
-            dropping = [
-                (2 if case.line.id.startswith("h") else 1) * A_LINE + case.whole.words for case in self._cases
-            ]
-            chosen = cheapest(self._windows, options, dropping, self._between)
-            new: list[tuple[_Case, int]] = []
-            for case, place in zip(self._cases, chosen, strict=True):
-                case.chosen = place
-                number = case.least if place is None else place
-                if case.forms[number].take is None:
-                    new.append((case, number))
-            if not new:
+            options: list[list[Option]] = []
+            drop_costs: list[int] = []
+            for candidate in self._candidates:
+                options.append([(form.shortest, form.lost) for form in candidate.forms])
+                # Ids of lines that people added begin with "h" (`shotad.script.hand_id`).
+                lines_worth = 2 if candidate.line.id.startswith("h") else 1
+                drop_costs.append(lines_worth * WORDS_OF_A_LINE + candidate.whole.words)
+            choices = cheapest(self._windows, options, drop_costs, self._between)
+            unspoken: list[tuple[_Candidate, int]] = []
+            for candidate, choice in zip(self._candidates, choices, strict=True):
+                candidate.chosen = choice
+                index = candidate.shortest if choice is None else choice
+                if candidate.forms[index].take is None:
+                    unspoken.append((candidate, index))
+            if not unspoken:
                 return
-            # Several at once, where the studio can.
-            if (say_all := getattr(self._studio, "say_all", None)) is not None:
-                say_all([case.forms[number].text for case, number in new])
-            for case, number in new:
-                form = case.forms[number]
-                case.forms[number] = spoken(form, self._studio.say(form.text), self._settings)
+            # Several at once, where the studio can; `say` then finds them.
+            say_all = getattr(self._studio, "say_all", None)
+            if say_all is not None:
+                say_all([candidate.forms[index].text for candidate, index in unspoken])
+            for candidate, index in unspoken:
+                form = candidate.forms[index]
+                candidate.forms[index] = with_take(form, self._studio.say(form.text), self._settings)
 
-    def ask(self, shorten: Shorten) -> bool:
-        """Asks for shorter forms of lines that have no place; whether anything new came of it."""
-        open_: list[tuple[_Case, Wish]] = []
-        for case in self._cases:
-            in_vain = bool(case.wishes) and case.answer is None
-            if case.chosen is not None or in_vain or len(case.wishes) >= ASKED:
+    def request_shorter(self, shorten: Shorten) -> bool:
+        """Ask for shorter lines in place of those that have no place; whether anything was asked."""
+        requests: list[tuple[_Candidate, Wish]] = []
+        for candidate in self._candidates:
+            is_in_vain = bool(candidate.wishes) and candidate.answer is None
+            if candidate.chosen is not None or is_in_vain or len(candidate.wishes) >= MAX_REQUESTS:
                 continue
-            # As many words as this voice can say of this line in the time there is.
-            form = case.whole if case.anew is None else case.forms[case.anew]
-            free = self._free(case)
-            by_pace = free * form.words / form.length * self._settings.fastest
-            words = int(min(by_pace, free * LONGEST_WORD_RATE / 60_000) + 1e-9)
-            words = min(words, form.words - 1)
-            if words >= FEWEST:
-                line = case.line
-                open_.append((case, Wish(line.id, line.text, words, line.language, case.answer)))
-        answers = shorten([wish for _, wish in open_]) if open_ else ()
-        for (case, wish), answer in zip(open_, answers, strict=True):
-            case.wishes.append(wish)
-            case.answer, case.anew = answer, None
-            if answer is None or answer.complaints or answer.text in [form.text for form in case.forms]:
+            words = self._words_that_fit(candidate)
+            if words >= MIN_REQUESTED_WORDS:
+                line = candidate.line
+                wish = Wish(line.id, line.text, words, line.language, candidate.answer)
+                requests.append((candidate, wish))
+        if not requests:
+            return False
+        answers = shorten([wish for _, wish in requests])
+        for (candidate, wish), answer in zip(requests, answers, strict=True):
+            candidate.wishes.append(wish)
+            candidate.answer, candidate.rewritten = answer, None
+            if answer is None or answer.complaints:
+                continue
+            if answer.text in [form.text for form in candidate.forms]:
                 continue
             if 0 < spoken_words(answer.text, wish.language) <= wish.words:
-                case.anew = len(case.forms)
-                steps = (f"written anew, shorter: {case.line.text}",)
-                case.forms.append(form_of(case.line, answer.text, steps, case.whole, self._settings))
-        return bool(open_)
+                candidate.rewritten = len(candidate.forms)
+                steps = (f"written anew, shorter: {candidate.line.text}",)
+                form = estimated_form(candidate.line, answer.text, steps, candidate.whole, self._settings)
+                candidate.forms.append(form)
+        return True
+
+    def _words_that_fit(self, candidate: _Candidate) -> int:
+        """Words that can be said in the time that a line without a place could have; fewer than its own."""
+        form = candidate.whole if candidate.rewritten is None else candidate.forms[candidate.rewritten]
+        free = self._free_milliseconds(candidate)
+        by_pace = free * form.words / form.length * self._settings.fastest
+        by_rate = free * MAX_WORD_RATE / 60_000
+        words = int(min(by_pace, by_rate) + 1e-9)
+        return min(words, form.words - 1)
 
     def fitting(self) -> Fitting:
-        placed = [(case, case.forms[case.chosen]) for case in self._cases if case.chosen is not None]
-        windows = [case.window for case, _ in placed]
-        speeds = factors(windows, [form for _, form in placed], self._between)
-        lengths = [form.at(speed) for (_, form), speed in zip(placed, speeds, strict=True)]
+        """The lines as they were chosen, each at its speed and its place, and why the others have none."""
+        placed: list[tuple[_Candidate, Form]] = []
+        for candidate in self._candidates:
+            if candidate.chosen_form is not None:
+                placed.append((candidate, candidate.chosen_form))
+        windows = [candidate.window for candidate, _ in placed]
+        forms = [form for _, form in placed]
+        speeds = lowest_speeds(windows, forms, self._between)
+        lengths = [form.length_at(speed) for form, speed in zip(forms, speeds, strict=True)]
         starts = nearest_starts(windows, lengths, self._between)
-        said = []
-        for (case, form), speed, length, start in zip(placed, speeds, lengths, starts, strict=True):
+        spoken: list[Spoken] = []
+        for (candidate, form), speed, length, start in zip(placed, speeds, lengths, starts, strict=True):
             take, steps = form.take, list(form.steps)
-            assert take is not None  # settle() has spoken all that is chosen
+            assert take is not None  # choose_and_speak() has spoken all that is chosen
             if length < form.length:
                 take = to_length(take, length / 1000)
                 steps.append(f"spoken {speed:.2f} times faster")
-            shift = start - case.window.wanted
-            if abs(shift) >= _NOTICED:
+            shift = start - candidate.window.wanted
+            if abs(shift) >= _MIN_SHIFT:
                 steps.append(f"moved {abs(shift) / 1000:.2f} s {'later' if shift > 0 else 'earlier'}")
-            said.append(Spoken(case.line.id, form.text, start / 1000, take, tuple(steps)))
-        left = []
-        for case in (case for case in self._cases if case.chosen is None):
-            least, free = case.forms[case.least], self._free(case)
-            tried = [f"tried {least.factor:.2f} times faster"] if least.factor > 1 else []
-            tried += [f"tried shorter: {least.text}"] if len(case.forms) > 1 else []
-            tried += [f"asked for at most {wish.words} words" for wish in case.wishes]
-            needed, room = f"{least.shortest / 1000:.2f}", f"{free / 1000:.2f}"
-            reason = f"it takes {needed} s at least, and {room} s are free between speech and other lines"
-            if case.line.room.duration <= 2 * NO_ROOM:
-                reason = "people speak at its time or the film is over, and no free time is in reach"
-            missing = (least.shortest - free) / 1000
-            takers = self._takers(case)
-            if takers:
-                moments = " or ".join(timecode(taker.line.start) for taker in takers)
-                reason += f"; without the line at {moments} it would fit"
-            taken_by = tuple(taker.line.id for taker in takers)
-            left.append(Unspoken(case.line.id, reason, tuple(tried), missing, taken_by))
-        return Fitting(tuple(said), tuple(left))
+            spoken.append(Spoken(candidate.line.id, form.text, start / 1000, take, tuple(steps)))
+        unspoken = [
+            self._unspoken(candidate) for candidate in self._candidates if candidate.chosen_form is None
+        ]
+        return Fitting(tuple(spoken), tuple(unspoken))
 
-    def _takers(self, case: _Case) -> list[_Case]:
-        """The lines that have a place and leave a line without one no time: each of them alone, if it went,
-        would let the line be spoken.
+    def _unspoken(self, candidate: _Candidate) -> Unspoken:
+        """Why a line has no place, and what was tried."""
+        form, free = candidate.forms[candidate.shortest], self._free_milliseconds(candidate)
+        steps: list[str] = []
+        if form.max_speed > 1:
+            steps.append(f"tried {form.max_speed:.2f} times faster")
+        if len(candidate.forms) > 1:
+            steps.append(f"tried shorter: {form.text}")
+        steps += [f"asked for at most {wish.words} words" for wish in candidate.wishes]
+        if candidate.line.free.duration <= 2 * NO_FREE_TIME:
+            reason = "people speak at its time or the film is over, and no free time is in reach"
+        else:
+            needed_seconds, free_seconds = f"{form.shortest / 1000:.2f}", f"{free / 1000:.2f}"
+            reason = (
+                f"it takes {needed_seconds} s at least, "
+                f"and {free_seconds} s are free between speech and other lines"
+            )
+        blocking = self._blocking(candidate)
+        if blocking:
+            moments = " or ".join(timecode(blocker.line.start) for blocker in blocking)
+            reason += f"; without the line at {moments} it would fit"
+        return Unspoken(
+            candidate.line.id,
+            reason,
+            tuple(steps),
+            missing=(form.shortest - free) / 1000,
+            taken_by=tuple(blocker.line.id for blocker in blocking),
+        )
 
-        Of those only the ones that run beyond the time that was planned for them, if any do: a line that
-        such a one has pushed aside is not to blame.
+    def _blocking(self, candidate: _Candidate) -> list[_Candidate]:
+        """The lines with a place each of which, if it alone were left out, would leave ``candidate`` time.
+
+        Where some of them last longer than the time that was planned for them, only those: a line that such a
+        one has pushed aside is not to blame.
         """
-        at = self._cases.index(case)
-        wholes = [one.whole for one in self._cases]
-        runs = companies(self._windows, wholes, self._between)
-        first, end = next((first, end) for first, end in runs if first <= at < end)
-        windows = self._windows[first:end]
-        lengths = [one.forms[one.chosen].shortest if one.chosen is not None else None for one in self._cases]
-        lengths[at] = case.forms[case.least].shortest
-        takers: list[_Case] = []
-        for number in range(first, end):
-            if self._cases[number].chosen is None:
+        index = self._candidates.index(candidate)
+        wholes = [other.whole for other in self._candidates]
+        groups = neighbour_groups(self._windows, wholes, self._between)
+        first, end = next((first, end) for first, end in groups if first <= index < end)
+        lengths = [other.chosen_length for other in self._candidates]
+        lengths[index] = candidate.forms[candidate.shortest].shortest
+        blocking: list[_Candidate] = []
+        for other_index in range(first, end):
+            other = self._candidates[other_index]
+            if other.chosen is None:
                 continue
-            without = [*lengths[first:number], None, *lengths[number + 1 : end]]
-            if earliest_starts(windows, without, self._between) is not None:
-                takers.append(self._cases[number])
-        too_long = [one for one in takers if one.whole.shortest > round(one.line.slot.duration * 1000)]
-        return too_long or takers
+            lengths_without = lengths.copy()
+            lengths_without[other_index] = None
+            fits = earliest_starts(self._windows[first:end], lengths_without[first:end], self._between)
+            if fits is not None:
+                blocking.append(other)
+        too_long = [
+            other for other in blocking if other.whole.shortest > round(other.line.slot.duration * 1000)
+        ]
+        return too_long or blocking
 
-    def _free(self, case: _Case) -> int:
-        """Milliseconds that a line without a place could have, its neighbours being as they are."""
-        lengths = [None if c.chosen is None else c.forms[c.chosen].shortest for c in self._cases]
-        at = self._cases.index(case)
+    def _free_milliseconds(self, candidate: _Candidate) -> int:
+        """The longest that a line without a place could last, with the others as they were chosen."""
+        lengths = [other.chosen_length for other in self._candidates]
+        index = self._candidates.index(candidate)
 
         def is_too_long(length: int) -> bool:
-            lengths[at] = length
+            lengths[index] = length
             return earliest_starts(self._windows, lengths, self._between) is None
 
-        room = range(case.window.end - case.window.earliest + 1)
-        return max(bisect_left(room, True, key=is_too_long) - 1, 0)
+        all_lengths = range(candidate.window.end - candidate.window.earliest + 1)
+        shortest_too_long = bisect_left(all_lengths, True, key=is_too_long)
+        return max(shortest_too_long - 1, 0)
 
 
-_NOTICED = 10
-"""Milliseconds of a shift worth a word."""
+_MIN_SHIFT = 10
+"""Milliseconds by which a line must have moved for a step to say so."""
 
-STEP = 0.01
+SPEED_STEP = 0.01
 """Speeds are raised in steps that nobody can hear."""
 
 
-def factors(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
+def lowest_speeds(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
     """How many times faster each line is spoken, 1 where it need not be.
 
-    Lines that press on each other are sped up alike, as far as each may be; then each is given back, from the
-    first to the last, what the others leave. The lines must be possible at their fastest.
+    Lines that press on each other are all sped up by the same factor, as far as each may be. Then each, from
+    the first to the last, is slowed down as far as the others leave it time. All lines must fit at their
+    highest speeds.
     """
-
-    def possible(part: slice, speeds: Sequence[float]) -> bool:
-        lengths = [form.at(speed) for form, speed in zip(forms[part], speeds, strict=True)]
-        return earliest_starts(windows[part], lengths, between) is not None
-
-    found: list[float] = []
-    for start, end in companies(windows, forms, between):
-        part = slice(start, end)
-        most = max(form.factor for form in forms[part])
-        steps = [round(1 + STEP * k, 4) for k in range(int((most - 1) / STEP + 1e-9) + 1)]
-        if steps[-1] < most:
-            steps.append(most)
-        alike = next((speed for speed in steps if possible(part, [speed] * (end - start))), steps[-1])
-        speeds = [min(alike, form.factor) for form in forms[part]]
-        for at, own in enumerate(speeds):
-            slower = [speed for speed in steps if speed < own]
-            tried = ([*speeds[:at], speed, *speeds[at + 1 :]] for speed in slower)
-            speeds = next((one for one in tried if possible(part, one)), speeds)
-        found += speeds
-    return found
+    all_speeds: list[float] = []
+    for first, end in neighbour_groups(windows, forms, between):
+        all_speeds += _group_speeds(windows[first:end], forms[first:end], between)
+    return all_speeds
 
 
-def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:
-    """Runs of lines, ``[first, after the last)``, that can press on each other; nothing joins two runs."""
-    starts = []
-    reach: int | None = None
-    for at, (window, form) in enumerate(zip(windows, forms, strict=True)):
-        if reach is None or reach + between <= window.earliest:
-            starts.append(at)
-        latest = min(window.end, window.latest + form.length)
-        reach = latest if reach is None else max(reach, latest)
-    return list(zip(starts, [*starts[1:], len(windows)], strict=True)) if starts else []
+def _group_speeds(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[float]:
+    """`lowest_speeds` for the lines of one group."""
+
+    def fit_at(speeds: Sequence[float]) -> bool:
+        lengths = [form.length_at(speed) for form, speed in zip(forms, speeds, strict=True)]
+        return earliest_starts(windows, lengths, between) is not None
+
+    highest = max(form.max_speed for form in forms)
+    step_count = int((highest - 1) / SPEED_STEP + 1e-9)
+    possible_speeds = [round(1 + SPEED_STEP * step, 4) for step in range(step_count + 1)]
+    if possible_speeds[-1] < highest:
+        possible_speeds.append(highest)
+    common_speed = possible_speeds[-1]
+    for speed in possible_speeds:
+        if fit_at([speed] * len(forms)):
+            common_speed = speed
+            break
+    speeds = [min(common_speed, form.max_speed) for form in forms]
+    for index, own_speed in enumerate(speeds):
+        for speed in possible_speeds:
+            if speed >= own_speed:
+                break
+            slower = [*speeds[:index], speed, *speeds[index + 1 :]]
+            if fit_at(slower):
+                speeds[index] = speed
+                break
+    return speeds
+
+
+def neighbour_groups(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:
+    """Lines that can press on each other, as ranges of indices ``[first, end)``; groups never press on each
+    other."""
+    firsts: list[int] = []
+    latest_end: int | None = None
+    for index, (window, form) in enumerate(zip(windows, forms, strict=True)):
+        if latest_end is None or latest_end + between <= window.earliest:
+            firsts.append(index)
+        line_end = min(window.end, window.latest + form.length)
+        latest_end = line_end if latest_end is None else max(latest_end, line_end)
+    ends = [*firsts[1:], len(windows)]
+    return list(zip(firsts, ends, strict=True)) if firsts else []
 
 
 MOST = 12
 """Neighbours to each side that are fitted along at most: a shift of one line dies away much sooner."""
 
 LONGER = 1.3
-"""Times that a line not spoken yet may be longer than its words let expect."""
+"""Times that a line which is not spoken yet may be longer than its words suggest."""
 
 
 def neighbourhood(
@@ -320,33 +389,43 @@ def neighbourhood(
     before: float,
     after: float,
 ) -> tuple[LineToSpeak, ...]:
-    """A line with those that may press on it, heard ``before`` and ``after`` seconds beside it at most.
+    """The line ``line_id`` with the lines that may press on it, and those that are heard in the ``before``
+    seconds before it and the ``after`` seconds after it; `MOST` to each side.
 
     ``speech``, ``slots``, ``margin`` as for `lines_of`; the line is one that is heard.
     """
     lines = lines_of(track, speech, slots, settings, margin=margin)
-    place = next(i for i, line in enumerate(lines) if line.id == line_id)
-    lines = lines[max(0, place - MOST) : place + MOST + 1]
-    first = last = at = min(place, MOST)
-    while first > 0 and _together(lines[first - 1], lines[first], lines[at], settings, before):
+    index = next(index for index, line in enumerate(lines) if line.id == line_id)
+    lines = lines[max(0, index - MOST) : index + MOST + 1]
+    middle = min(index, MOST)
+    first = last = middle
+    while first > 0 and _belong_together(lines[first - 1], lines[first], lines[middle], settings, before):
         first -= 1
-    while last + 1 < len(lines) and _together(lines[last], lines[last + 1], lines[at], settings, after):
+    while last + 1 < len(lines) and _belong_together(
+        lines[last], lines[last + 1], lines[middle], settings, after
+    ):
         last += 1
     return lines[first : last + 1]
 
 
-def _together(
-    one: LineToSpeak, other: LineToSpeak, middle: LineToSpeak, settings: FitSettings, beside: float
+def _belong_together(
+    line: LineToSpeak,
+    following: LineToSpeak,
+    middle: LineToSpeak,
+    settings: FitSettings,
+    seconds: float,
 ) -> bool:
-    """Whether two lines in a row may press on each other, or the outer one is heard beside the middle one."""
-    reach = min(one.room.end, latest(one, settings) + _expected(one))
-    if reach + BETWEEN > earliest(other, settings):
+    """Whether a line and the ``following`` one may press on each other, or whether the outer of the two may
+    be heard within ``seconds`` of the ``middle`` line."""
+    line_end = _latest_end(line, settings)
+    if line_end + BETWEEN > earliest(following, settings):
         return True
-    if other is middle or other.start <= middle.start:
-        return reach > earliest(middle, settings) - beside
-    end = min(middle.room.end, latest(middle, settings) + _expected(middle))
-    return earliest(other, settings) < end + beside
+    if following is middle or following.start <= middle.start:
+        return line_end > earliest(middle, settings) - seconds
+    return earliest(following, settings) < _latest_end(middle, settings) + seconds
 
 
-def _expected(line: LineToSpeak) -> float:
-    return LONGER * spoken_words(line.text, line.language) * 60 / PACE
+def _latest_end(line: LineToSpeak, settings: FitSettings) -> float:
+    """The second by which a line is over, though it may be longer than its words suggest."""
+    longest = LONGER * spoken_words(line.text, line.language) * 60 / PACE
+    return min(line.free.end, latest(line, settings) + longest)

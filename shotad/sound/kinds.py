@@ -1,4 +1,4 @@
-"""What flows between the rooms of sound: takes, lines with their room, and what became of them."""
+"""The data of spoken lines: takes, lines with the time that they may use, and the result of fitting them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ words a second."""
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Stored:
-    """Sound that is not held but read, or made, whenever it is asked for.
+    """Samples that are read, or made, at each use, so that they take no memory.
 
-    ``size`` is the number of its samples; two of one ``key`` are the same sound. ``read`` gives
-    ``float32[size]``, and raises VoiceError where they are gone.
+    ``size`` is their number; two with one ``key`` are the same sound. ``read`` returns ``float32[size]``, and
+    raises VoiceError where they are gone.
     """
 
     size: int
@@ -34,9 +34,8 @@ class Stored:
 class Take:
     """One line as a voice spoke it: ``float32[n]`` at ``rate`` samples a second, silence around it cut off.
 
-    ``sound`` are its samples, or `Stored`: then it holds none, and each use of ``samples`` reads them
-    again, so thousands of takes may stand side by side; the rest is known without reading. ``speed`` is its
-    pace, 1 being as AD is spoken.
+    ``sound`` are its samples, or `Stored`: each use of ``samples`` reads them then, so that thousands of
+    takes take no memory. ``speed`` is its pace; 1 is that at which AD is usually spoken (`PACE`).
     """
 
     sound: Samples | Stored
@@ -52,10 +51,12 @@ class Take:
 
     @property
     def samples(self) -> Samples:
+        """``float32[size]``. Raises VoiceError where they were stored and are gone."""
         return self.sound if isinstance(self.sound, np.ndarray) else self.sound.read()
 
     @property
     def size(self) -> int:
+        """The number of its samples; nothing is read for it."""
         return self.sound.size
 
     @property
@@ -64,32 +65,33 @@ class Take:
 
     @property
     def key(self) -> str:
-        """By which its samples are known: takes of one key are the same sound."""
+        """Identifies the samples: takes with one key are the same sound."""
         sound = self.sound
         return hashlib.sha256(sound.tobytes()).hexdigest() if isinstance(sound, np.ndarray) else sound.key
 
 
 class Studio(Protocol):
-    """Where lines are spoken: whoever fits lines asks here, and a line spoken before is not spoken again."""
+    """Gives the takes of lines while they are fitted; a text that was spoken before is not spoken again."""
 
     def say(self, text: str) -> Take:
-        """The take of a text, from what is kept or new. Raises VoiceError."""
+        """The take of a text, kept or newly spoken. Raises VoiceError."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineToSpeak:
-    """A line to be spoken: its id, its words, the second it is wanted at, and the time that it may use.
+    """A line to be spoken, with the time that it may use (film seconds).
 
-    ``room`` is free of speech, margins kept; ``slot`` the part of it that was planned for this line. Rooms of
-    lines in one gap may be the same: whoever fits keeps them apart. A line does not begin before
-    ``earliest``, what it tells being not seen yet. ``by_person``: a person wrote, changed or accepted it.
+    ``start`` is where the line is wanted. ``free`` is time free of speech, margins kept, and ``slot`` the
+    part of it that was planned for this line. Lines in one gap may have the same free time: fitting keeps
+    them from overlapping. Before ``earliest`` what the line describes is not seen yet. ``by_person``: a
+    person wrote, changed or accepted it.
     """
 
     id: str
     text: str
     start: float
     slot: Interval
-    room: Interval
+    free: Interval
     language: str = "en"
     earliest: float = 0.0
     by_person: bool = False
@@ -97,9 +99,10 @@ class LineToSpeak:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spoken:
-    """A line in its place. ``start`` is the film second of the take's first sample.
+    """A line in its place.
 
-    ``pause``: seconds for which the film stands still so that the line can end.
+    ``text`` is what is spoken, ``start`` the film second of the take's first sample, ``steps`` say what was
+    done so that it fits. ``pause``: seconds for which the film stands still so that the line can end.
     """
 
     id: str
@@ -117,9 +120,11 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Unspoken:
-    """A line that found no place: why, what was tried, and how long its shortest form would have been.
+    """A line that found no place.
 
-    ``taken_by`` are the ids of lines each of which leaves it no time: without that one it would be spoken.
+    ``reason`` says why, ``steps`` what was tried; ``missing`` is how many seconds its shortest form was too
+    long. ``taken_by`` are the ids of lines each of which leaves it no time: without any one of them it would
+    be spoken.
     """
 
     id: str
@@ -147,11 +152,11 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """All lines of a track after fitting: those spoken ascend by start and do not overlap.
+    """All lines of a track after fitting. Spoken lines ascend by start and do not overlap.
 
-    ``pauses`` ascend, one for each of ``Spoken.pause``. Lines with a pause run over what follows if the film
-    does not pause, so their intervals may overlap others on film time; on the copy's (`TimeMap.fitting`) none
-    do. Of lines that might have had a pause and got none ``unspoken`` says why.
+    ``pauses`` ascend, one for each line with a `Spoken.pause`. A line with a pause lasts longer than its gap,
+    so on film time it may overlap others; on the copy's time (`TimeMap.fitting`) none overlap. Where a line
+    might have had a pause and got none, its `Unspoken.reason` says why.
     """
 
     spoken: tuple[Spoken, ...] = ()

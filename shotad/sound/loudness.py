@@ -317,8 +317,8 @@ class Meter:
             self._graph.add("abuffersink"),
         ).configure()
 
-    def heard(self, blocks: Iterable[SoundBlock]) -> tuple[Loudness, Course]:
-        """All blocks of a sound that follow each other, measured."""
+    def measure(self, blocks: Iterable[SoundBlock]) -> tuple[Loudness, Course]:
+        """Figures of all ``blocks`` of a sound, which follow each other."""
         for block in blocks:
             self.add(block.samples)
         return self.result()
@@ -377,12 +377,12 @@ def _highest(levels: Levels) -> float | None:
     return top if top > SILENT else None
 
 
-ROOM = {
+PEAK_RISE = {
     "aac": 1.5, "libopus": 2.0, "libmp3lame": 0.8, "ac3": 1.5, "eac3": 1.8, "mp2": 0.8, "libvorbis": 1.5,
 }  # fmt: skip
-"""dB of room that a coder needs under a limit of peaks, by ffmpeg's encoder: about what peaks of loud sound
-that was limited before rise by at our bit rates (AAC 0.4 to 1.9, Opus 0.7 to 2.5). AES TD1008 asks for such
-room, too. Where it is too little the file is written again, so more would only cost loudness."""
+"""dB by which peaks must be lower before a coder, by ffmpeg's encoder: about what peaks of loud sound that
+was limited before rise by at our bit rates (AAC 0.4 to 1.9, Opus 0.7 to 2.5). AES TD1008 asks for such
+headroom, too. Where it is too little the file is written again, so more would only cost loudness."""
 
 
 class DecodedMeter:

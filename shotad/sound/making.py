@@ -1,6 +1,7 @@
-"""From placed lines to files: each wanted file is made, or left where all it is made of is as it was.
+"""From placed lines to files.
 
-`FileMaker` makes them; `RenderRecord` is ``render.json``, which says which files were made of what.
+`FileMaker` makes each wanted file. `RenderRecord` is ``render.json``: it says of what each file was made, so
+that a file whose parts are all unchanged need not be made again.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from typing import Any
 from shotad import __version__
 from shotad.core import Interval, Progress, key_of, printable, reported, write_text
 from shotad.film import open_film
-from shotad.script import Track, finding_of, finding_row, to_json
+from shotad.script import Finding, Track, finding_of, finding_row, to_json
 from shotad.sound.ad_tracks import AdSound, choose_coding
 from shotad.sound.check_film import check_film
 from shotad.sound.containers import container_for
 from shotad.sound.files import kind_of, write_sound
 from shotad.sound.film_copy import write_copy
 from shotad.sound.levels import PEAK_SLACK
-from shotad.sound.loudness import ROOM, DecodedMeter, measure_file
+from shotad.sound.loudness import PEAK_RISE, DecodedMeter, measure_file
 from shotad.sound.mix import (
     FileSound,
     Mix,
     MixReport,
     counted,
     loudness_findings,
-    loudness_told,
+    loudness_sentence,
     off_target,
     over_peak,
     prepare_mix,
@@ -43,79 +44,90 @@ from shotad.sound.voicing import Materials, takers_findings
 
 MONO = "mono"
 
-ROUNDS = 4
+MAX_WRITES = 4
 """Times that a file is written at most until its peaks and its loudness are what was asked for."""
 
-MARGIN = 0.1
+PEAK_MARGIN = 0.1
 """dB by which peaks are lowered further than they were too high: coded again, they fall elsewhere."""
 
 
 @dataclass(slots=True)
 class FileMaker:
-    """Where files are made. A copy of the film that pauses lives as long as ``open`` is not closed.
+    """Makes the files of a render. Copies of the film that pauses are removed when ``copies`` is closed.
 
-    Where nothing is spoken films get a text track alone. ``sounds_as`` is the container of the copy that
-    sounds are taken from where the film pauses: best one that is made anyway.
+    Where the film pauses, sound files are made of its copy in the container ``copy_ending``: best one that a
+    film is made of anyway, for a copy takes long.
     """
 
     materials: Materials
     progress: Progress
-    open: ExitStack
-    sounds_as: str = OTHERWISE
+    copies: ExitStack
+    copy_ending: str = OTHERWISE
     _scenes: dict[str, Materials] = field(default_factory=dict)
     _mixes: dict[str, Mix] = field(default_factory=dict)
 
-    def make(self, wanted: OutputFile) -> Made:
+    def make(self, output: OutputFile) -> Made:
         """Make one file. Raises SoundError, FilmError, WorkFolderError.
 
-        What is heard in it is measured, and where it passes the limit of peaks or misses its loudness it is
-        written again, lower or louder by as much.
+        Its sound is decoded and measured. A file whose peaks are over their limit, or that misses its
+        loudness, is written again, lower or louder by the difference, at most `MAX_WRITES` times.
         """
-        if not wanted.kind.is_heard:
-            return self._film(wanted, None)[0]
-        is_film = wanted.kind.is_film
-        mix = self.mix(wanted.ending if is_film else self.sounds_as)
-        if is_film:
-            codec, info = self.materials.config.container.codec, self.scene(wanted.ending).film.info
-            encoder = choose_coding(self._sound(mix), container_for(wanted.path), info, codec).encoder
-        else:
-            encoder = kind_of(wanted.path).codec
-        given, name = mix.lower(ROOM.get(encoder, 0.0)), wanted.path.name
-        for number in range(ROUNDS):
-            if number:
+        if not output.kind.is_heard:
+            made, _ = self._write_film(output, None)
+            return made
+        name, is_film = output.path.name, output.kind.is_film
+        mix = self.mix(output.ending if is_film else self.copy_ending)
+        # The mix that is written: its peaks are lower by what the coder will raise them.
+        written_mix = mix.with_lower_peaks(PEAK_RISE.get(self._encoder(output, mix), 0.0))
+        for write in range(MAX_WRITES):
+            if write > 0:
                 self.progress.note(f"{name}, decoded, is not within its limits: written again.")
-            made, sound = self._film(wanted, given) if is_film else self._sound_file(wanted, given)
+            if is_film:
+                made, sound = self._write_film(output, written_mix)
+            else:
+                made, sound = self._write_sound(output, written_mix)
             if sound is None:
                 return made
-            over, off = over_peak(given.report, sound), off_target(given.report, sound)
-            if over <= PEAK_SLACK and off == 0:
+            peak_excess = over_peak(written_mix.report, sound)
+            difference = off_target(written_mix.report, sound)
+            if peak_excess <= PEAK_SLACK and difference == 0:
                 break
-            given = given.lower(max(0.0, over + MARGIN)).louder(-off)
+            lower = max(0.0, peak_excess + PEAK_MARGIN)
+            written_mix = written_mix.with_lower_peaks(lower).louder(-difference)
         assert sound is not None
         findings = (*made.findings, *loudness_findings(mix.report, sound, name))
-        told = (loudness_told(mix.report, sound, name),)
-        return replace(made, findings=findings, sound=asdict(sound), told=told)
+        sentences = (loudness_sentence(mix.report, sound, name),)
+        return replace(made, findings=findings, sound=asdict(sound), told=sentences)
 
-    def _sound_file(self, wanted: OutputFile, mix: Mix) -> tuple[Made, FileSound]:
-        alone = wanted.kind is Kind.AD
-        blocks, layout = (mix.alone(), MONO) if alone else (mix.mixed(), mix.layout)
-        with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
+    def _encoder(self, output: OutputFile, mix: Mix) -> str:
+        """ffmpeg's name of the encoder of a file's sound."""
+        if not output.kind.is_film:
+            return kind_of(output.path).codec
+        codec, info = self.materials.config.container.codec, self.scene(output.ending).film.info
+        return choose_coding(self._ad_sound(mix), container_for(output.path), info, codec).encoder
+
+    def _write_sound(self, output: OutputFile, mix: Mix) -> tuple[Made, FileSound]:
+        """Write a sound file, and measure it as players decode it."""
+        is_alone = output.kind is Kind.AD
+        blocks, layout = (mix.alone(), MONO) if is_alone else (mix.mixed(), mix.layout)
+        with reported(self.progress, f"Writing {output.path.name}", mix.duration, "s") as task:
             write_sound(
-                wanted.path,
+                output.path,
                 counted(blocks, task),
                 layout=layout,
-                tags=tags_of(self.materials.track, self.materials.voice, wanted.kind),
+                tags=tags_of(self.materials.track, self.materials.voice, output.kind),
                 true_peak=mix.true_peak,
             )
-        loudness, course = measure_file(wanted.path)
-        return Made(wanted), mix.heard(loudness, None if alone else course)
+        loudness, course = measure_file(output.path)
+        return Made(output), mix.file_sound(loudness, None if is_alone else course)
 
     def mix(self, ending: str) -> Mix:
+        """The mix for a file of this ending; prepared once, and once for each copy where the film pauses."""
         config = self.materials.config
-        name = ending if self.materials.fitting.pauses else ""
-        if name not in self._mixes:
+        key = ending if self.materials.fitting.pauses else ""
+        if key not in self._mixes:
             scene = self.scene(ending)
-            self._mixes[name] = prepare_mix(
+            self._mixes[key] = prepare_mix(
                 scene.film,
                 scene.fitting.spoken,
                 scene.speech,
@@ -123,86 +135,100 @@ class FileMaker:
                 audio_track=config.film.audio_track,
                 progress=self.progress,
             )
-        return self._mixes[name]
+        return self._mixes[key]
 
     def report(self) -> MixReport:
-        """How the mix came out, over whichever scene was mixed already."""
-        mixed = next(iter(self._mixes.values()), None)
-        return (mixed or self.mix(self.sounds_as)).report
+        """The figures of the mix: of any copy's that was prepared already, for they hardly differ."""
+        prepared = next(iter(self._mixes.values()), None)
+        return (prepared or self.mix(self.copy_ending)).report
 
     def scene(self, ending: str) -> Materials:
-        """The film that lines are laid over for one of this ending: where it pauses, a copy of that kind;
-        with the lines and the speech on its time."""
+        """What a file of this ending is made of, on its own time.
+
+        Where the film pauses that is a copy of it in that container, with lines and speech moved to the
+        copy's time; else the materials as they are.
+        """
         materials = self.materials
-        if not (pauses := materials.fitting.pauses):
+        pauses = materials.fitting.pauses
+        if not pauses:
             return materials
         if ending not in self._scenes:
-            beside = tempfile.TemporaryDirectory(prefix=".tmp-", dir=materials.folder.path)
-            place, times = Path(self.open.enter_context(beside), f"copy.{ending}"), TimeMap(pauses)
-            copy = write_copy(materials.film, pauses, place, materials.config.extended, self.progress)
-            film = self.open.enter_context(open_film(copy))
-            speech, fitting = tuple(map(times.interval, materials.speech)), times.fitting(materials.fitting)
-            self._scenes[ending] = replace(materials, film=film, speech=speech, fitting=fitting)
+            directory = tempfile.TemporaryDirectory(prefix=".tmp-", dir=materials.folder.path)
+            copy_path = Path(self.copies.enter_context(directory), f"copy.{ending}")
+            write_copy(materials.film, pauses, copy_path, materials.config.extended, self.progress)
+            times = TimeMap(pauses)
+            self._scenes[ending] = replace(
+                materials,
+                film=self.copies.enter_context(open_film(copy_path)),
+                speech=tuple(map(times.interval, materials.speech)),
+                fitting=times.fitting(materials.fitting),
+            )
         return self._scenes[ending]
 
-    def _film(self, wanted: OutputFile, mix: Mix | None) -> tuple[Made, FileSound | None]:
+    def _write_film(self, output: OutputFile, mix: Mix | None) -> tuple[Made, FileSound | None]:
+        """Write a film, read it back, and measure its AD track; ``mix`` None: a text track alone."""
         config = self.materials.config
-        scene = self.scene(wanted.ending)
-        sound = None if mix is None else self._sound(mix)
+        scene = self.scene(output.ending)
         track = self.materials.track
         text = None
-        if wanted.kind is not Kind.FILM:
+        if output.kind is not Kind.FILM:
             spoken = [(line.interval, line.text) for line in scene.fitting.spoken]
-            text = apart(spoken) if scene.voice else written_lines(track)
+            text = without_overlaps(spoken) if scene.voice else written_lines(track)
         written = write_film(
             scene.film,
-            wanted.path,
-            sound=sound,
+            output.path,
+            sound=None if mix is None else self._ad_sound(mix),
             text=text,
             language=track.language,
             settings=config.container,
-            metadata=tags_of(track, self.materials.voice, wanted.kind),
+            metadata=tags_of(track, self.materials.voice, output.kind),
             progress=self.progress,
         )
         meter = DecodedMeter()
-        findings = check_film(wanted.path, scene.film, written, meter)
-        found, made = meter.result(), Made(wanted, findings, tuple(written.warnings))
-        if mix is None or found is None:
+        findings = check_film(output.path, scene.film, written, meter)
+        made = Made(output, findings, tuple(written.warnings))
+        measured = meter.result()
+        if mix is None or measured is None:
             return made, None
-        loudness, course = found
-        return made, mix.heard(loudness, None if config.container.sound == "alone" else course)
+        loudness, course = measured
+        is_alone = config.container.sound == "alone"
+        return made, mix.file_sound(loudness, None if is_alone else course)
 
-    def _sound(self, mix: Mix) -> AdSound:
+    def _ad_sound(self, mix: Mix) -> AdSound:
+        """The sound of a film's AD track, by ``container.sound``."""
         if self.materials.config.container.sound == "alone":
             return AdSound(mix.alone(), MONO, RATE, mix.true_peak)
         return AdSound(mix.mixed(), mix.layout, RATE, mix.true_peak)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
-    """When to read each line, and what: as it was last spoken where that is known, else as it stands."""
-    found = []
+    """Interval and text of each heard line: as it was last spoken where that is known, else as in the track.
+
+    Lines that found no place are left out, and those that need a pause, which players of text do not make.
+    """
+    lines: list[tuple[Interval, str]] = []
     for cue in track.heard:
         spoken = cue.spoken
         if spoken is None:
-            found.append((cue.interval, cue.text))
+            lines.append((cue.interval, cue.text))
         elif spoken.interval is not None and not spoken.pause:
-            found.append((spoken.interval, spoken.text))
-    return apart(found)
+            lines.append((spoken.interval, spoken.text))
+    return without_overlaps(lines)
 
 
-def apart(lines: Sequence[tuple[Interval, str]]) -> tuple[tuple[Interval, str], ...]:
-    """The lines in order, each ended where the next begins."""
+def without_overlaps(lines: Sequence[tuple[Interval, str]]) -> tuple[tuple[Interval, str], ...]:
+    """The lines in order, each ended where the next begins; a line that has no time left is dropped."""
     ordered = sorted(lines, key=lambda line: line[0])
-    kept: list[tuple[Interval, str]] = []
-    for (interval, text), after in zip_longest(ordered, ordered[1:]):
-        end = interval.end if after is None else min(interval.end, after[0].start)
+    shortened: list[tuple[Interval, str]] = []
+    for (interval, text), following in zip_longest(ordered, ordered[1:]):
+        end = interval.end if following is None else min(interval.end, following[0].start)
         if end > interval.start:
-            kept.append((Interval(interval.start, end), text))
-    return tuple(kept)
+            shortened.append((Interval(interval.start, end), text))
+    return tuple(shortened)
 
 
 def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
-    """Metadata of a file: that the description was made by machine, who reviewed it, who speaks."""
+    """Metadata of a file: how the description was made and reviewed, who speaks, the program's version."""
     spoken = f" Spoken by {voice}." if voice else ""
     tags = {"audio_description": f"{track.statement}{spoken}", "encoder": f"shotad {__version__}"}
     if not kind.is_film:
@@ -216,54 +242,47 @@ RENDER_STEP = "render/3"
 """The step that makes files, and its version: raise it when they are made in another way (see `key_of`)."""
 
 
+_ROW_KEYS = {"path", "key", "state", "findings", "warnings", "sound", "told"}
+"""What the record must say of each file to be of use."""
+
+
 class RenderRecord:
-    """What a run has made, and what of that still stands. Every file is noted as soon as it is made."""
+    """The record of what was made, and of what (``render.json``). It is written after each file."""
 
     def __init__(self, materials: Materials, *, force: bool = False) -> None:
+        """Read the record of earlier renders; with ``force`` nothing of it counts."""
         self._materials = materials
         self._name = f"render.{materials.track.language}.json" if materials.is_translation else RECORD
-        before = {} if force else materials.folder.read_json(self._name) or {}
-        rows, shape = before.get("made"), {"path", "key", "state", "findings", "warnings", "sound", "told"}
-        folder = materials.folder.path.absolute()
-        # A damaged row is as if there were none.
-        self._rows: dict[str, Json] = {
-            row["path"] if (within := row.get("within")) is None else str(folder / within): row
-            for row in (rows if isinstance(rows, list) else ())
-            if isinstance(row, dict) and shape <= row.keys()
-        }
-        beside = before.get("beside")
-        self._beside: dict[str, Any] = dict(beside) if isinstance(beside, dict) else {}
+        earlier = {} if force else materials.folder.read_json(self._name) or {}
+        self._rows = _rows_by_path(earlier.get("made"), materials.folder.path.absolute())
+        side_files = earlier.get("beside")
+        self._side_files: dict[str, Any] = dict(side_files) if isinstance(side_files, dict) else {}
         self._fresh: set[str] = set()
-        # All that changes what is heard: the film, every take and its place, the settings of the mix
-        fitting, config = materials.fitting, materials.config
-        takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in fitting.spoken]
-        pauses = [[pause.at, pause.length, pause.cue_id] for pause in fitting.pauses]
-        speech = [[one.start, one.end] for one in materials.speech]
-        film = [materials.prepared.info.fingerprint, config.film.audio_track]
-        self._heard = key_of(RENDER_STEP, film, takes, pauses, speech, config.mix)
-        self._voice_before = before.get("voice")
-        kept = before.get("sound")
-        same = isinstance(kept, dict) and kept.get("key") == self._heard and materials.voice
-        self.sound: Sound | None = Sound.of(kept) if same and kept else None
-        """How the mix came out: this run's, or an earlier one's of the very same lines; None: not known."""
+        self._mix_key = _mix_key(materials)
+        self._earlier_voice = earlier.get("voice")
+        sound = earlier.get("sound")
+        is_same_mix = isinstance(sound, dict) and sound.get("key") == self._mix_key and materials.voice
+        self.sound: Sound | None = Sound.of(sound) if is_same_mix and sound else None
+        """How the mix came out, now or in an earlier render of the very same mix; None: not known."""
 
-    def has(self, wanted: OutputFile) -> bool:
-        """Whether the file is there, untouched, and made of just what it would be made of now."""
-        row = self._rows.get(str(wanted.path.absolute()))
-        return row is not None and row["key"] == self._key(wanted) and row["state"] == _state(wanted.path)
+    def has(self, output: OutputFile) -> bool:
+        """Whether the file exists, untouched, and was made of just what it would be made of now."""
+        row = self._rows.get(str(output.path.absolute()))
+        return row is not None and row["key"] == self._key(output) and row["state"] == _state(output.path)
 
     def add(self, made: Made) -> None:
-        wanted = made.wanted
-        path = str(wanted.path.absolute())
-        self._fresh.add(path)
-        folder, place = self._materials.folder.path.absolute(), wanted.path.absolute()
-        self._rows[path] = {
-            "path": path,
-            # In the work folder, which may be moved.
-            "within": str(place.relative_to(folder)) if place.is_relative_to(folder) else None,
-            "kind": wanted.kind.value,
-            "key": self._key(wanted),
-            "state": _state(wanted.path),
+        """Write down a file that was made."""
+        output = made.wanted
+        path = output.path.absolute()
+        folder = self._materials.folder.path.absolute()
+        self._fresh.add(str(path))
+        self._rows[str(path)] = {
+            "path": str(path),
+            # By this a file in the work folder is found after the folder was moved.
+            "within": str(path.relative_to(folder)) if path.is_relative_to(folder) else None,
+            "kind": output.kind.value,
+            "key": self._key(output),
+            "state": _state(output.path),
             "findings": [finding_row(finding) for finding in made.findings],
             "warnings": list(made.warnings),
             "sound": made.sound,
@@ -272,80 +291,123 @@ class RenderRecord:
         self._write({})
 
     def put_beside(self, path: Path, sound: Path, script: Callable[[], str]) -> None:
-        """Write a side file, unless it is there, untouched, and made of the track and ``sound`` of now."""
-        key = key_of(RENDER_STEP, __version__, sound.name, self._heard, to_json(self._materials.track))
+        """Write what ``script`` returns to a side file of ``sound``, unless that file exists, untouched, and
+        was made of the same track and mix."""
+        key = key_of(RENDER_STEP, __version__, sound.name, self._mix_key, to_json(self._materials.track))
         state = _state(path)
-        if state is None or self._beside.get(path.name) != [key, state]:
+        if state is None or self._side_files.get(path.name) != [key, state]:
             write_text(path, script())
-            self._beside[path.name] = [key, _state(path)]
+            self._side_files[path.name] = [key, _state(path)]
 
     def rendered(
         self,
-        wanted: Sequence[OutputFile],
-        files: Sequence[Path],
+        outputs: Sequence[OutputFile],
+        side_files: Sequence[Path],
         failures: Mapping[OutputFile, str],
         notes: Sequence[str],
     ) -> Rendered:
-        """What the run came to; it is kept as ``render.json``."""
-        materials, made = self._materials, []
-        for one in wanted:
-            path = str(one.path.absolute())
-            row = self._rows[path]
-            findings, warnings = map(finding_of, row["findings"]), tuple(row["warnings"])
-            told, is_fresh = tuple(row["told"]), path in self._fresh
-            made.append(Made(one, tuple(findings), warnings, row["sound"], told, is_fresh))
-        before, voice, sound = self._voice_before, materials.voice, self.sound
-        if voice and isinstance(before, str) and before != voice:
-            notes = (*notes, f"The render before was spoken by {before}, this one by {voice}.")
+        """The result of the render, which is also written to the record.
+
+        ``outputs`` are all files that could be made or were kept; ``notes`` become warnings.
+        """
+        materials, voice = self._materials, self._materials.voice
+        made_files = [self._made(output) for output in outputs]
+        warnings = list(notes)
+        if voice and isinstance(self._earlier_voice, str) and self._earlier_voice != voice:
+            warnings.append(f"The render before was spoken by {self._earlier_voice}, this one by {voice}.")
+        findings: list[Finding] = []
+        sound = self.sound
         if sound is not None:
             # With the figures of the first file that has the mix.
-            sounds = (one.sound for one in made if one.sound and one.sound["mix"])
-            first = next(sounds, {"loudness": None, "reached": None})
-            measures = {**sound.measures, "mix": first["loudness"], "reached": first["reached"]}
+            mix_sounds = [made.sound for made in made_files if made.sound and made.sound["mix"]]
+            measured = mix_sounds[0] if mix_sounds else {"loudness": None, "reached": None}
+            measures = {**sound.measures, "mix": measured["loudness"], "reached": measured["reached"]}
             sound = replace(sound, measures=measures)
-        done = Rendered(
+            findings += sound.findings
+        for made in made_files:
+            findings += made.findings
+            warnings += made.warnings
+        findings += takers_findings(materials.track, materials.fitting.unspoken, "is not heard")
+        result = Rendered(
             track=materials.track,
             voice=voice or None,
-            made=tuple(made),
-            anew=materials.anew,
-            kept=materials.kept,
+            made=tuple(made_files),
+            anew=materials.takes_spoken,
+            kept=materials.takes_kept,
             sound=sound,
             pauses=materials.fitting.pauses,
-            findings=(
-                *(sound.findings if sound else ()),
-                *(finding for one in made for finding in one.findings),
-                *takers_findings(materials.track, materials.fitting.unspoken, "is not heard"),
-            ),
-            warnings=tuple(dict.fromkeys((*notes, *(text for one in made for text in one.warnings)))),
-            files=tuple(files),
-            brought=dict(materials.brought),
+            findings=tuple(findings),
+            # Each once: several files may warn of the same.
+            warnings=tuple(dict.fromkeys(warnings)),
+            files=tuple(side_files),
+            brought=dict(materials.edited_lines),
             failures=failures,
         )
-        self._write(done.as_json())
-        return done
+        self._write(result.as_json())
+        return result
 
-    def _write(self, more: Json) -> None:
+    def _made(self, output: OutputFile) -> Made:
+        """What the record says of a file."""
+        path = str(output.path.absolute())
+        row = self._rows[path]
+        return Made(
+            wanted=output,
+            findings=tuple(map(finding_of, row["findings"])),
+            warnings=tuple(row["warnings"]),
+            sound=row["sound"],
+            told=tuple(row["told"]),
+            fresh=path in self._fresh,
+        )
+
+    def _write(self, result: Json) -> None:
+        """Write the record; ``result`` is `Rendered.as_json`, or empty while files are still made."""
         present = [{**row, "path": path} for path, row in self._rows.items() if Path(path).exists()]
-        sound = None if self.sound is None else {"key": self._heard, **self.sound.as_json()}
-        record = {**more, "sound": sound, "made": present, "beside": self._beside}
+        sound = None if self.sound is None else {"key": self._mix_key, **self.sound.as_json()}
+        record = {**result, "sound": sound, "made": present, "beside": self._side_files}
         self._materials.folder.write_json(self._name, record)
 
-    def _key(self, wanted: OutputFile) -> str:
+    def _key(self, output: OutputFile) -> str:
+        """A key of all that a file is made of."""
         config, track = self._materials.config, self._materials.track
-        tags = tags_of(track, self._materials.voice, wanted.kind)
-        parts: list[Any] = [RENDER_STEP, __version__, wanted.kind.value, tags]
-        if wanted.kind.is_film:
+        tags = tags_of(track, self._materials.voice, output.kind)
+        parts: list[Any] = [RENDER_STEP, __version__, output.kind.value, tags]
+        if output.kind.is_film:
             parts += [config.container, config.extended, track.language]
-        if wanted.kind is Kind.TEXT:
-            lines = [[at.start, at.end, text] for at, text in written_lines(track)]
+        if output.kind is Kind.TEXT:
+            # Without a voice: its lines are read, and no mix changes it.
+            lines = [[interval.start, interval.end, text] for interval, text in written_lines(track)]
             return key_of(*parts, self._materials.prepared.info.fingerprint, lines)
-        return key_of(*parts, self._heard)
+        return key_of(*parts, self._mix_key)
+
+
+def _rows_by_path(rows: object, folder: Path) -> dict[str, Json]:
+    """What a record says of each file, by absolute path; rows that are damaged are left out.
+
+    ``folder`` is the work folder as it is called now.
+    """
+    by_path: dict[str, Json] = {}
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and row.keys() >= _ROW_KEYS:
+            within = row.get("within")
+            path = row["path"] if within is None else str(folder / within)
+            by_path[path] = row
+    return by_path
+
+
+def _mix_key(materials: Materials) -> str:
+    """A key of all that changes the mix: the film, every take and its place, the settings of the mix."""
+    fitting, config = materials.fitting, materials.config
+    film = [materials.prepared.info.fingerprint, config.film.audio_track]
+    takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in fitting.spoken]
+    pauses = [[pause.at, pause.length, pause.cue_id] for pause in fitting.pauses]
+    speech = [[interval.start, interval.end] for interval in materials.speech]
+    return key_of(RENDER_STEP, film, takes, pauses, speech, config.mix)
 
 
 def _state(path: Path) -> list[int] | None:
-    """By which a file is known to be untouched: its size and when it was last written, in ns."""
+    """Size and time of the last change (ns), by which a file is known to be untouched; None: not there."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return [found.st_size, found.st_mtime_ns]
+    return [status.st_size, status.st_mtime_ns]

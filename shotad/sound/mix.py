@@ -1,13 +1,14 @@
-"""From a film and its spoken lines to a settled mix, or a part of one.
+"""From a film and its spoken lines to a mix, or an excerpt of one.
 
-The programme is heard once; then the mix once, where it has a target. A settled mix holds no sound:
-programme and voice (takes at the mix's rate, at their level, in their places) are made block by block
-whenever asked for. How it and its files came out is told in figures and in plain lines, and against rules A1
-(loudness and true peak of each file) and A3 (audible).
+`prepare_mix` measures the film's sound (the programme) once, and the mix once where it has a target. A `Mix`
+holds no samples: programme and voice are read and mixed block by block at each use. `mix_result` and
+`loudness_findings` report how the mix and its files came out, in figures, plain lines, and by rules A1
+(loudness and true peak of each file) and A3 (the voice is audible).
 
-An excerpt is a part of a mix as it is in the whole: for hearing one line without rendering a film. Levels
-follow from how loud the programme is as a whole and around the line; until it was listened to (`whole`), a
-stretch of it must do (`nearby`), and the make-up gain, of which a render hears a trial, is foreseen.
+`excerpt` mixes a few seconds as they are in the whole, to play one line without rendering the film. Levels
+depend on how loud the programme is as a whole and around the line. Until all of it was measured (`whole`),
+the seconds around the line must do (`nearby`), and the make-up gain, which a render corrects by measuring a
+trial mix, is estimated (`foreseen_make_up`).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from shotad.sound.levels import (
 from shotad.sound.loudness import (
     SILENT,
     Course,
+    Levels,
     Limiter,
     Loudness,
     Meter,
@@ -61,45 +63,58 @@ def prepare_mix(
 ) -> Mix:
     """The mix of a film's sound with its lines, with the make-up gain that brings it to its target.
 
-    ``speech`` are the seconds in which the film is not lowered. ``audio_track`` None is the film's default
-    track. Lines are about as loud as the programme as a whole, and
-    follow the scene (`Heard.voice_level`). Raises FilmError for a track that is not there.
+    ``speech`` are the film seconds in which the film is not lowered. ``audio_track`` is the number of a
+    track, None for the film's default. Lines are about as loud as the programme as a whole, and follow the
+    scene (`Heard.voice_level`). Raises FilmError for a track that is not there.
     """
     programme = programme_of(film, audio_track)
     progress, duration = progress or NoProgress(), film.info.duration
     with reported(progress, "Measuring the film's sound", duration, "s") as task:
-        own = Heard(*Meter(programme.layout, RATE).heard(counted(programme.blocks(), task)))
-    recipe = lay(programme, own, spoken, speech, settings)
+        meter = Meter(programme.layout, RATE)
+        film_sound = Heard(*meter.measure(counted(programme.blocks(), task)))
+    recipe = lay(programme, film_sound, spoken, speech, settings)
     dialogue = (*speech, *(take.line.interval for take in recipe.takes))
-    limit = limit_of(own, settings)
+    limit = limit_of(film_sound, settings)
     target, of_dialogue = target_of(PROFILES[settings.profile], dialogue, duration)
-    voice, said = Meter("mono", RATE).heard(recipe.alone())
+    voice_loudness, voice_course = Meter("mono", RATE).measure(recipe.alone())
     if target is not None:
-        # Reckoned from how loud programme and voice are by themselves, then corrected by what is heard.
-        expected = reached(summed(own.course, recipe.gains, said), dialogue, of_dialogue)
+        # First estimated from the loudness of programme and voice, then corrected by that of the mix: the
+        # limiter makes it softer, by how much only the limited mix says.
+        expected_course = summed(film_sound.course, recipe.gains, voice_course)
+        expected = reached(expected_course, dialogue, of_dialogue)
         recipe = replace(recipe, make_up=_gain(target, expected))
         trial = limited(recipe.mixed(), Limiter(limit))
         with reported(progress, "Measuring the mix", duration, "s") as task:
-            _, course = Meter(programme.layout, RATE).heard(counted(trial, task))
-        rest = _gain(target, reached(course, dialogue, of_dialogue))
-        recipe = replace(recipe, make_up=recipe.make_up + rest)
-    loud, lines = voice.louder(recipe.make_up), []
+            _, trial_course = Meter(programme.layout, RATE).measure(counted(trial, task))
+        correction = _gain(target, reached(trial_course, dialogue, of_dialogue))
+        recipe = replace(recipe, make_up=recipe.make_up + correction)
+    line_levels: list[LineLevel] = []
     for take in recipe.takes:
-        at = take.line.interval
-        ducked = own.level_during(at, recipe.gains)
-        lines.append(LineLevel(take.line.id, at, take.level, take.around, ducked, take.depth))
+        interval = take.line.interval
+        ducked = film_sound.level_during(interval, recipe.gains)
+        line_levels.append(
+            LineLevel(take.line.id, interval, take.level, take.programme_level, ducked, take.depth)
+        )
     report = MixReport(
-        settings.profile, target, of_dialogue, own.loudness, loud, recipe.make_up, limit, tuple(lines)
+        settings.profile,
+        target,
+        of_dialogue,
+        film_sound.loudness,
+        voice_loudness.louder(recipe.make_up),
+        recipe.make_up,
+        limit,
+        tuple(line_levels),
     )
     return Mix(recipe, limit, report, dialogue)
 
 
 def _gain(target: float, level: float | None) -> float:
+    """dB from a level to the target; 0 for silence, which no gain makes louder."""
     return 0.0 if level is None else target - level
 
 
 def counted(blocks: Iterable[SoundBlock], task: Task) -> Iterator[SoundBlock]:
-    """The blocks, of which ``task`` counts the seconds."""
+    """The blocks, while ``task`` counts their seconds."""
     for block in blocks:
         yield block
         task.advance(len(block.samples) / RATE)
@@ -108,72 +123,83 @@ def counted(blocks: Iterable[SoundBlock], task: Task) -> Iterator[SoundBlock]:
 def loudness_of(take: Take) -> float | None:
     """Integrated loudness of a take in LUFS, pauses in it left out; None: silence."""
     samples = take.samples
-    if take.seconds < LEAST:
-        samples = np.tile(samples, int(np.ceil(LEAST / take.seconds)))
-    return Meter("mono", take.rate).heard([SoundBlock(0.0, samples)])[0].integrated
+    if take.seconds < MIN_MEASURED:
+        samples = np.tile(samples, int(np.ceil(MIN_MEASURED / take.seconds)))
+    loudness, _ = Meter("mono", take.rate).measure([SoundBlock(0.0, samples)])
+    return loudness.integrated
 
 
 def lay(
     programme: Programme,
-    own: Heard,
+    film_sound: Heard,
     spoken: Sequence[Spoken],
     speech: Sequence[Interval],
     settings: MixSettings,
     loudness: Callable[[Take], float | None] = loudness_of,
 ) -> Recipe:
-    """Lines at their level and in their place over a programme that was listened to, lowered under them: the
-    mix without make-up gain.
+    """The mix without make-up gain: lines at their level and in place, the programme lowered under them.
 
-    ``loudness`` says how loud a take is by itself, in LUFS.
+    ``film_sound`` is the measured programme, ``speech`` when it is not lowered (film seconds), ``loudness`` a
+    function that returns the loudness of a take by itself, in LUFS.
     """
     takes: list[PlacedTake] = []
-    for said in sorted(spoken, key=lambda line: line.start):
-        level, loud = own.voice_level(said.interval, settings), loudness(said.take)
-        take = place(said, programme.total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
-        if take is not None:
-            around = own.level_during(said.interval)
-            depth = depth_for(level, around, settings)
-            takes.append(replace(take, level=level, around=around, depth=depth))
+    for line in sorted(spoken, key=lambda line: line.start):
+        level = film_sound.voice_level(line.interval, settings)
+        take_loudness = loudness(line.take)
+        gain = 1.0 if take_loudness is None else 10 ** ((level - take_loudness) / 20)
+        take = place(line, programme.total, gain)
+        if take is None:
+            continue
+        programme_level = film_sound.level_during(line.interval)
+        depth = depth_for(level, programme_level, settings)
+        takes.append(replace(take, level=level, programme_level=programme_level, depth=depth))
     gains = envelope([take.line.interval for take in takes], speech, [take.depth for take in takes])
-    spread = voice_gains(channel_names(programme.layout), settings.channels)
-    return Recipe(programme, gains, tuple(takes), spread)
+    channel_gains = voice_gains(channel_names(programme.layout), settings.channels)
+    return Recipe(programme, gains, tuple(takes), channel_gains)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe:
-    """All that a mix is made of: the programme and its level, the voice and its place among the channels, and
-    the gain in dB on both."""
+    """What a mix is made of.
+
+    ``gains`` are the programme's level along film time, ``channel_gains`` how loud the voice is in each
+    channel, ``make_up`` the gain in dB on both.
+    """
 
     programme: Programme
     gains: tuple[GainPoint, ...]
     takes: tuple[PlacedTake, ...]
-    spread: Gains
+    channel_gains: Gains
     make_up: float = 0.0
 
     def mixed(self) -> Iterator[SoundBlock]:
         """Programme and voice, not yet limited: ``float32[n, channels]``."""
-        playing = Playing(self.takes)
+        player = Playing(self.takes)
         factor = np.float32(10 ** (self.make_up / 20))
-        seconds = np.array([point.seconds for point in self.gains] or [0.0])
-        lowered = np.array([point.decibels for point in self.gains] or [0.0])
+        point_seconds = np.array([point.seconds for point in self.gains] or [0.0])
+        point_decibels = np.array([point.decibels for point in self.gains] or [0.0])
         for block in self.programme.blocks():
             first = round(block.seconds * RATE)
-            decibels = np.interp((first + np.arange(len(block.samples))) / RATE, seconds, lowered)
+            seconds = (first + np.arange(len(block.samples))) / RATE
+            decibels = np.interp(seconds, point_seconds, point_decibels)
             samples = block.samples
+            # Where nothing is changed, samples stay those of the film to the bit.
             if decibels.any():
                 samples = samples * np.asarray(10 ** (decibels / 20), np.float32)[:, None]
-            voice = playing.between(first, first + len(samples))
+            voice = player.between(first, first + len(samples))
             if voice is not None:
-                samples = samples + voice[:, None] * self.spread
-            yield SoundBlock(block.seconds, samples if self.make_up == 0 else samples * factor)
+                samples = samples + voice[:, None] * self.channel_gains
+            if self.make_up != 0:
+                samples = samples * factor
+            yield SoundBlock(block.seconds, samples)
 
     def alone(self) -> Iterator[SoundBlock]:
         """The voice, not yet limited: ``float32[n, 1]``."""
-        total, playing = self.programme.total, Playing(self.takes)
+        total, player = self.programme.total, Playing(self.takes)
         factor = np.float32(10 ** (self.make_up / 20))
         for first in range(self.programme.begin, total, RATE):
             end = min(first + RATE, total)
-            voice = playing.between(first, end)
+            voice = player.between(first, end)
             samples = np.zeros(end - first, np.float32) if voice is None else voice * factor
             yield SoundBlock(first / RATE, samples[:, None])
 
@@ -182,9 +208,9 @@ class Recipe:
 class Mix:
     """Programme and audio description together, and the description alone, as long as the film to the sample.
 
-    ``gains`` is the programme's level along film time, ``true_peak`` in dBTP what neither sound passes as it
-    is made here (`MixReport.true_peak` is what no finished file may pass). Both can be run any number of
-    times; each run reads the film once. ``dialogue`` is when somebody speaks, in the film or over it.
+    ``gains`` is the programme's level along film time. ``true_peak`` in dBTP limits both sounds as they are
+    made here; `MixReport.true_peak` is what no finished file may pass. Both can be made any number of times,
+    and each time the film is read once. ``dialogue`` is when somebody speaks, in the film or over it.
     """
 
     recipe: Recipe
@@ -192,15 +218,16 @@ class Mix:
     report: MixReport
     dialogue: tuple[Interval, ...]
 
-    def lower(self, decibels: float) -> Mix:
-        """The same with peaks that stay lower, by so many dB."""
+    def with_lower_peaks(self, decibels: float) -> Mix:
+        """The same mix, with its peaks limited to so many dB less."""
         return replace(self, true_peak=self.true_peak - decibels)
 
     def louder(self, decibels: float) -> Mix:
+        """The same mix with so many dB more make-up gain."""
         return replace(self, recipe=replace(self.recipe, make_up=self.recipe.make_up + decibels))
 
-    def heard(self, loudness: Loudness, course: Course | None) -> FileSound:
-        """A finished file that was measured; ``course`` None: the description alone, which has no target."""
+    def file_sound(self, loudness: Loudness, course: Course | None) -> FileSound:
+        """What was measured of a finished file; ``course`` None: the description alone, without a target."""
         if course is None:
             return FileSound(loudness, False, None)
         return FileSound(loudness, True, reached(course, self.dialogue, self.report.of_dialogue))
@@ -233,16 +260,16 @@ FADE_IN, FADE_OUT = 0.003, 0.010
 """Seconds over which a take comes up and goes, so that a cut in it does not click. Short enough that the
 first sound of a word stays sharp and is found at its place."""
 
-LEAST = 1.0
+MIN_MEASURED = 1.0
 """Seconds of sound that a loudness is taken from; a shorter take is repeated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedTake:
-    """A take, the number of its first sample in the mix, the number after its last, and its factor.
+    """A line's take in the mix: samples ``[first, end)``, multiplied by ``gain``.
 
-    ``level`` is the loudness of the voice, ``around`` that of the programme meanwhile, LUFS (None: silence),
-    ``depth`` by how many dB that is lowered.
+    ``level`` is the loudness of the voice and ``programme_level`` that of the programme meanwhile, LUFS
+    (None: silence); ``depth`` by how many dB the programme is lowered.
     """
 
     line: Spoken
@@ -250,7 +277,7 @@ class PlacedTake:
     end: int
     gain: float
     level: float = 0.0
-    around: float | None = None
+    programme_level: float | None = None
     depth: float = 0.0
 
 
@@ -258,66 +285,77 @@ def resampled(take: Take) -> Samples:
     """A take at `RATE`: ``float32[round(n * RATE / take.rate)]``, sample 0 at the same moment."""
     if take.rate == RATE:
         return take.samples
-    count = max(1, round(take.size * RATE / take.rate))
     from av import AudioFrame, AudioResampler
 
     frame = AudioFrame.from_ndarray(np.ascontiguousarray(take.samples)[None], format="flt", layout="mono")
     frame.sample_rate = take.rate
     resampler = AudioResampler(format="flt", layout="mono", rate=RATE)
-    parts = [out.to_ndarray()[0] for given in (frame, None) for out in resampler.resample(given)]
+    frames = [*resampler.resample(frame), *resampler.resample(None)]  # None: what it still holds
+    parts = [resampled_frame.to_ndarray()[0] for resampled_frame in frames]
     samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
-    whole = np.zeros(count, np.float32)
-    whole[: min(count, len(samples))] = samples[:count]
-    return whole
+    # The resampler gives some samples more or fewer than the take lasts.
+    size = max(1, round(take.size * RATE / take.rate))
+    exact = np.zeros(size, np.float32)
+    exact[: min(size, len(samples))] = samples[:size]
+    return exact
 
 
 class Playing:
-    """All takes of a mix as one long mono sound that is never whole in memory: asked for one stretch after
-    the other."""
+    """All takes of a mix as one mono sound, which is asked for part by part and never whole in memory."""
 
     def __init__(self, takes: Sequence[PlacedTake]) -> None:
-        self._coming = sorted(takes, key=lambda take: take.first, reverse=True)
-        self._sounding: list[tuple[PlacedTake, Samples]] = []
+        # The next one last, so that it is popped.
+        self._waiting = sorted(takes, key=lambda take: take.first, reverse=True)
+        self._loaded: list[tuple[PlacedTake, Samples]] = []
 
     def between(self, first: int, end: int) -> Samples | None:
-        """Samples ``[first, end)``; None: nothing is said. No stretch begins before the last one ended."""
-        while self._coming and self._coming[-1].first < end:
-            take = self._coming.pop()
+        """Samples ``[first, end)``; None: nobody speaks. ``first`` must not lie before the last ``end``."""
+        while self._waiting and self._waiting[-1].first < end:
+            take = self._waiting.pop()
             samples = resampled(take.line.take) * np.float32(take.gain)
             samples = samples[: take.end - take.first]
-            for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
-                count = min(round(seconds * RATE), len(samples) // 2)
-                edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
-            self._sounding.append((take, samples))
-        self._sounding = [pair for pair in self._sounding if pair[0].end > first]
-        if not self._sounding:
+            _fade_edges(samples)
+            self._loaded.append((take, samples))
+        self._loaded = [(take, samples) for take, samples in self._loaded if take.end > first]
+        if not self._loaded:
             return None
-        mixed = np.zeros(end - first, np.float32)
-        for take, samples in self._sounding:
+        voice = np.zeros(end - first, np.float32)
+        for take, samples in self._loaded:
             begin, stop = max(first, take.first), min(end, take.end)
             if begin < stop:
-                mixed[begin - first : stop - first] += samples[begin - take.first : stop - take.first]
-        return mixed
+                voice[begin - first : stop - first] += samples[begin - take.first : stop - take.first]
+        return voice
+
+
+def _fade_edges(samples: Samples) -> None:
+    """Fade ``float32[n]`` in and out, in place."""
+    for seconds, edge in ((FADE_IN, samples), (FADE_OUT, samples[::-1])):
+        count = min(round(seconds * RATE), len(samples) // 2)
+        edge[:count] *= np.sin(np.pi / 2 * (np.arange(count) + 0.5) / max(1, count)) ** 2
 
 
 def place(line: Spoken, total: int, gain: float) -> PlacedTake | None:
-    """A line where it is heard; cut where the film begins or ends, None where it lies outside."""
+    """A line at its samples in a mix of ``total`` samples; None where it lies outside of the film.
+
+    A line that the film's end cuts off ends there.
+    """
     first = round(line.start * RATE)
     end = first + max(1, round(line.take.size * RATE / line.take.rate))
-    return PlacedTake(line, first, min(end, total), gain) if max(first, 0) < min(end, total) else None
+    if max(first, 0) >= min(end, total):
+        return None
+    return PlacedTake(line, first, min(end, total), gain)
 
 
-OVER = 4.0
+MIN_OVER = 4.0
 """LU over the programme under which a line counts as covered (A3): it is then followed with effort."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineLevel:
-    """How one line stands in the mix, before the make-up gain, which moves all alike.
+    """Levels of one line and of the film under it, before the make-up gain, which moves all alike.
 
-    ``voice`` is its loudness in LUFS, ``programme`` that of the film meanwhile as it is, ``ducked`` as it is
-    lowered; both None: silence. ``depth`` is how far it was to be lowered, dB. ``over`` is how many LU the
-    line stands over the ducked programme; None: over silence.
+    ``voice`` is the line's loudness in LUFS, ``programme`` that of the film meanwhile and ``ducked`` the same
+    after it was lowered; both None: silence. ``depth`` is by how many dB the film was to be lowered.
     """
 
     id: str
@@ -329,17 +367,17 @@ class LineLevel:
 
     @property
     def over(self) -> float | None:
-        """LU."""
+        """By how many LU the line is louder than the lowered film; None: the film is silent."""
         return None if self.ducked is None else self.voice - self.ducked
 
 
 @dataclass(frozen=True, slots=True)
 class MixReport:
-    """A mix in figures, before it is written. ``programme`` is the film's own sound, ``voice`` all lines by
-    themselves (with the make-up gain).
+    """A mix in figures, before it is written.
 
-    ``target`` is LUFS, None: as the film; ``of_dialogue``: it is meant of dialogue alone. ``make_up`` is the
-    gain in dB on all, ``true_peak`` in dBTP what no file's peaks may pass.
+    ``programme`` is the film's own sound, ``voice`` all lines by themselves, with the make-up gain.
+    ``target`` is LUFS, None: as loud as the film; ``of_dialogue``: the target is that of dialogue alone.
+    ``make_up`` is the gain in dB on all, ``true_peak`` in dBTP what no file's peaks may pass.
     """
 
     profile: str
@@ -354,35 +392,42 @@ class MixReport:
 
 @dataclass(frozen=True, slots=True)
 class FileSound:
-    """How the sound in a finished file is heard, decoded as players do. ``mix``: the film's sound is in it;
-    else it is the description alone. ``reached`` is what is compared with the target, which for profiles that
-    count dialogue is the loudness of dialogue; None: silence, or the description alone."""
+    """What was measured of the sound in a finished file, decoded as players do.
+
+    ``mix``: the film's sound is in it; else it is the description alone. ``reached`` is what is compared with
+    the target, for profiles that count dialogue the loudness of dialogue; None: silence, or the description
+    alone.
+    """
 
     loudness: Loudness
     mix: bool
     reached: float | None
 
 
-def heard(report: MixReport) -> Sound:
-    """What people and programs want to know of a mix, with what is wrong with it."""
-    over, findings = [], []
+def mix_result(report: MixReport) -> Sound:
+    """How a mix came out: a plain line, all figures as JSON holds them, and findings by rule A3."""
+    over_film: list[float] = []
+    findings: list[Finding] = []
     for line in report.lines:
         if line.over is None:
             continue
-        over.append(line.over)
-        if line.over < OVER:
-            stands = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"
-            what = f"{stands}, under {OVER:g}: let the film be lowered further (mix.duck)"
-            findings.append(Finding("A3", Level.ERROR, what, line.id))
-    told = ("The film is silent where the voice speaks.",) if report.lines else ()
-    if over:
-        least, most = f"{min(over):.0f}", f"{max(over):.0f}"
-        far = least if least == most else f"{least} to {most}"
-        told = (f"The voice is {far} LU louder than the film around it.",)
-    return Sound(told, json.loads(json.dumps(asdict(report))), tuple(findings))
+        over_film.append(line.over)
+        if line.over < MIN_OVER:
+            level = f"the voice at {timecode(line.interval.start)} stands {line.over:.1f} LU over the film"
+            message = f"{level}, under {MIN_OVER:g}: let the film be lowered further (mix.duck)"
+            findings.append(Finding("A3", Level.ERROR, message, line.id))
+    sentences = ("The film is silent where the voice speaks.",) if report.lines else ()
+    if over_film:
+        least, most = f"{min(over_film):.0f}", f"{max(over_film):.0f}"
+        difference = least if least == most else f"{least} to {most}"
+        sentences = (f"The voice is {difference} LU louder than the film around it.",)
+    # By way of JSON, so that tuples are lists, as in a record that was read back.
+    measures = json.loads(json.dumps(asdict(report)))
+    return Sound(sentences, measures, tuple(findings))
 
 
-def loudness_told(report: MixReport, sound: FileSound, name: str) -> str:
+def loudness_sentence(report: MixReport, sound: FileSound, name: str) -> str:
+    """The loudness of the file ``name`` in a plain sentence, with the target and the film's loudness."""
     figures = _lufs(sound.loudness.integrated)
     # What counts for the target, where that is not the loudness of the whole.
     if report.of_dialogue and sound.reached is not None:
@@ -396,22 +441,23 @@ def loudness_told(report: MixReport, sound: FileSound, name: str) -> str:
 
 
 def over_peak(report: MixReport, sound: FileSound) -> float:
-    """dB by which a file's peaks are over their limit; less than 0: under it."""
+    """dB by which a file's peaks are over their limit; negative: under it."""
     peak = sound.loudness.true_peak
     return -math.inf if peak is None else peak - report.true_peak
 
 
 def off_target(report: MixReport, sound: FileSound) -> float:
-    """LU by which a file is louder than its target; 0: within what the profile bears, or without target."""
+    """LU by which a file is louder than its target; 0: within the profile's tolerance, or no target."""
     if report.target is None or sound.reached is None:
         return 0.0
-    off = sound.reached - report.target
-    return off if abs(off) > PROFILES[report.profile].tolerance + 0.05 else 0.0
+    difference = sound.reached - report.target
+    # Half of the last digit that is shown: what reads as within the tolerance counts as within it.
+    return difference if abs(difference) > PROFILES[report.profile].tolerance + 0.05 else 0.0
 
 
 def loudness_findings(report: MixReport, sound: FileSound, name: str) -> Iterator[Finding]:
-    """A1, of a finished file. With the profile ``source`` there is no target, and peaks may be as high as the
-    film's own."""
+    """Findings by rule A1 on a finished file. With the profile ``source`` there is no target, and peaks may
+    be as high as the film's own."""
     profile = PROFILES[report.profile]
     if off_target(report, sound):
         yield Finding(
@@ -421,8 +467,8 @@ def loudness_findings(report: MixReport, sound: FileSound, name: str) -> Iterato
             f"±{profile.tolerance:g} ({report.profile})",
         )
     if over_peak(report, sound) > PEAK_SLACK:
-        what = f"the peaks of {name} reach {_peak(sound.loudness.true_peak)}, over {report.true_peak:.1f}"
-        yield Finding("A1", Level.ERROR, f"{what} ({report.profile})")
+        message = f"the peaks of {name} reach {_peak(sound.loudness.true_peak)}, over {report.true_peak:.1f}"
+        yield Finding("A1", Level.ERROR, f"{message} ({report.profile})")
 
 
 def _lufs(value: float | None) -> str:
@@ -433,25 +479,25 @@ def _peak(value: float | None) -> str:
     return "none" if value is None else f"{value:.1f} dBTP"
 
 
-LEAD = 1.0
+EXCERPT_LEAD = 1.0
 """Seconds that are mixed before an excerpt: what a limiter has lowered is back by then (40 dB a second)."""
 
-TAIL = 0.1
-"""Seconds after it: a limiter looks ahead by 0.05."""
+EXCERPT_TAIL = 0.1
+"""Seconds that are mixed after an excerpt: a limiter looks ahead by 0.05."""
 
-AROUND = FOLLOW + 1.0
-"""Seconds before and after a line that are listened to while the whole is not known."""
+NEARBY = FOLLOW + 1.0
+"""Seconds before and after a line that are measured while the whole is not known."""
 
-SAMPLES, SAMPLE = 8, 5.0
-"""Stretches of a film that tell meanwhile about how loud it is, and their length in seconds."""
+SAMPLE_COUNT, SAMPLE_SECONDS = 8, 5.0
+"""Parts of a film by which its loudness is estimated while the whole is not known, and their length."""
 
-PAUSES = -0.55
+PAUSES_IN_LINES = -0.55
 """LU by which a line, its pauses counted, lies under its gated loudness (60 lines by the embedded voice)."""
 
 
 def whole(programme: Programme, pause: Callable[[float], None] = lambda _: None) -> Heard:
-    """All of a programme, listened to. ``pause`` is called after each second of it with where it stands, and
-    may wait, or raise to end it."""
+    """All of a programme, measured. ``pause`` is called after each second of it with the second at which that
+    began; it may wait, or raise to end the measurement."""
     meter = Meter(programme.layout, RATE)
     for block in programme.blocks():
         meter.add(block.samples)
@@ -460,58 +506,73 @@ def whole(programme: Programme, pause: Callable[[float], None] = lambda _: None)
 
 
 def nearby(programme: Programme, around: Interval) -> Heard:
-    """What lies around a line, and some `AROUND` seconds more to both sides.
+    """The programme around a line, measured with `NEARBY` seconds more to both sides.
 
     Its figures stand at the same tenths of a second as those of the whole.
     """
-    start = max(0.0, np.floor(around.start - AROUND))
-    first, end = round(start * RATE), round((around.end + AROUND) * RATE)
+    start = max(0.0, np.floor(around.start - NEARBY))
+    first, end = round(start * RATE), round((around.end + NEARBY) * RATE)
     part = programme.part(first, end)
-    return Heard(*Meter(part.layout, RATE).heard(part.blocks()), start)
+    loudness, course = Meter(part.layout, RATE).measure(part.blocks())
+    return Heard(loudness, course, start)
 
 
 def sampled(programme: Programme) -> Loudness:
-    """About how loud a whole programme is, by stretches evenly over it."""
-    size, parts, peaks = round(SAMPLE * RATE), [], []
-    for number in range(SAMPLES):
-        first = max(0, round((number + 0.5) * programme.total / SAMPLES) - size // 2)
+    """About how loud a whole programme is, by short parts evenly over it."""
+    size = round(SAMPLE_SECONDS * RATE)
+    momentary_parts: list[Levels] = []
+    peaks: list[float] = []
+    for number in range(SAMPLE_COUNT):
+        middle = round((number + 0.5) * programme.total / SAMPLE_COUNT)
+        first = max(0, middle - size // 2)
         part = programme.part(first, first + size)
-        loudness, course = Meter(part.layout, RATE).heard(part.blocks())
+        loudness, course = Meter(part.layout, RATE).measure(part.blocks())
         # The first windows are not full.
-        parts.append(course.momentary[3:])
-        peaks += [] if loudness.true_peak is None else [loudness.true_peak]
-    momentary = np.concatenate(parts)
-    top = float(momentary.max(initial=-np.inf))
-    return Loudness(gated(momentary), 0.0, max(peaks, default=None), top if top > SILENT else None, None)
+        momentary_parts.append(course.momentary[3:])
+        if loudness.true_peak is not None:
+            peaks.append(loudness.true_peak)
+    momentary = np.concatenate(momentary_parts)
+    highest = float(momentary.max(initial=-np.inf))
+    return Loudness(
+        integrated=gated(momentary),
+        range=0.0,
+        true_peak=max(peaks, default=None),
+        momentary=highest if highest > SILENT else None,
+        short_term=None,
+    )
 
 
 def foreseen_make_up(
-    own: Heard, lines: Sequence[Interval], speech: Sequence[Interval], settings: MixSettings, duration: float
+    film_sound: Heard,
+    lines: Sequence[Interval],
+    speech: Sequence[Interval],
+    settings: MixSettings,
+    duration: float,
 ) -> float:
-    """The gain in dB by which the whole mix will come to its profile's target, as far as it can be known
-    before all ``lines`` are spoken and the mix was heard; 0 where the film's own loudness is kept.
+    """The make-up gain in dB that the whole mix will need for its profile's target, estimated before all
+    ``lines`` are spoken and the mix was measured; 0 where the film's own loudness is kept.
 
-    Each line is taken to be as loud all through. What a limiter will take away is not in it.
+    Each line is taken to be equally loud throughout, and the limiter to take nothing away.
     """
     profile = PROFILES[settings.profile]
     dialogue = (*speech, *lines)
     target, of_dialogue = target_of(profile, dialogue, duration)
     if target is None:
         return 0.0
-    if own.start or own.course.middles.size * 0.1 < duration - 1:
-        # Of a part it is not known how much of it are lines.
-        return 0.0 if own.loudness.integrated is None else target - own.loudness.integrated
+    course = film_sound.course
+    if film_sound.start or course.middles.size * 0.1 < duration - 1:
+        # Only a part was measured. How much of the whole are lines is not known from it.
+        return _gain(target, film_sound.loudness.integrated)
     ordered = sorted(lines)
-    levels = [own.voice_level(line, settings) for line in ordered]
-    pairs = list(zip(ordered, levels, strict=True))
-    depths = [depth_for(level, own.level_during(line), settings) for line, level in pairs]
-    voice = np.full(own.course.momentary.shape, -np.inf, np.float32)
-    for line, level in pairs:
-        voice[own.course.within(line.start, line.end)] = level + PAUSES
+    depths: list[float] = []
+    voice = np.full(course.momentary.shape, -np.inf, np.float32)
+    for line in ordered:
+        level = film_sound.voice_level(line, settings)
+        depths.append(depth_for(level, film_sound.level_during(line), settings))
+        voice[course.within(line.start, line.end)] = level + PAUSES_IN_LINES
     gains = envelope(ordered, speech, depths)
-    both = summed(own.course, gains, Course(voice))
-    expected = reached(both, dialogue, of_dialogue)
-    return 0.0 if expected is None else target - expected
+    mix_course = summed(course, gains, Course(voice))
+    return _gain(target, reached(mix_course, dialogue, of_dialogue))
 
 
 Part = Literal["mix", "voice", "programme"]
@@ -523,10 +584,11 @@ def excerpt(recipe: Recipe, first: int, end: int, true_peak: float, part: Part =
     has more, by the downmix of sound files. ``true_peak`` in dBTP is what mix and voice do not pass."""
     programme = recipe.programme
     # From a whole second on, so that blocks are as in the whole.
-    begin = max(0, (first - round(LEAD * RATE)) // RATE * RATE)
+    begin = max(0, (first - round(EXCERPT_LEAD * RATE)) // RATE * RATE)
     if part == "voice":
+        # Silence in the programme's channels.
         programme = replace(programme, film=None, track=None, seeker=None)
-    programme = programme.part(begin, end + round(TAIL * RATE))
+    programme = programme.part(begin, end + round(EXCERPT_TAIL * RATE))
     blocks: Iterable[SoundBlock] = programme.blocks()
     if part != "programme":
         gains = recipe.gains if part == "mix" else ()
@@ -535,5 +597,6 @@ def excerpt(recipe: Recipe, first: int, end: int, true_peak: float, part: Part =
     if programme.channels > 2:
         blocks = remixed(blocks, programme.layout, "stereo")
     parts = [block.samples for block in blocks]
-    sound = np.concatenate(parts)[first - begin : end - begin] if parts else np.zeros((0, 2), np.float32)
-    return np.pad(sound, ((0, end - first - len(sound)), (0, 0)))
+    samples = np.concatenate(parts)[first - begin : end - begin] if parts else np.zeros((0, 2), np.float32)
+    # Silence beyond the film's end, so that the excerpt has the length that was asked for.
+    return np.pad(samples, ((0, end - first - len(samples)), (0, 0)))

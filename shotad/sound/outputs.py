@@ -1,4 +1,5 @@
-"""What a render is asked to make, and what it came to: for people, for programs, and for ``shotad lint``."""
+"""The files that a render is asked for (`OutputFile`), and its result (`Rendered`): as an object, as JSON,
+and as plain lines (`summary`)."""
 
 from __future__ import annotations
 
@@ -18,10 +19,12 @@ SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 FILMS = ("mp4", "mkv", "ts", "mov", "webm", "m4v", "m2ts")
 """Endings of films."""
 OTHERWISE = "mkv"
-"""The container for films of kinds that are not written: it holds whatever there is."""
+"""The container for films in one that is not written here: Matroska holds whatever there is."""
 
 
 class Kind(StrEnum):
+    """The kinds of files that a render can make; `MEANINGS` says what each holds."""
+
     FILM = "film"
     BOTH = "film+text"
     TEXT = "text"
@@ -35,7 +38,7 @@ class Kind(StrEnum):
 
     @property
     def is_heard(self) -> bool:
-        """Whether a voice is needed for it."""
+        """Whether the description is heard in it, so that a voice is needed."""
         return self is not Kind.TEXT
 
 
@@ -48,7 +51,7 @@ MEANINGS = {
 }
 
 _STEMS = {Kind.FILM: "described", Kind.BOTH: "described", Kind.TEXT: "descriptions"}
-"""What a file's name says of its kind, where that is not the kind's own word."""
+"""The word for the kind in a file's name, where that is not `Kind.value`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,79 +63,86 @@ class OutputFile:
 
     @property
     def ending(self) -> str:
-        """That of its name, without the dot: ``mkv``."""
+        """The file's ending in lower case, without the dot: ``mkv``."""
         return self.path.suffix.lower().lstrip(".")
 
 
 def parse_wanted(texts: Sequence[str]) -> list[tuple[Kind, str | None]]:
-    """``film``, ``film:mkv``, ``ad:mp3`` … as kinds and endings (None: to be chosen). Raises UsageError."""
-    found: list[tuple[Kind, str | None]] = []
+    """``film``, ``film:mkv``, ``ad:mp3`` … as kinds and endings (None: no ending is given).
+
+    Without any text it is ``film``. Raises UsageError for kinds and endings that are not made.
+    """
+    kinds: list[tuple[Kind, str | None]] = []
     for text in texts or ("film",):
         name, _, ending = text.lower().partition(":")
         ending = ending.lstrip(".")
         if name not in MEANINGS:
-            known = "; ".join(f"{kind}: {meaning}" for kind, meaning in MEANINGS.items())
-            raise UsageError(f"{text!r} is nothing that can be made.", f"There is {known}.")
+            meanings = "; ".join(f"{kind}: {meaning}" for kind, meaning in MEANINGS.items())
+            raise UsageError(f"{text!r} is nothing that can be made.", f"There is {meanings}.")
         kind = Kind(name)
         endings = FILMS if kind.is_film else SOUNDS
         if ending and ending not in endings:
             raise UsageError(f"{kind} cannot be made as {ending!r}.", f"Choose one of {', '.join(endings)}.")
-        found.append((kind, ending or None))
-    return found
+        kinds.append((kind, ending or None))
+    return kinds
 
 
 def wanted_files(
-    asked: Sequence[tuple[Kind, str | None]],
+    kinds: Sequence[tuple[Kind, str | None]],
     film: str,
     folder: Path,
     *,
     out: Path | None = None,
     tag: str = "",
 ) -> tuple[OutputFile, ...]:
-    """Where each result goes: ``movie.described.mp4``, ``movie.ad.wav`` in ``folder``; with
-    ``tag`` (a language) ``movie.de.ad.wav``. ``out`` is another folder, or the very file where there is one.
+    """The path of each file: ``movie.described.mp4``, ``movie.ad.wav`` in ``folder``; with a language as
+    ``tag`` ``movie.de.ad.wav``.
 
-    Films keep the container of the source where it is one that is written. Raises UsageError for two results
-    with one name, and for an ``out`` that cannot be meant.
+    ``kinds`` are those of `parse_wanted`, ``film`` the file name of the film, whose container films keep
+    where it is one of `FILMS`. ``out`` is another folder or, for one file alone, its path.
+    Raises UsageError for two files with one path, and for an ``out`` that is no folder and no such file.
     """
     if out is not None and out.suffix and not out.is_dir():
-        if len(asked) != 1:
-            raise UsageError(f"--out {out} is one file, but {len(asked)} files are wanted.", "Name a folder.")
-        kind, ending = asked[0]
-        own, endings = out.suffix.lower().lstrip("."), FILMS if kind.is_film else SOUNDS
-        if own not in endings or ending not in (None, own):
-            what = kind if ending is None else f"{kind}:{ending}"
+        if len(kinds) != 1:
+            raise UsageError(f"--out {out} is one file, but {len(kinds)} files are wanted.", "Name a folder.")
+        kind, ending = kinds[0]
+        endings = FILMS if kind.is_film else SOUNDS
+        out_ending = out.suffix.lower().lstrip(".")
+        if out_ending not in endings or ending not in (None, out_ending):
+            name = kind if ending is None else f"{kind}:{ending}"
             raise UsageError(
-                f"{what} cannot be written to {out}, neither a folder nor a file of that kind.",
+                f"{name} cannot be written to {out}, neither a folder nor a file of that kind.",
                 f"Make the folder first, or end its name in {' or '.join([ending] if ending else endings)}.",
             )
         return (OutputFile(kind, out),)
-    stem = f"{stem_of(film)}{tag and '.'}{tag}"
-    own = Path(film).suffix.lower().lstrip(".")
-    found: dict[Path, OutputFile] = {}
-    for kind, ending in asked:
-        otherwise = (own if own in FILMS else OTHERWISE) if kind.is_film else "wav"
-        path = (out or folder) / f"{stem}.{_STEMS.get(kind, kind)}.{ending or otherwise}"
-        if path in found:
+    stem = f"{stem_of(film)}.{tag}" if tag else stem_of(film)
+    film_ending = Path(film).suffix.lower().lstrip(".")
+    if film_ending not in FILMS:
+        film_ending = OTHERWISE
+    files: dict[Path, OutputFile] = {}
+    for kind, given_ending in kinds:
+        ending = given_ending or (film_ending if kind.is_film else "wav")
+        path = (out or folder) / f"{stem}.{_STEMS.get(kind, kind)}.{ending}"
+        if path in files:
             raise UsageError(
-                f"{kind} and {found[path].kind} would both be written to {path}.",
+                f"{kind} and {files[path].kind} would both be written to {path}.",
                 "Give them different endings, or make one of them.",
             )
-        found[path] = OutputFile(kind, path)
-    return tuple(found.values())
+        files[path] = OutputFile(kind, path)
+    return tuple(files.values())
 
 
-LISTED = 10
-"""How many lines of one fate are listed one by one."""
+MAX_LISTED = 10
+"""How many lines of a group a summary lists one by one."""
 
-LONGEST = 200
-"""Characters of a line's words and steps that are told."""
+MAX_QUOTE = 200
+"""Characters of a line's text and steps that a summary quotes."""
 
-NOTICED = 0.05
-"""Seconds of a way worth a word."""
+MIN_SHIFT = 0.05
+"""Seconds by which a line must have moved to count as moved."""
 
 FASTER, MOVED = "times faster", "moved "
-"""How the ladder's steps are known (`shotad.sound.fitting`)."""
+"""Words by which steps of `shotad.sound.fitting` are recognised."""
 
 _FACTOR = re.compile(rf"(?<![\d.])([\d.]+) {FASTER}")
 
@@ -141,11 +151,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One file, made now (``fresh``) or left as an earlier run made it of the very same parts.
+    """One file, made now (``fresh``) or kept as an earlier render made it of the very same parts.
 
-    ``findings`` are what is wrong with it, ``warnings`` what the user should know of it; ``sound`` are the
-    figures of what is heard in it, decoded (None: there is no voice in it, or it cannot be read back),
-    ``told`` the same in plain lines.
+    ``findings`` are what is wrong with it, ``warnings`` what the user should know of it. ``sound`` are the
+    figures of its decoded sound (None: there is no voice in it, or it cannot be read back), ``told`` the same
+    in plain lines.
     """
 
     wanted: OutputFile
@@ -158,7 +168,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """How the mix came out: plain lines for people, its measures, what is wrong with it (A3)."""
+    """How the mix came out: plain lines, all measures by name, and findings by rule A3."""
 
     told: tuple[str, ...]
     measures: Mapping[str, Any] = field(default_factory=dict)
@@ -173,15 +183,18 @@ class Sound:
 
     @staticmethod
     def of(row: Mapping[str, Any]) -> Sound:
+        """What `as_json` returned, read back."""
         return Sound(tuple(row["told"]), row["measures"], tuple(map(finding_of, row["findings"])))
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A rendered track. ``anew`` counts takes that the voice spoke in this run, ``kept`` those it had spoken.
+    """The result of a render.
 
-    ``brought`` counts lines that people changed in scripts beside the track, by file; ``files`` are side
-    files. ``failures`` are files that could not be made, with the reason.
+    ``track`` says of each line how it was spoken; ``voice`` is None where nothing was. ``made`` are the
+    files, ``files`` the side files, ``failures`` the files that could not be made, with the reason. ``anew``
+    counts takes that were spoken now, ``kept`` those from before. ``brought`` counts lines that people
+    changed in scripts beside the track, by file.
     """
 
     track: Track
@@ -199,6 +212,7 @@ class Rendered:
 
     @property
     def spoken(self) -> tuple[Cue, ...]:
+        """The lines that are heard."""
         return tuple(cue for cue in self.track.heard if cue.spoken is not None and cue.spoken.text)
 
     @property
@@ -209,9 +223,12 @@ class Rendered:
     @property
     def changed(self) -> tuple[Cue, ...]:
         """The lines that are heard in other words than the script's."""
-        return tuple(
-            cue for cue in self.spoken if cue.spoken and cue.spoken.text != " ".join(cue.text.split())
-        )
+        changed: list[Cue] = []
+        for cue in self.spoken:
+            script_text = " ".join(cue.text.split())
+            if cue.spoken and cue.spoken.text != script_text:
+                changed.append(cue)
+        return tuple(changed)
 
     @property
     def faster(self) -> tuple[Cue, ...]:
@@ -221,15 +238,15 @@ class Rendered:
     @property
     def moved(self) -> tuple[Cue, ...]:
         """The lines that are heard earlier or later than the script has them."""
-        return tuple(cue for cue in self.spoken if _way(cue) >= NOTICED)
+        return tuple(cue for cue in self.spoken if _shift(cue) >= MIN_SHIFT)
 
     @property
     def failed(self) -> bool:
-        """Whether a file could not be made, or one was made that must not go out."""
+        """Whether a file could not be made, or one has an error that must not be delivered."""
         return bool(self.failures) or any(finding.level is Level.ERROR for finding in self.findings)
 
     def as_json(self) -> Json:
-        """For programs, and what is kept as ``render.json``."""
+        """What ``--json`` prints, and ``render.json`` holds."""
         return {
             "voice": self.voice,
             "counts": {
@@ -252,12 +269,12 @@ class Rendered:
             "brought": dict(self.brought),
             "made": [
                 {
-                    "kind": one.wanted.kind.value,
-                    "path": str(one.wanted.path),
-                    "fresh": one.fresh,
-                    "sound": one.sound,
+                    "kind": made.wanted.kind.value,
+                    "path": str(made.wanted.path),
+                    "fresh": made.fresh,
+                    "sound": made.sound,
                 }
-                for one in self.made
+                for made in self.made
             ],
             "failures": [
                 {"kind": wanted.kind.value, "path": str(wanted.path), "reason": reason}
@@ -268,78 +285,108 @@ class Rendered:
 
 
 def summary(rendered: Rendered) -> str:
-    """What a describer wants to know, as plain lines."""
-    lines = [f"Taken over from {name}: {plural(n, 'line')}." for name, n in rendered.brought.items() if n]
+    """The result as plain lines for a describer."""
+    lines: list[str] = []
+    for script, count in rendered.brought.items():
+        if count:
+            lines.append(f"Taken over from {script}: {plural(count, 'line')}.")
     if rendered.voice is not None:
-        told = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {rendered.voice}"
-        lines.append(f"{told}; {plural(rendered.anew, 'take')} spoken now, {rendered.kept} kept from before.")
-        whys = [(cue, (_steps(cue)[-1:] or ("no place",))[0]) for cue in rendered.unspoken]
-        rows = [(cue, f"{cue.text} ({why.removeprefix('not spoken: ')})") for cue, why in whys]
-        lines += _listed("Not heard", rows)
-        rows = []
-        for cue in rendered.changed:
-            # What is heard, and by which steps it came to that.
-            heard = _short(cue.spoken.text if cue.spoken else "")
-            steps = [step for step in _steps(cue) if FASTER not in step and not step.startswith(MOVED)]
-            rows.append((cue, f"{heard} ({_short('; '.join(steps))})" if steps else heard))
-        lines += _listed("Heard in fewer words", rows)
-        if rendered.faster:
-            found = (_FACTOR.search(step) for cue in rendered.faster for step in _steps(cue))
-            fastest = max((float(match[1]) for match in found if match), default=1.0)
-            number = plural(len(rendered.faster), "line")
-            lines.append(f"Spoken faster to fit: {number}, {fastest:g} times at most.")
-        if rendered.moved:
-            furthest = max(_way(cue) for cue in rendered.moved)
-            lines.append(f"Moved to fit: {plural(len(rendered.moved), 'line')}, by {furthest:.1f} s at most.")
-        lines += [told for one in rendered.made for told in one.told]
-        lines += rendered.sound.told if rendered.sound else ()
+        lines += _voice_lines(rendered, rendered.voice)
     if rendered.pauses:
         times = "once" if len(rendered.pauses) == 1 else f"{len(rendered.pauses)} times"
-        lines.append(f"The film pauses {times}, {sum(p.length for p in rendered.pauses):.1f} s in all.")
+        seconds = sum(pause.length for pause in rendered.pauses)
+        lines.append(f"The film pauses {times}, {seconds:.1f} s in all.")
     lines += [f"Note: {warning}" for warning in rendered.warnings]
-    lines += _first([f"{finding}" for finding in rendered.findings], "render.json", "")
+    lines += _first_rows([f"{finding}" for finding in rendered.findings], "render.json", indent="")
     lines.append("Made:")
-    for one in rendered.made:
-        state = "" if one.fresh else " (unchanged)"
-        lines.append(f"  {one.wanted.path}: {MEANINGS[one.wanted.kind]}{state}")
+    for made in rendered.made:
+        state = "" if made.fresh else " (unchanged)"
+        lines.append(f"  {made.wanted.path}: {MEANINGS[made.wanted.kind]}{state}")
     lines += [f"  {path}" for path in rendered.files]
-    lines += [f"Not made: {wanted.path}: {reason}" for wanted, reason in rendered.failures.items()]
+    lines += [f"Not made: {output.path}: {reason}" for output, reason in rendered.failures.items()]
     return "\n".join(lines)
 
 
-def _listed(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:
-    told = [f"{timecode(cue.interval.start)}  {text}" for cue, text in rows]
-    return [f"{title}: {len(rows)}.", *_first(told, "track.json, under voiced", "  ")] if rows else []
+def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
+    """The part of a summary on lines, takes and loudness."""
+    lines: list[str] = []
+    counts = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {voice}"
+    lines.append(f"{counts}; {plural(rendered.anew, 'take')} spoken now, {rendered.kept} kept from before.")
+    unheard: list[tuple[Cue, str]] = []
+    for cue in rendered.unspoken:
+        steps = _steps(cue)
+        # The last step is the reason (`shotad.sound.voicing.with_voiced`).
+        reason = steps[-1].removeprefix("not spoken: ") if steps else "no place"
+        unheard.append((cue, f"{cue.text} ({reason})"))
+    lines += _titled_rows("Not heard", unheard)
+    shortened: list[tuple[Cue, str]] = []
+    for cue in rendered.changed:
+        text = _quote(cue.spoken.text if cue.spoken else "")
+        # Steps of speed and place have their own lines below.
+        steps_to_text = [step for step in _steps(cue) if FASTER not in step and not step.startswith(MOVED)]
+        shortened.append((cue, f"{text} ({_quote('; '.join(steps_to_text))})" if steps_to_text else text))
+    lines += _titled_rows("Heard in fewer words", shortened)
+    if rendered.faster:
+        factors: list[float] = []
+        for cue in rendered.faster:
+            for step in _steps(cue):
+                match = _FACTOR.search(step)
+                if match:
+                    factors.append(float(match[1]))
+        count = plural(len(rendered.faster), "line")
+        lines.append(f"Spoken faster to fit: {count}, {max(factors, default=1.0):g} times at most.")
+    if rendered.moved:
+        furthest = max(_shift(cue) for cue in rendered.moved)
+        lines.append(f"Moved to fit: {plural(len(rendered.moved), 'line')}, by {furthest:.1f} s at most.")
+    for made in rendered.made:
+        lines += made.told
+    if rendered.sound:
+        lines += rendered.sound.told
+    return lines
 
 
-def _first(rows: Sequence[str], where: str, indent: str) -> list[str]:
-    more = [] if len(rows) <= LISTED else [f"… {len(rows) - LISTED} more stand in {where}."]
-    return [f"{indent}{row}" for row in [*rows[:LISTED], *more]]
+def _titled_rows(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:
+    """A title with the number of rows, then each text at its cue's time; nothing for no rows."""
+    if not rows:
+        return []
+    texts = [f"{timecode(cue.interval.start)}  {text}" for cue, text in rows]
+    return [f"{title}: {len(rows)}.", *_first_rows(texts, "track.json, under voiced", indent="  ")]
 
 
-def _short(text: str) -> str:
-    """No more of a text than is needed to know it."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} …"
+def _first_rows(rows: Sequence[str], file: str, *, indent: str) -> list[str]:
+    """The first `MAX_LISTED` rows, and in which ``file`` the others are."""
+    listed = list(rows[:MAX_LISTED])
+    if len(rows) > MAX_LISTED:
+        listed.append(f"… {len(rows) - MAX_LISTED} more stand in {file}.")
+    return [f"{indent}{row}" for row in listed]
+
+
+def _quote(text: str) -> str:
+    """A text of at most `MAX_QUOTE` characters, cut between words."""
+    return text if len(text) <= MAX_QUOTE else f"{text[:MAX_QUOTE].rsplit(' ', 1)[0]} …"
 
 
 def _steps(cue: Cue) -> tuple[str, ...]:
+    """What was done so that the line fits; nothing where it was not spoken."""
     return cue.spoken.steps if cue.spoken else ()
 
 
-def _way(cue: Cue) -> float:
-    at = cue.spoken.interval if cue.spoken else None
-    return 0.0 if at is None else abs(at.start - cue.interval.start)
+def _shift(cue: Cue) -> float:
+    """Seconds between where the script has a line and where it is heard; 0 where it is not heard."""
+    interval = cue.spoken.interval if cue.spoken else None
+    return 0.0 if interval is None else abs(interval.start - cue.interval.start)
 
 
 def _row(cue: Cue) -> Json:
+    """What the JSON says of a line."""
     spoken = cue.spoken
-    at = spoken.interval if spoken else None
+    interval = spoken.interval if spoken else None
     return {
         "id": cue.id,
         "script": cue.text,
         "spoken": spoken.text if spoken else "",
-        "start": None if at is None else round(at.start, 3),
-        "end": None if at is None else round(at.end, 3),
+        "start": None if interval is None else round(interval.start, 3),
+        "end": None if interval is None else round(interval.end, 3),
         "speed": round(spoken.speed, 3) if spoken else None,
         "steps": list(spoken.steps) if spoken else [],
         "pause": round(spoken.pause, 3) if spoken else 0.0,

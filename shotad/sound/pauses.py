@@ -1,10 +1,10 @@
 """Extended AD: where the film stands still, for which lines, and how much it matters that each is heard.
 
-`TimeMap` leads from seconds of the film to those of the copy that pauses; side files tell players of the
-pauses. ``pauses.json`` says all that is known. `pauses_vtt` is for players that pause the original film by
-themselves and play the spoken lines beside it: a WebVTT track of ``kind="metadata"`` on the film's own time,
-whose cues are JSON, ``{"pause": 2.5, "line": "s00012300", "starts": 11.9}``: when a cue comes up, pause for
-so many seconds; the line's own sound begins at film second ``starts``.
+`PausePlanner` chooses the pauses. `TimeMap` turns seconds of the film into those of the copy that pauses.
+Side files are for players: ``pauses.json`` holds all that is known. `pauses_vtt` is for players that pause
+the original film by themselves and play the spoken lines beside it: a WebVTT track of ``kind="metadata"`` on
+the film's own time, whose cues are JSON, ``{"pause": 2.5, "line": "s00012300", "starts": 11.9}``: when a cue
+comes up, pause for so many seconds; the line's own sound begins at film second ``starts``.
 
 Able Player reads no such file. It takes extended AD as a second film, named by ``data-desc-src`` beside the
 original (the described copy serves there), or pauses for each cue of a descriptions track that it reads
@@ -19,7 +19,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
 from typing import Any
 
 from shotad.core import ExtendedSettings, FilmInfo, FitSettings, Interval, Shot, VoiceError
@@ -31,18 +30,18 @@ from shotad.sound.placing import BETWEEN, earliest
 SHARE = 0.1
 """Share of the film's length that all pauses together may have: above, it is another film."""
 
-LEAST = 1.0
+MIN_POINTS = 1.0
 """Points that a line must have to be waited for: 3 for text read out, 2 for a new name, 1 for each half
 minute without a line (2 at most), 1 for five cuts, 1 for twenty words."""
 
-NEAR = 3.0
+MAX_DISTANCE = 3.0
 """Seconds from its cue within which a line may be said between two utterances."""
 
-ROOM = 0.01
-"""Seconds. A room that is shorter is none: the line's place lies in speech."""
+MIN_FREE = 0.01
+"""Seconds. Free time that is shorter is none: the line's place lies in speech."""
 
-SHORTEST = 0.5
-"""Seconds. A shorter stop looks like a fault of the player."""
+MIN_PAUSE = 0.5
+"""Seconds. A shorter pause looks like a fault of the player."""
 
 AROUND_CUT = 0.4
 """Seconds kept from a cut where the gap allows: many a cut is a dissolve, in the middle of which the picture
@@ -50,10 +49,10 @@ is half of either shot. What a fade leaves dark is not seen here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Wish:
+class _Candidate:
     """A line that might have a pause: how much it matters, and how it would be said.
 
-    ``squeezed``: its place lies in speech, so it is said between two utterances.
+    ``between_utterances``: its place lies in speech, so it is said in the nearest gap, however short.
     """
 
     line: LineToSpeak
@@ -61,29 +60,34 @@ class _Wish:
     text: str
     take: Take
     steps: tuple[str, ...]
-    squeezed: bool
+    between_utterances: bool
 
 
-_Place = tuple[_Wish, float, Pause]
-"""A line with a pause, its first second, and the pause."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _PlannedPause:
+    """A line with a pause; it begins at film second ``start``."""
+
+    candidate: _Candidate
+    start: float
+    pause: Pause
 
 
 class PausePlanner:
     """Gives pauses to lines for which there was too little time, those first that matter most (`worth`).
 
     Such a line is said whole again, as the script has it, at the voice's own pace. It begins as early as the
-    free time of its gap allows (at most `FitSettings.earlier` before its cue), and the film stands still at
-    that time's end, before anybody speaks, for as long as the line then lacks. The moment lies in no other
-    line, and not at a cut where that can be helped. `most`, `longest` and `share` limit the pauses; a line
-    that alone passes `longest` loses its last sentences until it does not. Lines of less than `least` points
-    get none. A line that a person wrote, changed or accepted (`LineToSpeak.by_person`) always gets its pause,
-    whole: these limits are for the machine's lines, which share what is left. Lines that are heard in fewer
-    words count too, by the share of their words that would be lost; without a pause they stay as they are.
-    Lines that were dropped for other reasons than time (``missing`` 0) are left alone.
+    free time of its gap allows (at most `FitSettings.earlier` before its cue). At the end of that time,
+    before anybody speaks, the film pauses for as long as the line still needs. The pause lies in no other
+    line, and not at a cut where that can be avoided.
 
-    ``lines`` are all lines of the track, ``duration`` is the film's in seconds. ``speech`` are the seconds in
-    which somebody speaks: a line whose room is no more than a place in a conversation is said between two
-    utterances near it, whole in the pause.
+    `ExtendedSettings.most` and `longest`, and `SHARE` limit the pauses; a line that alone passes `longest`
+    loses its last sentences until it does not. Lines of less than `MIN_POINTS` get none. A line that a person
+    wrote, changed or accepted (`LineToSpeak.by_person`) always gets its pause, whole: the limits are for the
+    machine's lines, which share what is left.
+
+    Lines that are heard in fewer words may have a pause too; they count by the share of their words that
+    would be lost, and stay shortened without one. Lines that were dropped for other reasons than time
+    (``missing`` 0) get none.
     """
 
     def __init__(
@@ -97,150 +101,191 @@ class PausePlanner:
         duration: float,
         speech: Sequence[Interval],
     ) -> None:
+        """``lines`` are all lines of the track that can be spoken, ``fitting`` their places without pauses.
+
+        ``duration`` is the film's in seconds, ``speech`` when somebody speaks. A line that is wanted amid
+        speech is said between two utterances near it, whole in the pause.
+        """
         self._lines = sorted(lines, key=lambda line: (line.start, line.id))
         self._fitting, self._studio, self._shots = fitting, studio, shots
         self._settings, self._fit, self._duration = settings, fit, duration
         self._gaps = subtract(Interval(0.0, duration), speech)
         self._cuts = [shot.interval.start for shot in shots[1:]]
         self._spoken = {line.id: line for line in fitting.spoken}
-        whole = {line.id: line for line in lines}
         # Lines that are heard, but not with all of their words.
-        self._shortened = {
-            said.id
-            for said in fitting.spoken
-            if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
-        }
-        self._places: tuple[_Place, ...] = ()
+        self._shortened: set[str] = set()
+        for line in lines:
+            spoken = self._spoken.get(line.id)
+            if spoken is not None and _words(spoken.text, line) < _words(line.text, line):
+                self._shortened.add(line.id)
+        self._planned: tuple[_PlannedPause, ...] = ()
 
     def fitting(self) -> Fitting:
         """All lines, with the pauses."""
         if not self._settings.on or self._settings.most == 0:
             return self._fitting
-        left = {line.id: line for line in self._fitting.unspoken}
-        for line, value in self._candidates():
+        unspoken = {line.id: line for line in self._fitting.unspoken}
+        for line, value in self._lines_by_worth():
             try:
-                reason = self._admit(line, value)
+                reason = self._plan_pause(line, value)
             except VoiceError as error:
+                # A pause is an extra: the other lines do not fail with it.
                 reason = error.what
-            if reason and (lost := left.get(line.id)) is not None:
-                left[line.id] = replace(lost, reason=f"{lost.reason}; no pause: {reason}")
-        waited_for = {wish.line.id for wish, _, _ in self._places}
-        spoken = [line for line in self._fitting.spoken if line.id not in waited_for]
-        for wish, start, pause in self._places:
-            take, waited = wish.take, f"film paused {pause.length:.2f} s ({wish.worth})"
-            before = left.pop(wish.line.id, None)
-            steps = (*(before.steps if before is not None else ()), *wish.steps, waited)
-            spoken.append(Spoken(wish.line.id, wish.text, start, take, steps, pause.length))
-        said = tuple(sorted(spoken, key=lambda said: said.start))
-        return Fitting(said, tuple(left.values()), tuple(pause for _, _, pause in self._places))
+            if reason and line.id in unspoken:
+                line_without = unspoken[line.id]
+                unspoken[line.id] = replace(line_without, reason=f"{line_without.reason}; no pause: {reason}")
+        ids_with_pause = {planned.candidate.line.id for planned in self._planned}
+        spoken = [line for line in self._fitting.spoken if line.id not in ids_with_pause]
+        for planned in self._planned:
+            candidate, length = planned.candidate, planned.pause.length
+            line_id = candidate.line.id
+            earlier_steps = unspoken.pop(line_id).steps if line_id in unspoken else ()
+            steps = (*earlier_steps, *candidate.steps, f"film paused {length:.2f} s ({candidate.worth})")
+            spoken.append(Spoken(line_id, candidate.text, planned.start, candidate.take, steps, length))
+        return Fitting(
+            tuple(sorted(spoken, key=lambda line: line.start)),
+            tuple(unspoken.values()),
+            tuple(planned.pause for planned in self._planned),
+        )
 
-    def _candidates(self) -> list[tuple[LineToSpeak, Worth]]:
+    def _lines_by_worth(self) -> list[tuple[LineToSpeak, Worth]]:
         """Lines for which time was missing: people's first, then those that matter most, then in the film's
         order."""
-        lost = {line.id for line in self._fitting.unspoken if line.missing > 0}
+        too_long = {line.id for line in self._fitting.unspoken if line.missing > 0}
         texts = [line.text for line in self._lines]
-        names = names_of(texts, self._lines[0].language) if lost else frozenset[str]()
-        found = []
-        last, told = 0.0, list[str]()
+        names = names_of(texts, self._lines[0].language) if too_long else frozenset[str]()
+        lines: list[tuple[LineToSpeak, Worth]] = []
+        last_end = 0.0
+        heard_texts: list[str] = []
         for line in self._lines:
             spoken = self._spoken.get(line.id)
-            if line.id in lost or line.id in self._shortened:
-                value = worth(line.text, line.start, last, names, told, self._shots)
+            if line.id in too_long or line.id in self._shortened:
+                value = worth(line.text, line.start, last_end, names, heard_texts, self._shots)
                 if spoken is not None:
-                    # What is lost: of half the words half the points.
+                    # Only the words that are not heard count: of half the words half the points.
                     share = 1 - _words(spoken.text, line) / max(1, _words(line.text, line))
                     value = Worth(value.points * share, (*value.reasons, f"{share:.0%} of it not heard"))
-                found.append((line, value))
+                lines.append((line, value))
             if spoken is not None:
-                last, told = spoken.interval.end, [*told, spoken.text]
-        return sorted(found, key=lambda item: (not item[0].by_person, -item[1].points))
+                last_end = spoken.interval.end
+                heard_texts.append(spoken.text)
+        return sorted(lines, key=lambda pair: (not pair[0].by_person, -pair[1].points))
 
-    def _admit(self, line: LineToSpeak, value: Worth) -> str:
-        """Take a line in if the limits allow it; else the reason why not."""
+    def _plan_pause(self, line: LineToSpeak, value: Worth) -> str:
+        """Plan a pause for a line if the limits allow it, and arrange all pauses anew; else the reason."""
         most, longest = self._settings.most, self._settings.longest
-        if not line.by_person and value.points < LEAST:
+        if not line.by_person and value.points < MIN_POINTS:
             return f"it matters too little ({value})"
-        if not line.by_person and len(self._places) >= most:
+        if not line.by_person and len(self._planned) >= most:
             return f"the film has {most} already, for lines that matter more ({value})"
-        squeezed = line.room.duration < ROOM
-        if squeezed:
-            # The nearest stretch without speech is its room, however short.
-            near = [
-                (max(gap.start - line.start, line.start - gap.end, 0.0), gap.start, gap)
-                for gap in self._gaps
-                if gap.end > line.earliest
-            ]
-            distance, _, gap = min(near, default=(math.inf, 0.0, line.room))
-            if distance > NEAR or gap.duration < ROOM:
+        between_utterances = line.free.duration < MIN_FREE
+        if between_utterances:
+            gap = self._nearest_gap(line)
+            if gap is None:
                 return "somebody speaks there, and stops nowhere near"
-            line = replace(line, room=gap)
-        heard = _words(self._spoken[line.id].text, line) if line.id in self._shortened else 0
-        # The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``.
-        sentences = split_sentences(line.text, line.language)
-        shorter = (" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))
-        for text in (text for text in (line.text, *shorter) if _words(text, line) > heard):
+            line = replace(line, free=gap)
+        heard_words = _words(self._spoken[line.id].text, line) if line.id in self._shortened else 0
+        for text in _without_last_sentences(line):
+            if _words(text, line) <= heard_words:
+                # No gain over what is heard without a pause.
+                continue
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
-            wish = _Wish(line, value, text, self._studio.say(text), steps, squeezed)
-            places = self._arranged((*(wish for wish, _, _ in self._places), wish))
-            lengths = (pause.length for one, _, pause in places if not one.line.by_person)
+            candidate = _Candidate(line, value, text, self._studio.say(text), steps, between_utterances)
+            arranged = self._arranged((*(planned.candidate for planned in self._planned), candidate))
+            # A new pause may also make others longer.
+            lengths = [planned.pause.length for planned in arranged if not planned.candidate.line.by_person]
             if line.by_person or max(lengths, default=0.0) <= longest:
                 break
         else:
             return f"it would be longer than {longest:g} s"
-        total, allowed = sum(pause.length for _, _, pause in places), SHARE * self._duration
+        total = sum(planned.pause.length for planned in arranged)
+        allowed = SHARE * self._duration
         if not line.by_person and total > allowed:
             return (
                 f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
             )
-        self._places = places
+        self._planned = arranged
         return ""
 
-    def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:
-        """All wishes in their places, in the order of the script."""
-        by_id = {wish.line.id: wish for wish in wishes}
-        places: list[_Place] = []
-        taken_until = 0.0
-        for number, line in enumerate(self._lines):
-            wish, spoken = by_id.get(line.id), self._spoken.get(line.id)
-            if wish is None:
-                taken_until = taken_until if spoken is None else max(taken_until, spoken.interval.end)
+    def _nearest_gap(self, line: LineToSpeak) -> Interval | None:
+        """The gap between two utterances nearest to a line, which may be short; None where none is near."""
+        gaps = [gap for gap in self._gaps if gap.end > line.earliest]
+        if not gaps:
+            return None
+
+        def distance(gap: Interval) -> float:
+            return max(gap.start - line.start, line.start - gap.end, 0.0)
+
+        nearest = min(gaps, key=lambda gap: (distance(gap), gap.start))
+        if distance(nearest) > MAX_DISTANCE or nearest.duration < MIN_FREE:
+            return None
+        return nearest
+
+    def _arranged(self, candidates: Sequence[_Candidate]) -> tuple[_PlannedPause, ...]:
+        """A pause for every candidate, in the order of the script."""
+        by_id = {candidate.line.id: candidate for candidate in candidates}
+        arranged: list[_PlannedPause] = []
+        spoken_until = 0.0
+        for index, line in enumerate(self._lines):
+            candidate, spoken = by_id.get(line.id), self._spoken.get(line.id)
+            if candidate is None:
+                if spoken is not None:
+                    spoken_until = max(spoken_until, spoken.interval.end)
                 continue
-            # Where the next line begins that needs no pause. The film goes on at ``end`` at the latest.
-            after = (self._spoken.get(one.id) for one in self._lines[number + 1 :] if one.id not in by_id)
-            next_start = next((one.start for one in after if one is not None), math.inf)
-            room = wish.line.room
-            end = max(room.start, min(room.end, next_start - BETWEEN, self._duration))
+            # Where the next line begins that needs no pause.
+            next_start = math.inf
+            for following in self._lines[index + 1 :]:
+                following_spoken = self._spoken.get(following.id)
+                if following_spoken is not None and following.id not in by_id:
+                    next_start = following_spoken.start
+                    break
+            free = candidate.line.free
+            # The film pauses at ``end`` at the latest.
+            end = max(free.start, min(free.end, next_start - BETWEEN, self._duration))
             # At the same moment as the next line, not a rounding after it: that one is said after the pause.
-            end = min(max(end, min(taken_until, room.end)), next_start)
-            # A room has its margins; a mere stop between two utterances has none.
-            breath = BETWEEN if wish.squeezed else 0.0
-            free = room.start + breath
-            if taken_until > 0:
-                free = max(free, taken_until + BETWEEN)
-            first = max(free, min(earliest(wish.line, self._fit), end))
-            lacking = first + wish.take.seconds + breath - end
-            missing = max(SHORTEST, math.ceil(lacking * 1000 - 1e-6) / 1000)
-            at = self._still(max(min(first, end), min(taken_until, end)), end)
-            start = max(first, end + missing - breath - wish.take.seconds)
-            places.append((wish, start, Pause(at, missing, line.id)))
-            taken_until = max(taken_until, end)
-        return tuple(places)
+            end = min(max(end, min(spoken_until, free.end)), next_start)
+            # Free time has its margins; a gap between two utterances has none.
+            breath = BETWEEN if candidate.between_utterances else 0.0
+            free_from = free.start + breath
+            if spoken_until > 0:
+                free_from = max(free_from, spoken_until + BETWEEN)
+            first = max(free_from, min(earliest(candidate.line, self._fit), end))
+            seconds = candidate.take.seconds
+            missing = first + seconds + breath - end
+            length = max(MIN_PAUSE, math.ceil(missing * 1000 - 1e-6) / 1000)  # whole milliseconds
+            moment = self._away_from_cuts(max(min(first, end), min(spoken_until, end)), end)
+            # Where the shortest pause is longer than needed, the line begins later and ends with it.
+            start = max(first, end + length - breath - seconds)
+            arranged.append(_PlannedPause(candidate, start, Pause(moment, length, line.id)))
+            spoken_until = max(spoken_until, end)
+        return tuple(arranged)
 
-    def _still(self, low: float, high: float) -> float:
+    def _away_from_cuts(self, low: float, high: float) -> float:
         """The latest moment from ``low`` to ``high`` that is not at a cut; else that furthest from one."""
-        options = {low, high}
+        moments = {low, high}
         for cut in self._cuts:
-            options |= {second for second in (cut - AROUND_CUT, cut + AROUND_CUT) if low <= second <= high}
-        rounded = sorted({min(high, max(low, round(option, 3))) for option in options})
+            for moment in (cut - AROUND_CUT, cut + AROUND_CUT):
+                if low <= moment <= high:
+                    moments.add(moment)
+        rounded = sorted({min(high, max(low, round(moment, 3))) for moment in moments})
 
-        def from_cut(second: float) -> float:
-            near = min((abs(second - cut) for cut in self._cuts), default=math.inf)
-            return min(round(near, 3), AROUND_CUT)
+        def distance(moment: float) -> float:
+            """Seconds to the nearest cut; further than `AROUND_CUT` is all the same."""
+            nearest = min((abs(moment - cut) for cut in self._cuts), default=math.inf)
+            return min(round(nearest, 3), AROUND_CUT)
 
-        return max(rounded, key=lambda second: (from_cut(second), second))
+        return max(rounded, key=lambda moment: (distance(moment), moment))
+
+
+def _without_last_sentences(line: LineToSpeak) -> list[str]:
+    """The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``."""
+    sentences = split_sentences(line.text, line.language)
+    shorter = [" ".join(sentences[:count]) for count in range(len(sentences) - 1, 0, -1)]
+    return [line.text, *shorter]
 
 
 def _words(text: str, line: LineToSpeak) -> int:
+    """How many English words a text in the line's language counts for."""
     return spoken_words(text, line.language)
 
 
@@ -262,16 +307,18 @@ WORDS, MANY_WORDS = 20.0, 1.0
 _READS_OUT = re.compile(
     r"[\"“”„«»「『]\s*\w|(?<!\w)['‘‚]\w[^'’]*['’](?!\w)|\b[Rr]eads?\b|\b[Tt]itles?\b|\b[A-Z]{2,}(?:\s+[A-Z]{2,})+\b"
 )
-"""What tells a line that reads out text: something quoted (AD quotes no speech), a word for it, capitals."""
+"""Marks of a line that reads out text: something quoted (AD quotes no speech), a word for it, capitals."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
-_OPENS = re.compile(r"(?:^|[.!?…:;]|[\"“”„«»])\s*$")
+_BEFORE_FIRST_WORD = re.compile(r"(?:^|[.!?…:;]|[\"“”„«»])\s*$")
+"""What stands before the first word of a sentence."""
 _NOUNS_HAVE_CAPITALS = ("de", "lb", "gsw")
+"""Languages in which a capital does not tell a name from another noun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Points, more for what matters more, and the words for them."""
+    """How much a line matters, in points, and the reasons for them in plain words."""
 
     points: float
     reasons: tuple[str, ...]
@@ -281,60 +328,72 @@ class Worth:
 
 
 def worth(
-    text: str, start: float, last: float, names: Iterable[str], told: Iterable[str], shots: Sequence[Shot]
+    text: str,
+    start: float,
+    last_end: float,
+    names: Iterable[str],
+    heard_texts: Iterable[str],
+    shots: Sequence[Shot],
 ) -> Worth:
     """How much the line ``text`` at second ``start`` matters.
 
-    ``last`` is the end of the last line heard before (0: none), ``names`` are those of the track
-    (`names_of`), ``told`` the texts of the lines before.
+    ``last_end`` is the second at which the last line before it ends (0: none), ``names`` are those of the
+    track (`names_of`), ``heard_texts`` the lines before.
     """
-    cuts = sum(last < after.interval.start <= start for _, after in pairwise(shots))
-    silence = max(0.0, start - last)
-    known = set(names) - {word for line in told for word in _plain_words(line)}
-    new = [word for word in dict.fromkeys(_plain_words(text)) if word in known]
-    found = [
+    cuts = sum(last_end < shot.interval.start <= start for shot in shots[1:])
+    silence = max(0.0, start - last_end)
+    unheard_names = set(names)
+    for heard_text in heard_texts:
+        unheard_names.difference_update(_bare_words(heard_text))
+    # Each once, in the line's order.
+    new_names = [word for word in dict.fromkeys(_bare_words(text)) if word in unheard_names]
+    points_and_reasons = [
         (READ_OUT if _READS_OUT.search(text) else 0.0, "reads out text"),
-        (NEWCOMER if new else 0.0, f"introduces {', '.join(new)}"),
+        (NEWCOMER if new_names else 0.0, f"introduces {', '.join(new_names)}"),
         (min(LONG_SILENCE, silence / SILENCE), f"{silence:.0f} s since the last line"),
         (min(MANY_CUTS, cuts / CUTS), f"{cuts} cuts since the last line"),
         (min(MANY_WORDS, count_words(text) / WORDS), f"{count_words(text)} words"),
     ]
-    return Worth(sum(points for points, _ in found), tuple(said for points, said in found if points > 0))
+    return Worth(
+        sum(points for points, _ in points_and_reasons),
+        tuple(reason for points, reason in points_and_reasons if points > 0),
+    )
 
 
 def names_of(texts: Sequence[str], language: str) -> frozenset[str]:
     """Words that a track writes with a capital within a sentence, and never without: ``{"Emo", "Proog"}``.
 
-    None where the language writes all nouns so; where it has no capitals there are none.
+    Empty where the language writes all nouns so, and where it has no capitals.
     """
     if language.lower().split("-")[0] in _NOUNS_HAVE_CAPITALS:
         return frozenset()
-    small, names = set(), set()
+    lower_case, names = set[str](), set[str]()
     for text in texts:
         for match in _WORD.finditer(text):
-            word = _bare(match.group())
+            word = _without_possessive(match.group())
             if word.islower():
-                small.add(word)
-            elif word.istitle() and not _OPENS.search(text[: match.start()]):
+                lower_case.add(word)
+            elif word.istitle() and not _BEFORE_FIRST_WORD.search(text[: match.start()]):
                 names.add(word)
-    return frozenset(name for name in names if len(name) > 1 and name.lower() not in small)
+    return frozenset(name for name in names if len(name) > 1 and name.lower() not in lower_case)
 
 
-def _plain_words(text: str) -> list[str]:
-    return [_bare(word) for word in _WORD.findall(text)]
+def _bare_words(text: str) -> list[str]:
+    """The words of a text, each without a possessive ``'s``."""
+    return [_without_possessive(word) for word in _WORD.findall(text)]
 
 
-def _bare(word: str) -> str:
+def _without_possessive(word: str) -> str:
     return re.sub(r"[’']s$", "", word)
 
 
 @dataclass(frozen=True, slots=True)
 class TimeMap:
-    """Film time and the time of the copy. ``pauses`` ascend; several may be at one second.
+    """Turns film seconds into seconds of the copy that pauses.
 
-    A second of the film is one of the copy, but for that of a pause, which is a stretch of it: `early` is
-    where the stretch begins and `late` where it ends. With 2 s of pause at 10 s: ``early(10) = 10``,
-    ``late(10) = 12``, both take 9 to 9 and 11 to 13; `film` takes 10, 11 and 12 to 10, and 13 to 11.
+    ``pauses`` ascend; several may be at one second. Each film second is one second of the copy, but that of a
+    pause lasts as long as the pause: `early` is where the pause begins and `late` where it ends. With a pause
+    of 2 s at 10 s: ``early(10) = 10``, ``late(10) = 12``; both turn 9 into 9 and 11 into 13.
     """
 
     pauses: tuple[Pause, ...] = ()
@@ -350,33 +409,35 @@ class TimeMap:
         return self._waited(len(self.pauses))
 
     def early(self, second: float) -> float:
-        """Where a film second is reached: for ends of what is shown or heard."""
+        """Where a film second is reached, before a pause in it: for the ends of what is shown or heard."""
         return second + self._waited(bisect_left(self.pauses, second, key=lambda pause: pause.at))
 
     def late(self, second: float) -> float:
-        """Where the film goes on from a second: for starts, and for all that the film itself holds."""
+        """Where the film goes on from a second, after a pause in it: for starts, and for all that the film
+        itself holds."""
         return second + self._waited(bisect_right(self.pauses, second, key=lambda pause: pause.at))
 
     def interval(self, interval: Interval) -> Interval:
-        """What stretches over a pause lasts through it; what ends or begins at one does not."""
+        """An interval on the copy's time. One that a pause lies in lasts through it; one that ends or begins
+        at a pause does not."""
         return Interval(self.late(interval.start), self.early(interval.end))
 
     def pause(self, number: int) -> Interval:
         """Pause ``number`` on the copy's time."""
-        start = self._begins()[number]
+        start = self._pause_starts()[number]
         return Interval(start, start + self.pauses[number].length)
 
     def line(self, line: Spoken) -> Spoken:
-        """A line on the copy's time; it sounds there in one piece, and asks for no pause any more.
+        """A line on the copy's time, where it needs no pause any more.
 
         One with a pause of its own begins as far from the pause's beginning as it does from `Pause.at` on
         film time.
         """
-        number = next((i for i, pause in enumerate(self.pauses) if pause.cue_id == line.id), None)
-        if number is None or not line.pause:
-            return replace(line, start=self.late(line.start), pause=0.0)
-        start = self._begins()[number] + (line.start - self.pauses[number].at)
-        return replace(line, start=start, pause=0.0)
+        if line.pause:
+            for pause, pause_start in zip(self.pauses, self._pause_starts(), strict=True):
+                if pause.cue_id == line.id:
+                    return replace(line, start=pause_start + (line.start - pause.at), pause=0.0)
+        return replace(line, start=self.late(line.start), pause=0.0)
 
     def fitting(self, fitting: Fitting) -> Fitting:
         """All lines on the copy's time, where they ascend and do not overlap."""
@@ -387,32 +448,38 @@ class TimeMap:
         """Seconds of the first ``count`` pauses."""
         return sum(pause.length for pause in self.pauses[:count])
 
-    def _begins(self) -> list[float]:
-        waited = accumulate((pause.length for pause in self.pauses), initial=0.0)
-        return [pause.at + before for pause, before in zip(self.pauses, waited, strict=False)]
+    def _pause_starts(self) -> list[float]:
+        """The second of the copy at which each pause begins."""
+        starts: list[float] = []
+        waited = 0.0
+        for pause in self.pauses:
+            starts.append(pause.at + waited)
+            waited += pause.length
+        return starts
 
 
-_SHOWN = 0.5
-"""Seconds for which a cue stays up, so that a player that looks four times a second sees it."""
+_CUE_SECONDS = 0.5
+"""How long a cue stays up, so that a player that looks four times a second sees it."""
 
 
 def pauses_record(info: FilmInfo, fitting: Fitting, language: str, voice: str) -> dict[str, Any]:
-    """What `pauses.json` holds: the pauses of a film, in its order, in seconds of the original film.
+    """The content of ``pauses.json``: the pauses of a film, in its order, in seconds of the original film.
 
-    ``copy_…`` are seconds of the copy; a line that ``starts`` after ``at`` begins so much into the pause.
+    ``copy_…`` are seconds of the copy. A line that ``starts`` after ``at`` begins by the difference after the
+    pause does.
     """
     times = TimeMap(fitting.pauses)
     by_id = {line.id: line for line in fitting.spoken}
     pauses = []
     for number, pause in enumerate(fitting.pauses):
-        line, waits = by_id[pause.cue_id], times.pause(number)
+        line, on_copy = by_id[pause.cue_id], times.pause(number)
         seconds = {
             "at": pause.at,
             "length": pause.length,
             "starts": line.start,
             "spoken": line.take.seconds,
-            "copy_start": waits.start,
-            "copy_end": waits.end,
+            "copy_start": on_copy.start,
+            "copy_end": on_copy.end,
             "copy_starts": times.line(line).start,
         }
         rounded = {name: round(second, 3) for name, second in seconds.items()}
@@ -428,11 +495,11 @@ def pauses_record(info: FilmInfo, fitting: Fitting, language: str, voice: str) -
 
 
 def pauses_vtt(record: Mapping[str, Any]) -> str:
-    """A WebVTT metadata track on the original film's time; see the module's own words."""
+    """A WebVTT metadata track on the original film's time, of a `pauses_record`; its form is described at the
+    top of this file."""
     blocks = ["WEBVTT", "NOTE Pauses for extended audio description, one JSON object a cue."]
     for pause in record["pauses"]:
-        words = json.dumps({"pause": pause["length"], "line": pause["line"], "starts": pause["starts"]})
-        blocks.append(
-            f"{pause['line']}\n{timecode(pause['at'])} --> {timecode(pause['at'] + _SHOWN)}\n{words}"
-        )
+        data = json.dumps({"pause": pause["length"], "line": pause["line"], "starts": pause["starts"]})
+        times = f"{timecode(pause['at'])} --> {timecode(pause['at'] + _CUE_SECONDS)}"
+        blocks.append(f"{pause['line']}\n{times}\n{data}")
     return "\n\n".join(blocks) + "\n"

@@ -1,10 +1,10 @@
-"""Where lines may stand and in which forms they may be said, and the best choice of both. Pure.
+"""When lines may be spoken and in which wordings, and the best choice of both. Pure functions.
 
-Lines never stand where somebody speaks. Those of one gap are solved together and exactly, in whole
-milliseconds, each within its `Window`, in their order and ``between`` milliseconds apart. A choice of forms
-is possible if every line, put as early as it can be, still stands in its window, for an earlier line never
+Lines are never placed where somebody speaks. Those of one gap are placed together and exactly, in whole
+milliseconds: each within its `Window`, in their order and ``between`` milliseconds apart. Wordings can be
+chosen together if every line, put as early as it can be, is still in its window, for an earlier line never
 hinders a later one. So the cheapest choice is found by going through the lines once and keeping, for each
-moment at which the lines so far can end, the cheapest way there.
+moment at which the lines so far can end, the cheapest choice that ends there.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from shotad.sound.kinds import LineToSpeak, Take
 
 BETWEEN = 0.3
 """Seconds of breath between two lines."""
-LONGEST_WORD_RATE = 200.0
+MAX_WORD_RATE = 200.0
 """Words a minute that speeding up must not pass, as guidelines say (rule T3)."""
 CLEAR = 0.1
 """Seconds kept free before speech begins, beyond the margin that is in the gaps already."""
-NO_ROOM = 0.001
-"""Seconds: the room of a line that has no free time in reach. Nothing can be said in it."""
+NO_FREE_TIME = 0.001
+"""Seconds: the length of `LineToSpeak.free` where no free time is in reach. Nothing can be said in it."""
 
 
 def lines_of(
@@ -56,94 +56,95 @@ def lines_of(
 ) -> tuple[LineToSpeak, ...]:
     """Every line of the track that is heard, in order, with the time that it may use.
 
-    ``speech`` are the seconds in which somebody speaks; ``margin`` is kept from it at both sides, `CLEAR`
-    more before it. ``slots`` are those that lines were given, by id. A line is wanted where the track has it,
-    but not trusted to be free there: a person may have put it over speech (rule T1), and then
+    ``speech`` is when somebody speaks (film seconds); ``margin`` seconds are kept from it at both sides, and
+    `CLEAR` more before it. ``slots`` are those that lines were given, by id. A line is wanted where the track
+    has it, but a person may have put it over speech there (rule T1). So its free time is
 
-    - its room is free time within `settings.earlier` before and `settings.later` after its start: the nearest
-      that is long enough for it, else one that holds half of it or two seconds;
-    - else free time later, as far as its own time reaches: a line far from what it tells of would mislead;
-    - with nothing in reach its room is `NO_ROOM` long, and it will be left unspoken, with the reason.
+    - within `settings.earlier` before and `settings.later` after its start: the nearest that is long enough
+      for it, else one that holds half of it or two seconds;
+    - else later, as far as the line's own time reaches: a line far from what it describes would mislead;
+    - with nothing in reach `NO_FREE_TIME` long, and the line will be left unspoken, with the reason.
     """
     # The film less its speech; nothing in its first `EARLIEST` seconds, for players miss it there.
     duration = track.film.duration
-    taken = [Interval(one.start - margin - CLEAR, one.end + margin) for one in speech]
-    free = subtract(Interval(min(EARLIEST, duration / 2), duration), taken)
-    return tuple(
-        LineToSpeak(
+    occupied = [Interval(talk.start - margin - CLEAR, talk.end + margin) for talk in speech]
+    gaps = subtract(Interval(min(EARLIEST, duration / 2), duration), occupied)
+    lines: list[LineToSpeak] = []
+    for cue in track.heard:
+        free = _free_time(cue, gaps, settings)
+        planned = slots.get(cue.slot_id or "", cue.interval)
+        if not planned.contains(cue.interval.start):
+            # A person who moved a line out of its slot did not mean the slot.
+            planned = cue.interval
+        line = LineToSpeak(
             cue.id,
             " ".join(cue.text.split()),
             cue.interval.start,
-            slot,
-            room,
+            planned.clip(free) or cue.interval.clip(free) or free,
+            free,
             cue.language,
             earliest=_in_sight(cue),
             by_person=cue.edited is not None,
         )
-        for cue in track.heard
-        for room, slot in [_room(cue, free, slots, settings)]
-    )
+        lines.append(line)
+    return tuple(lines)
 
 
 def earliest(line: LineToSpeak, settings: FitSettings) -> float:
     """The second before which a line may not begin."""
-    return max(line.room.start, line.start - settings.earlier, min(line.start, line.earliest))
+    return max(line.free.start, line.start - settings.earlier, min(line.start, line.earliest))
 
 
 def latest(line: LineToSpeak, settings: FitSettings) -> float:
-    """The second by which it must have begun: `settings.later` after it is wanted, and in any case when its
-    slot begins, which is later only where people speak at its own time."""
+    """The second by which a line must have begun: `settings.later` after it is wanted, or where its slot
+    begins, which is later only where people speak at its own time."""
     return max(line.start + settings.later, line.slot.start, earliest(line, settings))
 
 
 def _in_sight(cue: Cue) -> float:
-    """The second before which a line tells of what is not seen yet; 0 where that is a person's choice."""
+    """The second before which what a line describes is not seen yet; 0 where a person chose the time."""
     return 0.0 if cue.seen_from is None or is_by_hand(cue) else cue.seen_from - LEAD
 
 
-def _room(
-    cue: Cue, free: Sequence[Interval], slots: Mapping[str, Interval], settings: FitSettings
-) -> tuple[Interval, Interval]:
-    planned = slots.get(cue.slot_id or "", cue.interval)
-    # A person who moved a line out of its slot did not mean the slot.
-    own = planned if planned.contains(cue.interval.start) else cue.interval
-    # The best of the rooms in reach, None where there is none
-    start, need = cue.interval.start, cue.interval.duration / settings.fastest
+def _free_time(cue: Cue, gaps: Sequence[Interval], settings: FitSettings) -> Interval:
+    """The time that a line may use in the ``gaps`` without speech; `NO_FREE_TIME` long where none is near."""
+    start = cue.interval.start
+    needed = cue.interval.duration / settings.fastest
     first = max(start - settings.earlier, min(start, _in_sight(cue)))
-    near = Interval(first, start + settings.later + NO_ROOM)
+    near = Interval(first, start + settings.later + NO_FREE_TIME)
     reach = Interval(near.start, max(cue.interval.end, near.end))
-    rooms = [Interval(max(gap.start, reach.start), gap.end) for gap in free if gap.overlaps(reach)]
+    candidates = [Interval(max(gap.start, reach.start), gap.end) for gap in gaps if gap.overlaps(reach)]
 
-    def preference(room: Interval) -> tuple[int, float, float]:
-        distance = max(room.start - start, start - room.end, 0.0)
-        if room.overlaps(near) and room.duration >= min(need / 2, _USABLE):
-            return (0 if room.duration >= need else 1, distance, room.start)
-        if room.duration >= need:
-            return (2, distance, room.start)
-        return (3, -room.duration, room.start)
+    def preference(free: Interval) -> tuple[int, float, float]:
+        distance = max(free.start - start, start - free.end, 0.0)
+        if free.overlaps(near) and free.duration >= min(needed / 2, _USABLE):
+            return (0 if free.duration >= needed else 1, distance, free.start)
+        if free.duration >= needed:
+            return (2, distance, free.start)
+        return (3, -free.duration, free.start)
 
-    room = min(rooms, key=preference, default=None)
-    if room is None:
-        room = Interval(cue.interval.start, cue.interval.start + NO_ROOM)
-    return room, own.clip(room) or cue.interval.clip(room) or room
+    if not candidates:
+        return Interval(start, start + NO_FREE_TIME)
+    return min(candidates, key=preference)
 
 
 _USABLE = 2.0
 """Seconds in which something can be said (shorter pauses are unusable by WCAG's failure F113). With less near
 its place, and less than half of what it needs, a line rather waits for free time within its own."""
 
-HOPE = 0.95
-"""An unspoken form is taken to be this much shorter than the pace of its line says: one that is tried in vain
+OPTIMISM = 0.95
+"""The length of an unspoken form, as a share of what the pace of its line says: a form that is tried in vain
 costs a call of the voice, one that is not tried costs the listener words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Words in which a line may be said. ``steps`` say what became of the rest.
+    """A wording of a line: the whole line, or a shorter one.
 
-    ``words`` is how many English words it counts for, ``lost`` how many it has fewer than the line. Its
-    ``length`` is at the voice's own pace: measured where there is a ``take``, else estimated. ``factor`` is
-    how many times faster it may be spoken.
+    ``words`` is how many English words it counts for, ``lost`` how many it has fewer than the line, and
+    ``steps`` say which. ``length`` is in milliseconds at the voice's own pace: measured where there is a
+    ``take``, else estimated. ``max_speed`` is how many times faster it may be spoken. ``usual_words`` are its
+    letters as words of the usual length, by which its pace is measured (`shotad.script.pace`).
     """
 
     text: str
@@ -151,87 +152,126 @@ class Form:
     lost: int
     steps: tuple[str, ...]
     length: int
-    factor: float
-    usual: float = 1.0
-    """Its letters as words of the usual length, by which its pace is told (`shotad.script.pace`)."""
+    max_speed: float
+    usual_words: float = 1.0
     take: Take | None = None
 
-    def at(self, factor: float) -> int:
-        """Its length at this many times its pace, or at the fastest it may have."""
-        return math.ceil(self.length / min(factor, self.factor) - 1e-6)
+    def length_at(self, speed: float) -> int:
+        """Its length in milliseconds at so many times its pace, `max_speed` at most."""
+        return math.ceil(self.length / min(speed, self.max_speed) - 1e-6)
 
     @property
     def shortest(self) -> int:
-        return self.at(self.factor)
+        """Its length in milliseconds at its highest speed."""
+        return self.length_at(self.max_speed)
 
 
 def whole_form(line: LineToSpeak, take: Take, settings: FitSettings) -> Form:
-    words = spoken_words(line.text, line.language)
-    usual = usual_words(line.text, line.language)
-    return spoken(Form(line.text, words, 0, (), 1, 1.0, usual), take, settings)
+    """The line as it is, which was spoken as ``take``."""
+    form = Form(
+        text=line.text,
+        words=spoken_words(line.text, line.language),
+        lost=0,
+        steps=(),
+        length=1,  # that of the take, below
+        max_speed=1.0,
+        usual_words=usual_words(line.text, line.language),
+    )
+    return with_take(form, take, settings)
 
 
 def shorter_forms(line: LineToSpeak, whole: Form, settings: FitSettings) -> Iterator[Form]:
-    """Its ever shorter forms, with lengths by its own pace."""
-    blanks = has_blanks(line.language)
-    for text in (form.text for form in variants(line.text, language=line.language)):
-        if text != line.text:
-            told = _left_out(line.text, text) if blanks else [f"dropped sentences or clauses: {line.text}"]
-            yield form_of(line, text, tuple(told), whole, settings)
+    """Shorter and shorter wordings of a line, their lengths estimated by the pace of the ``whole`` one."""
+    # By blanks it is seen which words are gone; Chinese and Japanese have none.
+    has_words = has_blanks(line.language)
+    for variant in variants(line.text, language=line.language):
+        text = variant.text
+        if text == line.text:
+            continue
+        steps = _dropped(line.text, text) if has_words else [f"dropped sentences or clauses: {line.text}"]
+        yield estimated_form(line, text, tuple(steps), whole, settings)
 
 
-def _left_out(whole: str, short: str) -> list[str]:
-    """What a form leaves out, in words for people."""
-    before, after = split_sentences(whole), split_sentences(short)
-    told, gone, pieces = [], before[len(after) :], []
-    if gone:
-        number = "a sentence" if len(gone) == 1 else f"{len(gone)} sentences"
-        told.append(f"dropped {number}: {' '.join(gone)}")
-    for old, new in zip(before, after, strict=False):
-        words = old.split()
-        bare, other = (
-            ["".join(char for char in word.lower() if char.isalnum()) or word for word in text.split()]
-            for text in (old, new)
-        )
-        for kind, first, end, _, _ in SequenceMatcher(None, bare, other, autojunk=False).get_opcodes():
-            if kind in ("delete", "replace"):
-                pieces.append(" ".join(words[first:end]).strip(" ,;:.–—-"))
-    if pieces:
-        told.append(f"dropped {'a clause' if len(pieces) == 1 else 'clauses'}: {' … '.join(pieces)}")
-    return told
+def _dropped(whole: str, short: str) -> list[str]:
+    """Plain sentences on what ``short`` leaves out of the text ``whole``."""
+    whole_sentences, short_sentences = split_sentences(whole), split_sentences(short)
+    steps: list[str] = []
+    # Sentences are dropped from the end.
+    dropped_sentences = whole_sentences[len(short_sentences) :]
+    if dropped_sentences:
+        count = len(dropped_sentences)
+        number = "a sentence" if count == 1 else f"{count} sentences"
+        steps.append(f"dropped {number}: {' '.join(dropped_sentences)}")
+    clauses: list[str] = []
+    for sentence, short_sentence in zip(whole_sentences, short_sentences, strict=False):
+        words = sentence.split()
+        # Compared without case and marks, which change where a clause is cut out.
+        matcher = SequenceMatcher(None, _bare_words(sentence), _bare_words(short_sentence), autojunk=False)
+        for operation, first, end, _, _ in matcher.get_opcodes():
+            if operation in ("delete", "replace"):
+                clauses.append(" ".join(words[first:end]).strip(" ,;:.–—-"))
+    if clauses:
+        steps.append(f"dropped {'a clause' if len(clauses) == 1 else 'clauses'}: {' … '.join(clauses)}")
+    return steps
 
 
-def spoken(form: Form, take: Take, settings: FitSettings) -> Form:
-    # Length of a take, its last millisecond counted whole.
-    length = -(-take.size * 1000 // take.rate)
-    return replace(form, take=take, length=length, factor=_factor(form.usual, length, settings))
+def _bare_words(sentence: str) -> list[str]:
+    """The words in lower case, without anything but letters and digits; a word of marks alone stays."""
+    bare: list[str] = []
+    for word in sentence.split():
+        characters = "".join(character for character in word.lower() if character.isalnum())
+        bare.append(characters or word)
+    return bare
 
 
-def weight(text: str) -> int:
-    """How much there is to say, for comparing texts of one voice: letters, a figure as several, a pause."""
-    figures = sum(char.isdigit() for char in text)
-    stops = len(_STOP.findall(text))
-    return max(1, sum(char.isalpha() for char in text) + _FIGURE * figures + _PAUSE * stops)
+def with_take(form: Form, take: Take, settings: FitSettings) -> Form:
+    """The form with its take, and with the length and the highest speed that follow from that."""
+    length = -(-take.size * 1000 // take.rate)  # rounded up to a millisecond
+    return replace(form, take=take, length=length, max_speed=_max_speed(form.usual_words, length, settings))
 
 
-_STOP = re.compile(r"[,;:.!?…–—](?=\s)")
-_FIGURE, _PAUSE = 5, 4
-"""Letters that take as long to say as a figure (four to five in English), and as a pause between phrases."""
+def spoken_letters(text: str) -> int:
+    """How much there is to say, in letters: a digit counts as several, a pause too. 1 at least.
+
+    For comparing texts that one voice speaks.
+    """
+    letters = sum(character.isalpha() for character in text)
+    digits = sum(character.isdigit() for character in text)
+    pauses = len(_PAUSE_MARK.findall(text))
+    return max(1, letters + _LETTERS_PER_DIGIT * digits + _LETTERS_PER_PAUSE * pauses)
 
 
-def form_of(line: LineToSpeak, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
-    """A form that has not been spoken, its length after the pace of the whole line."""
-    length = max(1, round(HOPE * whole.length / weight(line.text) * weight(text)))
+_PAUSE_MARK = re.compile(r"[,;:.!?…–—](?=\s)")
+_LETTERS_PER_DIGIT, _LETTERS_PER_PAUSE = 5, 4
+"""Letters that take as long to say as a digit (four to five in English), and as a pause between phrases."""
+
+
+def estimated_form(
+    line: LineToSpeak, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings
+) -> Form:
+    """A form that has not been spoken, its length estimated by the pace of the ``whole`` line."""
+    line_letters, letters = spoken_letters(line.text), spoken_letters(text)
+    length = max(1, round(OPTIMISM * whole.length / line_letters * letters))
     words = spoken_words(text, line.language)
-    lost = max(0, whole.words - words)
     usual = usual_words(text, line.language)
-    return Form(text, words, lost, steps, length, _factor(usual, length, settings), usual)
+    return Form(
+        text=text,
+        words=words,
+        lost=max(0, whole.words - words),
+        steps=steps,
+        length=length,
+        max_speed=_max_speed(usual, length, settings),
+        usual_words=usual,
+    )
 
 
-def _factor(usual: float, length: int, settings: FitSettings) -> float:
-    """How many times faster it may be: the setting, and never over the longest word rate, as T3 counts."""
-    least = 60 * usual / LONGEST_WORD_RATE - BREATH
-    return max(1.0, min(settings.fastest, length / 1000 / least)) if least > 0 else settings.fastest
+def _max_speed(usual: float, length: int, settings: FitSettings) -> float:
+    """How many times faster ``usual`` words that last ``length`` milliseconds may be spoken: as the settings
+    allow, and not over `MAX_WORD_RATE`, counted as rule T3 does."""
+    shortest_seconds = 60 * usual / MAX_WORD_RATE - BREATH
+    if shortest_seconds <= 0:
+        return settings.fastest
+    return max(1.0, min(settings.fastest, length / 1000 / shortest_seconds))
 
 
 _Numbers = npt.NDArray[np.int64]
@@ -239,7 +279,8 @@ _Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Milliseconds: a line is wanted at ``wanted``, starts in ``[earliest, latest]``, is over by ``end``."""
+    """When a line may be spoken, in milliseconds: it is wanted at ``wanted``, starts in
+    ``[earliest, latest]``, and is over by ``end``."""
 
     wanted: int
     earliest: int
@@ -247,7 +288,7 @@ class Window:
     end: int
 
     def takes(self, start: int, length: int) -> bool:
-        """Whether a line of this length may start there."""
+        """Whether a line of ``length`` may start at ``start``."""
         return self.earliest <= start <= self.latest and start + length <= self.end
 
 
@@ -258,96 +299,109 @@ Option = tuple[int, int]
 def earliest_starts(
     windows: Sequence[Window], lengths: Sequence[int | None], between: int
 ) -> list[int | None] | None:
-    """Where each line stands if all are as early as they can be; None where they cannot all be said.
+    """The start of each line if all are as early as they can be, ``between`` milliseconds after each other;
+    None where they cannot all be said.
 
-    A length of None is a line that is not said; it has no start.
+    A length of None is a line that is not said; its start is None.
     """
     starts: list[int | None] = []
-    free = None
+    free_from: int | None = None
     for window, length in zip(windows, lengths, strict=True):
         if length is None:
             starts.append(None)
             continue
-        start = window.earliest if free is None else max(window.earliest, free)
+        start = window.earliest if free_from is None else max(window.earliest, free_from)
         if not window.takes(start, length):
             return None
         starts.append(start)
-        free = start + length + between
+        free_from = start + length + between
     return starts
 
 
 def cheapest(
     windows: Sequence[Window], options: Sequence[Sequence[Option]], dropping: Sequence[int], between: int
 ) -> tuple[int | None, ...]:
-    """For each line the index of its option, or None to drop it, at the least cost in all.
+    """For each line the index of its option, or None to drop it, at the least total cost.
 
-    ``dropping`` is what it costs to leave each line out. Of ways that cost the same, the one whose lines end
-    first.
+    ``dropping`` is what it costs to leave out each line, ``between`` the milliseconds between two lines. Of
+    choices that cost the same it is the one whose lines end first. Dynamic programming over the lines: of all
+    choices for the lines so far only those are kept that no other beats in both end and cost.
     """
-    # Of all that may have been chosen so far where it ends (ascending), and what it costs (falling).
+    # Of each choice so far: where its last line ends (ascending), and what it costs (falling).
     ends, costs = np.array([-_LONG_AGO], np.int64), np.array([0], np.int64)
-    # After each line the last option of each way (-1: left out), and the number of the way before.
-    course: list[tuple[_Numbers, _Numbers]] = []
-    for window, line, leaving in zip(windows, options, dropping, strict=True):
-        every = np.arange(ends.size, dtype=np.int64)
+    # For each line: the option that each choice took last (-1: dropped), and which choice it extends.
+    history: list[tuple[_Numbers, _Numbers]] = []
+    for window, line_options, drop_cost in zip(windows, options, dropping, strict=True):
+        numbers = np.arange(ends.size, dtype=np.int64)
         starts = np.maximum(ends + between, window.earliest)
-        parts = [(ends, costs + leaving, np.full(every.size, -1, np.int64), every)]
-        for number, (length, cost) in enumerate(line):
+        extended = [(ends, costs + drop_cost, np.full(numbers.size, -1, np.int64), numbers)]
+        for option, (length, cost) in enumerate(line_options):
             fits = (starts <= window.latest) & (starts + length <= window.end)
-            same = np.full(int(fits.sum()), number, np.int64)
-            parts.append((starts[fits] + length, costs[fits] + cost, same, every[fits]))
-        ends, costs, last, before = map(np.concatenate, zip(*parts, strict=True))
-        # Those that end no earlier than a cheaper one are left out.
+            option_column = np.full(int(fits.sum()), option, np.int64)
+            extended.append((starts[fits] + length, costs[fits] + cost, option_column, numbers[fits]))
+        ends, costs, last_options, previous = map(np.concatenate, zip(*extended, strict=True))
+        # By end, and at one end by cost; then each is kept that is cheaper than all that end before it.
         order = np.lexsort((costs, ends))
-        least = np.minimum.accumulate(costs[order])
-        kept = order[np.concatenate(([True], least[1:] < least[:-1]))]
+        lowest = np.minimum.accumulate(costs[order])
+        kept = order[np.concatenate(([True], lowest[1:] < lowest[:-1]))]
         ends, costs = ends[kept], costs[kept]
-        course.append((last[kept], before[kept]))
-    # The cheapest end last, for of ways that end later only the cheaper are kept.
-    at = int(ends.size) - 1
+        history.append((last_options[kept], previous[kept]))
+    # The cheapest choice is the last: of those that end later only cheaper ones were kept.
+    choice = int(ends.size) - 1
     chosen: list[int | None] = []
-    for last, before in reversed(course):
-        number = int(last[at])
-        chosen.append(None if number < 0 else number)
-        at = int(before[at])
+    for last_options, previous in reversed(history):
+        option = int(last_options[choice])
+        chosen.append(None if option < 0 else option)
+        choice = int(previous[choice])
     return tuple(reversed(chosen))
 
 
 _LONG_AGO = 10**12
+"""Milliseconds: the end of a line before all lines, which presses on none of them."""
 
 
 def nearest_starts(windows: Sequence[Window], lengths: Sequence[int], between: int) -> list[int]:
-    """Where lines stand as near to where they are wanted as can be: the sum of squares is the least.
+    """The start of each line, as near as possible to where it is wanted: least squares, in milliseconds.
 
-    The lines must be possible (`earliest_starts`). Lines that press on each other become a block that moves
-    as one: isotonic regression with bounds, by pooling adjacent violators; a block's best place is its mean,
-    kept within the bounds of its members. Exact, for the cost of a block is convex (Best, Chakravarti and
-    Ubhaya 2000, on minimising separable convex functions over isotonic functions).
+    Raises ValueError for lines that cannot all be said (`earliest_starts`). Lines that press on each other
+    become a block that moves as one: isotonic regression with bounds, by pooling adjacent violators. A
+    block's best place is its mean, kept within the bounds of its lines. Exact, for the cost of a block is
+    convex (Best, Chakravarti and Ubhaya 2000, on minimising separable convex functions over isotonic
+    functions).
     """
+    # Less the time that the lines before take, places must only not descend.
     offsets = [0, *accumulate(length + between for length in lengths)][: len(lengths)]
-    low = [window.earliest - offset for window, offset in zip(windows, offsets, strict=True)]
-    high = [
-        min(window.latest, window.end - length) - offset
-        for window, length, offset in zip(windows, lengths, offsets, strict=True)
-    ]
-    for at in range(1, len(low)):
-        low[at] = max(low[at], low[at - 1])
-    for at in reversed(range(len(high) - 1)):
-        high[at] = min(high[at], high[at + 1])
-    wanted = [window.wanted - offset for window, offset in zip(windows, offsets, strict=True)]
-    before = [0, *accumulate(wanted)]
+    lowest: list[int] = []
+    highest: list[int] = []
+    wanted: list[int] = []
+    for window, length, offset in zip(windows, lengths, offsets, strict=True):
+        lowest.append(window.earliest - offset)
+        highest.append(min(window.latest, window.end - length) - offset)
+        wanted.append(window.wanted - offset)
+    # No line may stand before the one before it, so bounds are passed on along the lines.
+    for index in range(1, len(lowest)):
+        lowest[index] = max(lowest[index], lowest[index - 1])
+    for index in reversed(range(len(highest) - 1)):
+        highest[index] = min(highest[index], highest[index + 1])
+    wanted_sums = [0, *accumulate(wanted)]
 
-    def best(first: int, end: int) -> int:
+    def best_place(first: int, end: int) -> int:
         """The place of the lines ``[first, end)`` as one: their mean, within the bounds of them all."""
-        mean = (2 * (before[end] - before[first]) + end - first) // (2 * (end - first))
-        return min(max(mean, low[end - 1]), high[first])
+        count, total = end - first, wanted_sums[end] - wanted_sums[first]
+        mean = (2 * total + count) // (2 * count)  # rounded to a whole millisecond
+        return min(max(mean, lowest[end - 1]), highest[first])
 
     blocks: list[tuple[int, int]] = []
-    for at, window in enumerate(windows):
-        if low[at] > high[at]:
-            raise ValueError(f"line {at} of {len(windows)} cannot be placed: {window}, lengths {lengths}")
-        block = (at, at + 1)
-        while blocks and best(*blocks[-1]) >= best(*block):
-            block = (blocks.pop()[0], at + 1)
+    for index, window in enumerate(windows):
+        if lowest[index] > highest[index]:
+            raise ValueError(f"line {index} of {len(windows)} cannot be placed: {window}, lengths {lengths}")
+        block = (index, index + 1)
+        while blocks and best_place(*blocks[-1]) >= best_place(*block):
+            first_of_previous, _ = blocks.pop()
+            block = (first_of_previous, index + 1)
         blocks.append(block)
-    return [best(first, end) + offsets[at] for first, end in blocks for at in range(first, end)]
+    starts: list[int] = []
+    for first, end in blocks:
+        place = best_place(first, end)
+        starts += [place + offset for offset in offsets[first:end]]
+    return starts

@@ -1,8 +1,8 @@
-"""A render: lines → takes → their places → mix → files. No engine is asked but for shorter lines.
+"""A render: lines → takes → their places → mix → files. Engines are asked only for shorter lines.
 
-What cannot be made is refused before anything is spoken or mixed. Only what has changed is spoken again, and
-a file whose every part is as it was is left as it is. `run_render` is what every command does: what leaves
-the machine is said before, and the film's log notes it.
+`run_render` is what every command calls. It raises for a file that cannot be made before any line is spoken
+or mixed. Only changed lines are spoken again, and a file whose parts are all unchanged is not written again.
+What leaves the machine is noted before it is sent, and the render is noted in the film's log.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from shotad.script import TRACK, Shorten, load_track, outdated_note, write_dapt
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, FileMaker, RenderRecord
-from shotad.sound.mix import heard
+from shotad.sound.mix import mix_result
 from shotad.sound.mux_film import Assembly
 from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered
 from shotad.sound.pauses import pauses_record, pauses_vtt
@@ -41,8 +41,9 @@ from shotad.sound.programme import RATE, programme_of
 from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
 from shotad.sound.voicing import Materials, cast_is_gone, gather, speak
 
-ROUNDS = 5
-"""Times that a track is read which people change while its lines are spoken."""
+MAX_READS = 5
+"""How often a track is read at most while people go on editing it. Each read speaks only changed lines, but
+somebody who edits without a break must not keep a render from ending."""
 
 STILL_EDITED = (
     "Lines were edited until after they were spoken: the files hold them as they were then. Render again "
@@ -64,81 +65,98 @@ def run_render(
     force: bool = False,
     told: bool = False,
 ) -> Rendered:
-    """Make the ``wanted`` files of a described film; ``file`` is its track (None: the film's own).
+    """Make the ``wanted`` files of a described film, and write into its track how each line was spoken.
 
-    ``shorten`` finds who is asked for shorter lines, None where nobody is. ``voice`` None is the one that the
-    settings name; none is needed where no file is heard. ``told``: what leaves this machine is said already.
-    How each line was spoken goes into the track. ``force`` speaks every line and makes every file again. What
-    cannot be made is refused before anything is spoken; where one of several files fails later, the others
-    are made, and it is told (`Rendered.failures`).
+    Arguments:
+        file: the track (None: the film's own).
+        shorten: returns the function that writes shorter lines, None where no engine may be asked.
+        voice: None for the voice that the settings name. None is needed for files without a voice.
+        force: speak every line and make every file again.
+        told: the user already knows what leaves this machine, so it is not noted again.
+
+    A file that cannot be made raises before any line is spoken. Where one of several files fails later, the
+    others are made, and the reason stands in `Rendered.failures`.
 
     Raises UsageError, VoiceError, SoundError, FilmError, WorkFolderError, ScriptError, EditConflict, and what
     ``shorten`` raises.
     """
-    is_heard = any(one.kind.is_heard for one in wanted)
+    is_heard = any(output.kind.is_heard for output in wanted)
     if voice is None and is_heard:
         voice = make_voice(config.voice, load_track(file or folder.path / TRACK).language)
     if voice is not None and not told:
         for line in notice(voice):
             progress.note(line)
-    writer = shorten(folder, config, progress)
+    write_shorter = shorten(folder, config, progress)
     materials = gather(film, folder, config, file)
     check_wanted(film, wanted, config, materials.track.language)
-    _check_lines(materials)
+    _need_lines(materials)
     if voice is not None and is_heard:
-        materials = _spoken(materials, voice, progress, writer, force=force)
+        materials = _speak_newest(materials, voice, progress, write_shorter, force=force)
         if not materials.fitting.pauses:
+            # With extended AD on, `check_wanted` left these to the copy with pauses, which is not made now.
             check_containers(film, wanted, config, materials.track.language)
     record = RenderRecord(materials, force=force)
-    materials.keep()
+    materials.save()
     if materials.voice and not materials.fitting.spoken:
         raise SoundError(
             f"None of the {len(materials.fitting.unspoken)} lines of {materials.file} found a place.",
             "Under voiced each of them says why. Shorten them, or let the film pause: --extended.",
         )
-    films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
+    # Where the film pauses, sound files take their sound from a copy. One that a film needs anyway will do.
+    film_endings = [output.ending for output in wanted if output.kind.is_film and output.kind.is_heard]
+    copy_ending = film_endings[0] if film_endings else OTHERWISE
     with ExitStack() as stack:
-        maker = FileMaker(materials, progress, stack, next(films, OTHERWISE))
-        # Make what is not there already. The first error is raised where nothing could be made.
+        maker = FileMaker(materials, progress, stack, copy_ending)
         failures: dict[OutputFile, str] = {}
-        for one in (one for one in wanted if not record.has(one)):
+        for output in wanted:
+            if record.has(output):
+                continue
             try:
-                record.add(maker.make(one))
+                record.add(maker.make(output))
             except (SoundError, FilmError, WorkFolderError) as error:
-                failures[one] = str(error)
+                failures[output] = str(error)
+                # Nothing at all could be made: that is an error of the whole render.
                 if len(failures) == len(wanted):
                     raise
-        made = [one for one in wanted if one not in failures]
+        present = [output for output in wanted if output not in failures]
         if materials.voice and record.sound is None:
-            record.sound = heard(maker.report())
-        sides = tuple(_side_files(maker, record, [one for one in made if one.kind.is_heard]))
-    done = record.rendered(made, sides, failures, notes_on(materials))
-    names = ", ".join(one.wanted.path.name for one in done.made)
-    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
-    return done
+            record.sound = mix_result(maker.report())
+        with_voice = [output for output in present if output.kind.is_heard]
+        side_files = tuple(_side_files(maker, record, with_voice))
+    rendered = record.rendered(present, side_files, failures, notes_on(materials))
+    names = ", ".join(made.wanted.path.name for made in rendered.made)
+    folder.note(f"rendered {names}: {len(rendered.spoken)} lines by {rendered.voice or 'no voice'}")
+    return rendered
 
 
-def _spoken(
+def _speak_newest(
     materials: Materials, voice: Speaker, progress: Progress, shorten: Shorten | None, *, force: bool
 ) -> Materials:
-    """The lines as they stand when the last of them is spoken: whoever saves the track meanwhile is heard.
+    """Speak the lines, and read the track and speak again where somebody saved it meanwhile.
 
-    Where somebody goes on editing for `ROUNDS` it is the lines as they were read last; it is told.
+    After `MAX_READS` the lines are those that were read last, and `Materials.edited_meanwhile` is set.
     """
-    anew = rounds = 0
+    takes_spoken = reads = 0
     while True:
-        _check_lines(materials)
-        done = speak(materials, voice, progress, shorten=shorten, force=force)
-        anew += done.anew
-        rounds += 1
-        if (is_current := materials.is_current) or rounds == ROUNDS:
-            kept = max(0, done.anew + done.kept - anew)
-            return replace(done, anew=anew, kept=kept, late=not is_current)
+        _need_lines(materials)
+        voiced = speak(materials, voice, progress, shorten=shorten, force=force)
+        takes_spoken += voiced.takes_spoken
+        reads += 1
+        is_current = materials.is_current
+        if is_current or reads == MAX_READS:
+            # The last reading counts takes of the readings before among those that were kept.
+            takes_kept = max(0, voiced.takes_spoken + voiced.takes_kept - takes_spoken)
+            return replace(
+                voiced, takes_spoken=takes_spoken, takes_kept=takes_kept, edited_meanwhile=not is_current
+            )
         progress.note(f"{materials.file.name} or a script was changed meanwhile: it is read again.")
-        materials, force = gather(materials.film, materials.folder, materials.config, materials.file), False
+        materials = gather(materials.film, materials.folder, materials.config, materials.file)
+        # The first reading has spoken every line again; now only changed lines are new.
+        force = False
 
 
-def _check_lines(materials: Materials) -> None:
+def _need_lines(materials: Materials) -> None:
+    """Raise SoundError for a track without a line to speak."""
     if not materials.track.heard:
         raise SoundError(
             f"{materials.file} has no line to speak.",
@@ -146,116 +164,127 @@ def _check_lines(materials: Materials) -> None:
         )
 
 
-def _side_files(maker: FileMaker, record: RenderRecord, made: list[OutputFile]) -> Iterator[Path]:
-    """Write what goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``,
-    which names that file and holds the ducking; beside a film that pauses, its pauses for players."""
+def _side_files(maker: FileMaker, record: RenderRecord, with_voice: list[OutputFile]) -> Iterator[Path]:
+    """Write the side files of the files ``with_voice``, and yield the path of each.
+
+    Beside the description alone: its DAPT script ``asRecorded``, which names that file and holds the ducking.
+    In the work folder of a film that pauses: its pauses, for players.
+    """
     materials = maker.materials
-    alone = next((one.path for one in made if one.kind is Kind.AD), None)
-    if alone is not None and not materials.fitting.pauses:
-        place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
+    description = next((output.path for output in with_voice if output.kind is Kind.AD), None)
+    # Where the film pauses, the mix stands on the copy's time, which the script does not know.
+    if description is not None and not materials.fitting.pauses:
+        script_file = description.with_name(f"{description.stem}.recorded.dapt.xml")
 
         def script() -> str:
-            return write_dapt(materials.track, alone.name, maker.mix(maker.sounds_as).gains)
+            return write_dapt(materials.track, description.name, maker.mix(maker.copy_ending).gains)
 
-        record.put_beside(place, alone, script)
-        yield place
+        record.put_beside(script_file, description, script)
+        yield script_file
     if materials.fitting.pauses:
         language, voice = materials.track.language, materials.voice
-        told = pauses_record(materials.film.info, materials.fitting, language, voice)
+        pauses = pauses_record(materials.film.info, materials.fitting, language, voice)
         stem = stem_of(materials.track.film.name)
-        for name, text in (
-            (f"{stem}.pauses.json", json.dumps(told, ensure_ascii=False, indent=1) + "\n"),
-            (f"{stem}.pauses.vtt", pauses_vtt(told)),
-        ):
-            place = materials.folder.path / name
-            write_text(place, text)
-            yield place
+        texts = {
+            f"{stem}.pauses.json": json.dumps(pauses, ensure_ascii=False, indent=1) + "\n",
+            f"{stem}.pauses.vtt": pauses_vtt(pauses),
+        }
+        for name, text in texts.items():
+            side_file = materials.folder.path / name
+            write_text(side_file, text)
+            yield side_file
 
 
 def notes_on(materials: Materials) -> tuple[str, ...]:
     """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
-    on a translation whose source was changed, on a cast that is gone, on edits that came too late."""
+    on a translation whose source was changed, on a missing cast, on edits that came too late."""
     if not materials.voice:
         return ()
-    notes = []
-    track, own = materials.track, materials.track.language
+    notes: list[str] = []
+    track = materials.track
     programme = choose_track(materials.film.info, materials.config.film.audio_track)
     if programme is not None and programme.descriptive:
         notes.append(f"The film's sound under the lines is itself an audio description: track {programme}.")
-    others = Counter(
-        cue.language for cue in track.heard if plain_language(cue.language) != plain_language(own)
-    )
-    for language, count in sorted(others.items()):
+    lines_in: Counter[str] = Counter()
+    for cue in track.heard:
+        if plain_language(cue.language) != plain_language(track.language):
+            lines_in[cue.language] += 1
+    for language, count in sorted(lines_in.items()):
         lines = plural(count, "line is", "lines are")
-        speaks = f"{materials.voice} speaks all in the track's language, {own!r}."
+        speaks = f"{materials.voice} speaks all in the track's language, {track.language!r}."
         notes.append(f"{lines} in {language!r}; {speaks}")
-    if (stale := outdated_note(track, materials.folder)) is not None:
-        notes.append(stale)
+    outdated = outdated_note(track, materials.folder)
+    if outdated is not None:
+        notes.append(outdated)
     if cast_is_gone(materials.folder.path):
         notes.append("The cast of this run is gone, and with it how its names are said.")
-    if materials.late:
+    if materials.edited_meanwhile:
         notes.append(STILL_EDITED)
     return tuple(notes)
 
 
 def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, language: str) -> None:
-    """Refuse files that cannot be made of this film, and make the folders of those that can.
+    """Check that every file can be made of this film, and make the folders of all.
 
-    Raises UsageError for a place that is none, or that of the film itself; SoundError for what a container
-    cannot hold; FilmError for a track of sound that the film does not have; WorkFolderError for folders that
-    cannot be made.
+    Raises UsageError for a path that is a folder, lies below a file, or is the film itself; SoundError for
+    what a container cannot hold; FilmError for an audio track that the film does not have; WorkFolderError
+    for folders that cannot be made.
     """
-    for one in wanted:
-        path = one.path
+    for output in wanted:
+        path = output.path
         if path.is_dir():
             raise UsageError(f"{path} is a folder.", "Give the name of a file, or another folder.")
         if not _nearest(path).is_dir():
-            what = f"{path} cannot be: {_nearest(path)} is a file, not a folder."
-            raise UsageError(what, "Name another folder with --out.")
+            message = f"{path} cannot be: {_nearest(path)} is a file, not a folder."
+            raise UsageError(message, "Name another folder with --out.")
         if film.info.path is not None and path.exists():
             is_film = path.samefile(film.info.path)
-            with suppress(FilmError), open_film(path) as other:
-                is_film = is_film or other.info.fingerprint == film.info.fingerprint
+            # A copy of the film is as dear as the film. What is no film (an older sound file) may go.
+            with suppress(FilmError), open_film(path) as present:
+                is_film = is_film or present.info.fingerprint == film.info.fingerprint
             if is_film:
-                what = f"{path} is the film itself."
-                raise UsageError(what, "Give the described film another name or folder.")
-        if not one.kind.is_film:
-            kind_of(path)
-    # A copy with pauses is another film: what is in it is known when it is there.
-    check_containers(
-        film, [one for one in wanted if not (config.extended.on and one.kind.is_heard)], config, language
-    )
-    for one in wanted:
-        folder = one.path.parent
+                message = f"{path} is the film itself."
+                raise UsageError(message, "Give the described film another name or folder.")
+        if not output.kind.is_film:
+            kind_of(path)  # raises SoundError for an ending that is not written
+    # The copy with pauses is another film; its streams are known only when it is made.
+    without_pauses = [output for output in wanted if not (config.extended.on and output.kind.is_heard)]
+    check_containers(film, without_pauses, config, language)
+    for output in wanted:
+        folder = output.path.parent
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise WorkFolderError(
                 f"The folder {folder} cannot be made: {error.strerror}.", "Name another folder with --out."
             ) from None
-        sweep_beside(one.path)
+        sweep_beside(output.path)
 
 
 def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, language: str) -> None:
-    """Raises SoundError for films that their containers cannot hold, FilmError for a track of sound that is
+    """Raise SoundError for films that their containers cannot hold, FilmError for an audio track that is
     not there."""
-    sound = None
-    if any(one.kind.is_heard for one in wanted):
-        # What the track of sound will be, less its sound.
-        alone = config.container.sound == "alone"
+    ad_sound = None
+    if any(output.kind.is_heard for output in wanted):
+        # The right channels without samples: whether a container holds the track depends on no sample.
+        is_alone = config.container.sound == "alone"
         layout = programme_of(film, config.film.audio_track).layout
-        sound = AdSound((), MONO if alone else layout, RATE)
-    for one in wanted:
-        if one.kind.is_film:
-            if film.media is None:
-                raise SoundError(
-                    f"{film.info.name} is a series of pictures, and no film can be made of it.",
-                    "The sound can: --make ad or --make mix.",
-                )
-            own, text = sound if one.kind.is_heard else None, None if one.kind is Kind.FILM else ()
-            with film.media.open() as source:
-                Assembly(film, one.path, source, own, text, language, config.container)
+        ad_sound = AdSound((), MONO if is_alone else layout, RATE)
+    for output in wanted:
+        if not output.kind.is_film:
+            continue
+        if film.media is None:
+            raise SoundError(
+                f"{film.info.name} is a series of pictures, and no film can be made of it.",
+                "The sound can: --make ad or --make mix.",
+            )
+        sound = ad_sound if output.kind.is_heard else None
+        text = None if output.kind is Kind.FILM else ()
+        with film.media.open() as source:
+            # Planning the streams raises what writing them would; nothing is written.
+            Assembly(film, output.path, source, sound, text, language, config.container)
 
 
 def _nearest(path: Path) -> Path:
-    return next(folder for folder in path.absolute().parents if folder.exists())
+    """The nearest parent of ``path`` that exists."""
+    return next(parent for parent in path.absolute().parents if parent.exists())

@@ -1,11 +1,13 @@
-"""A take's samples: spoken faster with the pitch kept, kept as FLAC of 16 bits; and the studio (`Keeping`),
-by which lines are spoken once, kept in the work folder, and not spoken again.
+"""Takes: stretched to a length with the pitch kept, stored as 16-bit FLAC, and the studios that give them.
 
-Faster is waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993): the sound is laid out again in
-windows that overlap by half, each taken from near its place where it goes on most like what stands there
-already, so that the periods of the voice meet. A voice's own speed costs another call and its length cannot
-be foretold (the embedded voice, asked for 1.15, came out 0.03 to 0.5 s too long); ffmpeg's atempo is as
-clear, but 7 ms short to 16 ms long, and gives nothing for very short sound.
+`Keeping` has each line spoken once and keeps its take in the work folder; `Foreseeing` speaks nothing.
+
+Takes are stretched by waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993): the result is put
+together from windows of the take that overlap by half. Each is taken from near its place in the take, where
+it continues best what the result has already, so that the periods of the voice meet. A voice's own speed
+would cost another call, and its length cannot be foretold (the embedded voice, asked for 1.15, came out 0.03
+to 0.5 s too long); ffmpeg's atempo is as clear, but 7 ms short to 16 ms long, and gives nothing for very
+short sound.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,195 +48,218 @@ from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
 from shotad.sound.speaking import Checker, speak_all_checked, speak_checked
 from shotad.sound.voice_engines import Speaker
 
-WINDOW = 0.04
+STRETCH_WINDOW = 0.04
 """Seconds: two periods or more of a voice down to 50 Hz."""
 
-SEARCH = 0.01
+STRETCH_SEARCH = 0.01
 """Seconds to both sides in which a window is looked for: a period down to 50 Hz."""
 
 
 def to_length(take: Take, seconds: float) -> Take:
-    """The take in ``seconds``, never longer, its ``speed`` raised by as much. Raises ValueError for 0.
+    """The take stretched to ``seconds``, rounded down to whole samples, with the speed that it then has.
 
-    Nothing is stretched, and nothing held, until the samples are asked for.
+    Samples are read and stretched only when `Take.samples` is used. Raises ValueError for less than a sample.
     """
-    number = int(seconds * take.rate + 1e-6)
-    if number < 1:
+    size = int(seconds * take.rate + 1e-6)
+    if size < 1:
         raise ValueError(f"a take must last one sample at least, got {seconds} s at {take.rate}")
-    if number == take.size:
+    if size == take.size:
         return take
-    speed = take.speed * take.size / number
-    sound = Stored(number, f"{take.key} in {number}", lambda: stretched(take.samples, take.rate, number))
+    speed = take.speed * take.size / size
+    sound = Stored(size, f"{take.key} in {size}", lambda: stretched(take.samples, take.rate, size))
     return Take(sound, take.rate, speed)
 
 
-def stretched(samples: Samples, rate: int, number: int) -> Samples:
-    """``float32[n]`` said faster or slower: ``float32[number]``.
+def stretched(samples: Samples, rate: int, size: int) -> Samples:
+    """``float32[n]`` at ``rate`` samples a second, spoken faster or slower: ``float32[size]``.
 
     The pitch stays. The first and the last samples are those of the original, so that the ends are as clean
     as they were.
     """
-    if number == samples.size:
+    if size == samples.size:
         return samples.copy()
-    half = max(2, round(WINDOW * rate / 2))
-    search = min(round(SEARCH * rate), half)
+    half = max(2, round(STRETCH_WINDOW * rate / 2))
+    search = min(round(STRETCH_SEARCH * rate), half)
+    # Sample i is number `half + search + i` here, so that a window that starts at `i + search` has it in its
+    # middle, and may be looked for beyond both ends.
     padded = np.pad(samples.astype(np.float64), half + search)
     window = 0.5 - 0.5 * np.cos(np.pi * (np.arange(2 * half) + 0.5) / half)
-    out = np.zeros(number + 2 * half)
-    weight = np.zeros_like(out)
-    before: int | None = None
-    # Where the windows' middles stand in the result: one at each end, and half a window apart.
-    first = number % half
-    inner = list(range(first + half if first < half // 2 else first, number, half))
-    for middle in [0, *inner, number]:
-        # Where its middle is taken from, in `padded` the start of its window.
-        at = round(middle * samples.size / number) + search
-        if before is not None and middle < number:
-            at = _most_alike(padded, before + half, at, 2 * half, search)
-        elif before is not None:
-            at = samples.size + search
-        out[middle : middle + 2 * half] += window * padded[at : at + 2 * half]
-        weight[middle : middle + 2 * half] += window
-        before = at
-    made = out[half : half + number] / weight[half : half + number]
-    return made.astype(np.float32)
+    windows_sum = np.zeros(size + 2 * half)
+    weights_sum = np.zeros_like(windows_sum)
+    # The windows' middles in the result: one at each end, the others half a window apart.
+    first = size % half
+    inner = range(first + half if first < half // 2 else first, size, half)
+    start: int | None = None  # where the last window starts in `padded`
+    for middle in [0, *inner, size]:
+        wanted = round(middle * samples.size / size) + search
+        if start is None:
+            start = wanted
+        elif middle < size:
+            start = _best_start(padded, start + half, wanted, 2 * half, search)
+        else:
+            start = samples.size + search
+        windows_sum[middle : middle + 2 * half] += window * padded[start : start + 2 * half]
+        weights_sum[middle : middle + 2 * half] += window
+    result = windows_sum[half : half + size] / weights_sum[half : half + size]
+    return result.astype(np.float32)
 
 
-def _most_alike(sound: npt.NDArray[np.float64], natural: int, wanted: int, size: int, search: int) -> int:
-    """The start, near ``wanted``, of what is most like what naturally comes next, at ``natural``."""
+def _best_start(sound: npt.NDArray[np.float64], natural: int, wanted: int, size: int, search: int) -> int:
+    """Where to take the next window of ``size`` samples from, at most ``search`` from the start ``wanted``.
+
+    It is the start of the samples most like those at ``natural``, which follow the last window in ``sound``.
+    """
     first = max(0, min(wanted - search, sound.size - size))
     last = max(first, min(wanted + search, sound.size - size))
     natural = min(natural, sound.size - size)
     target = sound[natural : natural + size]
     near = sound[first : last + size]
     likeness = np.correlate(near, target, "valid")
-    squares = np.concatenate(([0.0], np.cumsum(near * near)))
-    energy = squares[size:] - squares[: squares.size - size]
-    likeness /= np.sqrt(np.maximum(energy, _SILENT * size))
+    # Divided by each candidate's energy (differences of one running sum), so that loud ones do not win.
+    squares_sum = np.concatenate(([0.0], np.cumsum(near * near)))
+    energy = squares_sum[size:] - squares_sum[: squares_sum.size - size]
+    likeness /= np.sqrt(np.maximum(energy, _SILENT_POWER * size))
     best = likeness.max()
-    # Of equals the nearest to where it is wanted.
+    # In silence all are equal: the nearest to `wanted` then.
     equal = np.flatnonzero(likeness >= best - 1e-9 * abs(best))
     return first + int(equal[np.argmin(np.abs(equal + first - wanted))])
 
 
-_SILENT = 1e-8
+_SILENT_POWER = 1e-8
 """Mean square below which sound is silence."""
 
 Integers = npt.NDArray[np.int16]
 
-_SCALE = 32768
-_BLOCK = 4096
-_HASH = "SAMPLES-SHA256"
+_FULL_SCALE = 32768
+_FRAME_SIZE = 4096
+"""Samples in one frame of the file."""
+_HASH_TAG = "SAMPLES-SHA256"
 
 
-def _kept(path: Path, size: int, key: str) -> Stored:
-    """The samples in a file, which are not held. ``key`` is the SHA-256 of its 16-bit samples."""
+class _TakeFile(NamedTuple):
+    """What a take's file holds: 16-bit samples, their SHA-256, samples a second, and the take's speed."""
+
+    samples: Integers
+    key: str
+    rate: int
+    speed: float
+
+
+def _stored(path: Path, size: int, key: str) -> Stored:
+    """The samples in a file, read at each use. ``key`` is the SHA-256 of its 16-bit samples."""
 
     def read() -> Samples:
-        found = _decoded(path)
-        if found is None or found[1] != key:
-            what = f"{path} is gone or was changed while it was in use."
-            raise VoiceError(what, "Run again: only what is missing is spoken.")
-        return np.asarray(found[0] / np.float32(_SCALE), np.float32)
+        content = _read_take_file(path)
+        if content is None or content.key != key:
+            message = f"{path} is gone or was changed while it was in use."
+            raise VoiceError(message, "Run again: only what is missing is spoken.")
+        return np.asarray(content.samples / np.float32(_FULL_SCALE), np.float32)
 
     return Stored(size, key, read)
 
 
 def write_take(path: Path, take: Take) -> Take:
-    """Write a FLAC file, whole or not at all; the take as it is kept there. Raises WorkFolderError."""
-    data = _integers(take.samples)
-    write_bytes(path, [_flac(data, take)])
-    return Take(_kept(path, data.size, _hash(data)), take.rate, take.speed)
+    """Write the take to a FLAC file, whole or not at all; the result reads its samples from that file.
+
+    Raises WorkFolderError.
+    """
+    samples = _integers(take.samples)
+    write_bytes(path, [_flac(samples, take)])
+    return Take(_stored(path, samples.size, _hash(samples)), take.rate, take.speed)
 
 
 def flac(take: Take) -> bytes:
+    """The take as the bytes of a FLAC file."""
     return _flac(_integers(take.samples), take)
 
 
-def _flac(data: Integers, take: Take) -> bytes:
+def _flac(samples: Integers, take: Take) -> bytes:
+    """A FLAC file of ``samples`` with the rate and speed of ``take``."""
     import av
 
-    out = io.BytesIO()
-    with av.open(out, "w", format="flac", container_options={"fflags": "+bitexact"}) as container:
-        container.metadata.update({_HASH: _hash(data), "SPEED": repr(take.speed)})
+    file = io.BytesIO()
+    # Bit-exact: without the encoder's version, so that the same take is the same file.
+    with av.open(file, "w", format="flac", container_options={"fflags": "+bitexact"}) as container:
+        container.metadata.update({_HASH_TAG: _hash(samples), "SPEED": repr(take.speed)})
         stream = container.add_stream("flac", rate=take.rate, layout="mono", options={"flags": "+bitexact"})
-        for start in range(0, data.size, _BLOCK):
-            frame = av.AudioFrame.from_ndarray(data[None, start : start + _BLOCK], "s16", "mono")
+        for start in range(0, samples.size, _FRAME_SIZE):
+            frame = av.AudioFrame.from_ndarray(samples[None, start : start + _FRAME_SIZE], "s16", "mono")
             frame.sample_rate, frame.pts = take.rate, start
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-    return out.getvalue()
+    return file.getvalue()
 
 
 def wav(samples: Samples, rate: int) -> bytes:
-    """A WAV file of 16 bits of ``float32[n]`` or ``float32[n, channels]``; what is over full scale is cut."""
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(1 if samples.ndim == 1 else samples.shape[1])
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(_integers(samples).astype("<i2").tobytes())
-    return out.getvalue()
+    """A 16-bit WAV file of ``float32[n]`` or ``float32[n, channels]``, clipped at full scale."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1 if samples.ndim == 1 else samples.shape[1])
+        writer.setsampwidth(2)
+        writer.setframerate(rate)
+        writer.writeframes(_integers(samples).astype("<i2").tobytes())
+    return file.getvalue()
 
 
 def read_take(path: Path) -> Take | None:
-    """The take in a file, which is read through once and not held; None where there is none that is whole."""
-    found = _decoded(path)
-    if found is None:
+    """The take in a file, which is read once to check it; None where it is missing or damaged."""
+    content = _read_take_file(path)
+    if content is None:
         return None
-    data, key, rate, speed = found
-    return Take(_kept(path, data.size, key), rate, speed)
+    return Take(_stored(path, content.samples.size, content.key), content.rate, content.speed)
 
 
-def _decoded(path: Path) -> tuple[Integers, str, int, float] | None:
-    """Samples, their hash, rate and speed of a file; None where these are not what was written."""
+def _read_take_file(path: Path) -> _TakeFile | None:
+    """The content of a take's file; None where it cannot be read, or is not what was written."""
     import av
 
     try:
         with av.open(io.BytesIO(read_file(path)), "r") as container:
-            told, speed = container.metadata.get(_HASH, ""), float(container.metadata.get("SPEED", "1"))
+            key = container.metadata.get(_HASH_TAG, "")
+            speed = float(container.metadata.get("SPEED", "1"))
             rate = container.streams.audio[0].rate
             parts = [frame.to_ndarray()[0] for frame in container.decode(audio=0)]
     except (OSError, WorkFolderError, av.FFmpegError, ValueError, IndexError):
         return None
-    data = np.concatenate(parts) if parts else np.zeros(0, np.int16)
-    if data.dtype != np.int16 or data.size == 0 or _hash(data) != told:
+    samples = np.concatenate(parts) if parts else np.zeros(0, np.int16)
+    if samples.dtype != np.int16 or samples.size == 0 or _hash(samples) != key:
         return None
-    return data, told, rate, speed
+    return _TakeFile(samples, key, rate, speed)
 
 
 def _integers(samples: Samples) -> Integers:
-    scaled = np.clip(np.round(samples * np.float32(_SCALE)), -_SCALE, _SCALE - 1)
+    scaled = np.clip(np.round(samples * np.float32(_FULL_SCALE)), -_FULL_SCALE, _FULL_SCALE - 1)
     return np.asarray(scaled, np.int16)
 
 
-def _hash(data: Integers) -> str:
-    return hashlib.sha256(data.astype("<i2").tobytes()).hexdigest()
+def _hash(samples: Integers) -> str:
+    # Little-endian on every machine, so that takes can be moved.
+    return hashlib.sha256(samples.astype("<i2").tobytes()).hexdigest()
 
 
 TAKE_STEP = "take/1"
 """The step that speaks, and its version: raise it when takes are made in another way (see `key_of`)."""
-_ENDING = ".flac"
-_TAKE = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
+_TAKE_ENDING = ".flac"
+_TAKE_NAME = re.compile(rf"[0-9a-f]{{16}}\{_TAKE_ENDING}")
 """Names of the files of takes."""
-_TEMPORARY = re.compile(r"\.tmp-.+")
-"""Of those that a killed run was writing."""
+_TEMPORARY_NAME = re.compile(r"\.tmp-.+")
+"""Names of files that a killed run was writing."""
 
 
 def forget_takes(folder: Path) -> None:
     """Remove the takes in a folder, and the folder where nothing else is in it."""
-    for path in own_files(folder, _TAKE):
+    for path in own_files(folder, _TAKE_NAME):
         path.unlink(missing_ok=True)
     if not folder.is_symlink():
-        with suppress(OSError):  # it is not there, or holds what is not ours
+        with suppress(OSError):  # it does not exist, or holds files of others
             folder.rmdir()
 
 
 class Keeping:
     """A `Studio` that keeps its takes as FLAC files in a folder.
 
-    A take is found by all that changes it: the voice's identity, the text as it is sent to the voice, the
-    speed. Neither it nor the takes that it gives hold samples. May be used by several threads.
+    A take's file is named after all that changes it: the voice's identity, the text as it is sent to the
+    voice, the speed. Neither the studio nor its takes hold samples. May be used by several threads.
     """
 
     def __init__(
@@ -246,8 +272,8 @@ class Keeping:
         *,
         force: bool = False,
     ) -> None:
-        """``folder`` is that of the takes, and is made with the first. ``lexicon`` is the cast's; that of the
-        settings goes before it. ``force`` speaks again whatever is asked for, once.
+        """``folder`` is created with the first take. ``lexicon`` is the cast's; sayings in that of the
+        settings replace its own. ``force`` speaks every text once more, whatever is kept.
 
         Raises VoiceError for a lexicon that cannot be read.
         """
@@ -255,8 +281,9 @@ class Keeping:
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
         self._checker = Checker(voice.name, language)
         self._force = force
+        # By the names of their files: those that the voice spoke here, and the takes of all texts so far.
         self._spoken: set[str] = set()
-        self._used: dict[str, Take] = {}
+        self._takes: dict[str, Take] = {}
         self._lock = threading.Lock()
 
     @property
@@ -265,29 +292,31 @@ class Keeping:
         return len(self._spoken)
 
     @property
-    def taken(self) -> int:
-        """How many different takes were asked for and were there already."""
-        return len(self._used.keys() - self._spoken)
+    def reused(self) -> int:
+        """How many different takes were read from the folder instead of spoken."""
+        return len(self._takes.keys() - self._spoken)
 
     def sent(self, text: str) -> str:
-        """What is sent to the voice for a line."""
+        """The text as it is sent to the voice: with numbers, abbreviations and names written out."""
         return said(text, self._language, self._lexicon, self._voice.reads)
 
-    def kept(self, text: str) -> Take | None:
-        """The take of a line, if it is there already; nothing is spoken."""
-        sent, pace, path = self._asked(text)
-        return self._kept(path, sent, pace)
+    def kept_take(self, text: str) -> Take | None:
+        """The take of a line that is in the folder already; None where it is not. Nothing is spoken."""
+        sent = self.sent(text)
+        return self._read(self._path(sent), sent)
 
     def say(self, text: str) -> Take:
         """The take of a line at the pace of the settings. Raises VoiceError.
 
         The take's own ``speed`` is that which was reached: a voice that cannot go as fast says so there.
         """
-        sent, pace, path = self._asked(text)
-        kept = self._kept(path, sent, pace)
-        if kept is not None:
-            return kept
-        return self._keep(path, speak_checked(self._voice, sent, pace, self._checker))
+        sent = self.sent(text)
+        path = self._path(sent)
+        take = self._read(path, sent)
+        if take is None:
+            spoken = speak_checked(self._voice, sent, self._pace, self._checker)
+            take = self._write(path, spoken)
+        return take
 
     def say_all(self, texts: Iterable[str], progress: Progress | None = None) -> None:
         """Speak all lines that are not kept yet, several at once where the voice can; `say` then finds them.
@@ -296,95 +325,105 @@ class Keeping:
         """
         missing: dict[Path, str] = {}
         for text in texts:
-            sent, pace, path = self._asked(text)
-            if path not in missing and self._kept(path, sent, pace) is None:
-                missing[path] = text
-        lines = list(missing.values())
-        with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
-            size = min(self._voice.together, -(-len(lines) // self._voice.at_once)) if lines else 1
-            groups = [lines[at : at + size] for at in range(0, len(lines), max(size, 1))]
+            sent = self.sent(text)
+            path = self._path(sent)
+            if path not in missing and self._read(path, sent) is None:
+                missing[path] = sent
+        sent_texts = list(missing.values())
+        with reported(progress or NoProgress(), "Speaking", len(sent_texts), "lines") as task:
+            # No larger than lets all of the voice's threads have work.
+            share = -(-len(sent_texts) // self._voice.at_once)
+            size = max(1, min(self._voice.together, share))
+            groups = [sent_texts[first : first + size] for first in range(0, len(sent_texts), size)]
             jobs = [partial(self._speak, group, task) for group in groups]
-            # All jobs, several at once; the first error ends what has not begun
             if self._voice.at_once <= 1:
                 for job in jobs:
                     job()
-            else:
-                pool = ThreadPoolExecutor(self._voice.at_once)
-                try:
-                    for done in as_completed([pool.submit(job) for job in jobs]):
-                        done.result()
-                finally:
-                    pool.shutdown(cancel_futures=True)
+                return
+            pool = ThreadPoolExecutor(self._voice.at_once)
+            try:
+                for future in as_completed([pool.submit(job) for job in jobs]):
+                    future.result()
+            finally:
+                # After an error no further group is spoken; those that have begun end first.
+                pool.shutdown(cancel_futures=True)
 
-    def keep_used(self) -> None:
-        """Remove all takes that were not asked for here."""
-        for path in own_files(self._folder, _TAKE):
-            if path.name not in self._used:
+    def remove_unused(self) -> None:
+        """Remove all takes whose texts were not asked for here, and what a killed run left half written."""
+        for path in own_files(self._folder, _TAKE_NAME):
+            if path.name not in self._takes:
                 path.unlink(missing_ok=True)
-        for leftover in own_files(self._folder, _TEMPORARY):
-            sweep(leftover)
+        for path in own_files(self._folder, _TEMPORARY_NAME):
+            sweep(path)
 
-    def _asked(self, text: str) -> tuple[str, float, Path]:
-        sent, pace = self.sent(text), round(self._settings.speed, 4)
-        name = key_of(TAKE_STEP, self._voice.identity, sent, pace) + _ENDING
-        return sent, pace, self._folder / name
+    @property
+    def _pace(self) -> float:
+        # Rounded, for it is part of the takes' names.
+        return round(self._settings.speed, 4)
 
-    def _kept(self, path: Path, sent: str, pace: float) -> Take | None:
-        """The take in a file, which is checked at its first use; None for one that cannot be whole."""
+    def _path(self, sent: str) -> Path:
+        """The file of the take of a text as it is sent."""
+        name = key_of(TAKE_STEP, self._voice.identity, sent, self._pace) + _TAKE_ENDING
+        return self._folder / name
+
+    def _read(self, path: Path, sent: str) -> Take | None:
+        """The take in a file, which is checked at its first use; None where it is missing or cut off."""
         if self._force and path.name not in self._spoken:
             return None
-        known = self._used.get(path.name)
-        if known is not None and path.exists():
-            return known
-        found = read_take(path)
-        if found is not None and self._voice.speaks_words and self._checker.problem(sent, found, pace):
+        checked = self._takes.get(path.name)
+        if checked is not None and path.exists():
+            return checked
+        take = read_take(path)
+        if take is None:
             return None
-        if found is not None:
-            self._checker.add(sent, found, pace)
-            with self._lock:
-                self._used[path.name] = found
-        return found
-
-    def _keep(self, path: Path, take: Take) -> Take:
-        made = write_take(path, take)
+        if self._voice.speaks_words and self._checker.problem(sent, take, self._pace):
+            return None
+        self._checker.add(sent, take, self._pace)
         with self._lock:
-            self._used[path.name] = made
-            self._spoken.add(path.name)
-        return made
+            self._takes[path.name] = take
+        return take
 
-    def _speak(self, lines: Sequence[str], task: Task) -> None:
-        asked = [self._asked(text) for text in lines]
-        sent = [text for text, _, _ in asked]
-        takes = speak_all_checked(self._voice, sent, asked[0][1], self._checker)
-        for (_, _, path), take in zip(asked, takes, strict=True):
-            self._keep(path, take)
+    def _write(self, path: Path, take: Take) -> Take:
+        written = write_take(path, take)
+        with self._lock:
+            self._takes[path.name] = written
+            self._spoken.add(path.name)
+        return written
+
+    def _speak(self, sent_texts: Sequence[str], task: Task) -> None:
+        """Have the voice speak a group of texts, and keep each take."""
+        takes = speak_all_checked(self._voice, sent_texts, self._pace, self._checker)
+        for sent, take in zip(sent_texts, takes, strict=True):
+            self._write(self._path(sent), take)
             with self._lock:
                 task.advance()
 
 
 class Foreseeing:
-    """A `Studio` in which nothing is spoken: takes are those that are there, or as long as they are expected
-    to be and without sound.
+    """A `Studio` that speaks nothing: its takes are those that are kept, or silence of the expected length.
 
-    ``guessed`` are the texts of which it was expected.
+    ``guessed`` are the texts whose length was only expected.
     """
 
     def __init__(self, studio: Keeping | None, seconds: Callable[[str], float]) -> None:
-        """``studio`` has the takes (None: the voice is not known yet); ``seconds`` expects how long a text
-        takes to say."""
+        """``studio`` has the kept takes (None: the voice is not known yet); ``seconds`` returns how long a
+        text is expected to take."""
         self._studio, self._seconds = studio, seconds
         self.guessed: set[str] = set()
 
     def sent(self, text: str) -> str:
+        """The text as it is sent to the voice; unchanged where the voice is not known."""
         return text if self._studio is None else self._studio.sent(text)
 
     def say(self, text: str) -> Take:
-        kept = None if self._studio is None else self._studio.kept(text)
+        """The kept take of a text, else silence of the expected length."""
+        kept = None if self._studio is None else self._studio.kept_take(text)
         if kept is not None:
             return kept
         self.guessed.add(text)
         size = max(1, round(self._seconds(text) * _GUESSED_RATE))
-        return Take(Stored(size, f"expected: {text}", lambda: np.zeros(size, np.float32)), _GUESSED_RATE)
+        silence = Stored(size, f"expected: {text}", lambda: np.zeros(size, np.float32))
+        return Take(silence, _GUESSED_RATE)
 
 
 _GUESSED_RATE = 1000
@@ -392,7 +431,7 @@ _GUESSED_RATE = 1000
 
 
 def read_lexicon(file: str | None) -> Lexicon:
-    """The lexicon in a file; none for None. Raises VoiceError."""
+    """The lexicon in a file; an empty one for None. Raises VoiceError."""
     if file is None:
         return NOTHING
     hint = "Name a text file in UTF-8: voice.lexicon."

@@ -1,7 +1,7 @@
-"""A render on its way, from what is read to lines → takes → their places: who speaks, what fits, and where
-the film waits.
+"""From the track to spoken lines in their places: `gather` reads what a render needs, `speak` has every line
+spoken and fitted, with pauses of the film where the settings allow them.
 
-What became of the lines stands on the track then; what people own in it stays as it is.
+How each line was spoken is written on the track. Text, time and status of the lines stay unchanged.
 """
 
 from __future__ import annotations
@@ -45,24 +45,26 @@ from shotad.script import (
 )
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, Unspoken
+from shotad.sound.kinds import Fitting, LineToSpeak, Unspoken
 from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
-from shotad.sound.speaking import LONGEST, is_speakable
+from shotad.sound.speaking import MAX_SECONDS, is_speakable
 from shotad.sound.takes import Foreseeing, Keeping
 from shotad.sound.voice_engines import Speaker
 
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """What a render works with; `speak` adds how the lines are spoken, `FileMaker.scene` moves them to the
+    """What a render works with. `speak` adds how the lines are spoken; `FileMaker.scene` moves them to the
     time of a copy of the film that pauses.
 
-    ``speech`` is when somebody speaks in ``film``; ``brought`` counts lines changed in scripts, by file;
-    ``read`` names the content of the track's files as they were read. ``voice`` is empty where nothing is
-    spoken; ``anew`` counts takes that it spoke, ``kept`` those it had spoken; ``late``: lines were edited
-    since.
+    ``file`` is that of the track, ``speech`` when somebody speaks in ``film`` (seconds).
+    ``edited_lines`` counts lines that people changed in scripts, by file name; ``file_hashes`` are the
+    SHA-256 of the track's files as they were read. ``voice`` is empty where nothing is spoken.
+    ``takes_spoken`` counts takes that were spoken now, ``takes_kept`` those from before.
+    ``edited_meanwhile``: the track was saved again while its lines were spoken, and those edits are not in
+    here.
     """
 
     film: Film
@@ -72,83 +74,94 @@ class Materials:
     file: Path
     prepared: Prepared
     speech: tuple[Interval, ...]
-    brought: Mapping[str, int]
-    read: Mapping[Path, str]
+    edited_lines: Mapping[str, int]
+    file_hashes: Mapping[Path, str]
     fitting: Fitting = field(default_factory=Fitting)
     voice: str = ""
-    anew: int = 0
-    kept: int = 0
-    late: bool = False
+    takes_spoken: int = 0
+    takes_kept: int = 0
+    edited_meanwhile: bool = False
 
     @property
     def is_translation(self) -> bool:
-        """Whether this is not the film's own track, but one made of it."""
+        """Whether the track is a translation, and not the film's own track."""
         return self.file.name != TRACK
 
     @property
     def is_current(self) -> bool:
-        """Whether the track and its scripts are still as they were read: nobody has saved another."""
-        return _contents(self.read) == self.read
+        """Whether the track and its scripts are still what was read: nobody has saved others since."""
+        return _hashes_of(self.file_hashes) == self.file_hashes
 
-    def keep(self) -> None:
-        """Write down how the lines of the track were spoken, with the scripts where it is the film's own.
+    def save(self) -> None:
+        """Write the track with how its lines were spoken, and its scripts where it is the film's own.
 
-        What others changed since the track was read stays as they left it.
+        Edits that were saved since the track was read are kept.
         """
-        track, is_beside = self.track, self.file.parent.resolve() == self.folder.path.resolve()
+        track = self.track
+        is_in_folder = self.file.parent.resolve() == self.folder.path.resolve()
         with track_lock(self.folder.path):
             if not self.is_current:
-                # The track as it now is on the disk, with how each line was spoken that is still the same.
-                newest = _read(self.film, self.folder, self.file)[0]
-                before, cues = {cue.id: cue for cue in track.cues}, []
-                for cue in newest.cues:
-                    said = before.get(cue.id, cue)
-                    known = replace(cue, voiced=said.voiced, spoken_length=said.spoken_length)
-                    cues.append(known if cue.heard and known.spoken is not None else cue)
-                track = newest.with_cues(cues)
+                track = self._newest_with_voiced()
             if not self.is_translation:
                 # A film that was renamed keeps its scripts' names: edits are looked for under those.
                 save_track(track, self.folder.path, track.film.name)
-            elif is_translation(self.file, track) and is_beside:
+            elif is_translation(self.file, track) and is_in_folder:
                 save_translation(track, self.folder)
             else:
                 write_text(self.file, to_json(track))
 
+    def _newest_with_voiced(self) -> Track:
+        """The track that is now on the disk, with how each line was spoken that has not changed since."""
+        newest = _read_track(self.film, self.folder, self.file)[0]
+        rendered = {cue.id: cue for cue in self.track.cues}
+        cues: list[Cue] = []
+        for cue in newest.cues:
+            rendered_cue = rendered.get(cue.id, cue)
+            voiced_cue = replace(cue, voiced=rendered_cue.voiced, spoken_length=rendered_cue.spoken_length)
+            # `Cue.spoken` is None where the text or time is another than that which was spoken.
+            is_unchanged = cue.heard and voiced_cue.spoken is not None
+            cues.append(voiced_cue if is_unchanged else cue)
+        return newest.with_cues(cues)
+
 
 def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = None) -> Materials:
-    """The materials of the track in ``file`` (None: the film's own).
+    """Read what a render of the track in ``file`` (None: the film's own) needs.
 
     Raises WorkFolderError for a track of another film, ScriptError for one that cannot be read, EditConflict
     where people changed the same line in two places.
     """
     file = file or folder.path / TRACK
-    track, brought, read = _read(film, folder, file)
+    track, edited_lines, file_hashes = _read_track(film, folder, file)
     prepared = recorded(folder, film.info, config, described=(folder.path / SETTINGS).is_file())
     speech = kept_free(prepared.speech, config.speech)
-    return Materials(film, folder, config, track, file, prepared, speech, brought, read)
+    return Materials(film, folder, config, track, file, prepared, speech, edited_lines, file_hashes)
 
 
-def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Track, dict[str, int], dict[Path, str]]:
-    """The track in ``file`` with what people changed in its scripts, how many lines in each, and what names
-    the content that was read."""
-    read = _contents([file])
+def _read_track(film: Film, folder: WorkFolder, file: Path) -> tuple[Track, dict[str, int], dict[Path, str]]:
+    """The track in ``file`` with the edits in its scripts, the number of edited lines by script, and the
+    hashes of all these files."""
+    # Hashed before it is read: a file that changes in between counts as changed, and is read again.
+    hashes = _hashes_of([file])
     track = track_of(film.info, file, "Name its film with --film, or describe this one.")
-    read |= _contents(path for _, path in scripts_of(track, folder.path, file.name))
-    return *with_edited_scripts(track, folder, file=file.name), read
+    scripts = [path for _, path in scripts_of(track, folder.path, file.name)]
+    hashes |= _hashes_of(scripts)
+    edited_track, edited_lines = with_edited_scripts(track, folder, file=file.name)
+    return edited_track, edited_lines, hashes
 
 
-def _contents(files: Iterable[Path]) -> dict[Path, str]:
-    """Names of what files hold; empty for those that are not there."""
-    return {
-        file: hashlib.sha256(read_file(file, follow=True)).hexdigest() if file.is_file() else ""
-        for file in files
-    }
+def _hashes_of(files: Iterable[Path]) -> dict[Path, str]:
+    """SHA-256 of the files' content by path; an empty string for a file that does not exist."""
+    hashes: dict[Path, str] = {}
+    for file in files:
+        hashes[file] = hashlib.sha256(read_file(file, follow=True)).hexdigest() if file.is_file() else ""
+    return hashes
 
 
 WORDLESS = "there is no word in it"
-"""Why a line of marks alone is not spoken."""
+"""Why a line without a letter or a digit is not spoken."""
 
-ENDLESS = f"it would take more than {LONGEST / 60:.0f} minutes to say"
+ENDLESS = f"it would take more than {MAX_SECONDS / 60:.0f} minutes to say"
+"""Why a line that is far too long is not spoken."""
 
 VOICES = "voice"
 """The folder of takes in the work folder."""
@@ -163,13 +176,16 @@ def speak(
     shorten: Shorten | None = None,
     force: bool = False,
 ) -> Materials:
-    """Every line of the track, spoken and in its place, or without one and why, as the track then says of
-    each. Raises VoiceError."""
+    """Speak and fit every line of the track.
+
+    The result has the fitting, and the track says of each line how it is spoken, or why it is not.
+    ``force`` speaks lines again whose takes are kept. Raises VoiceError.
+    """
     config, track = materials.config, materials.track
-    takes = f"{VOICES}.{track.language}" if materials.is_translation else VOICES
+    takes_folder = f"{VOICES}.{track.language}" if materials.is_translation else VOICES
     studio = Keeping(
         voice,
-        inner_folder(materials.folder.path, takes),
+        inner_folder(materials.folder.path, takes_folder),
         config.voice,
         track.language,
         pronunciations(materials.folder.path),
@@ -177,18 +193,19 @@ def speak(
     )
     texts = [" ".join(cue.text.split()) for cue in track.heard]
     speakable = [text for text in texts if not why_unspeakable(studio.sent(text), track.language)]
+    # All lines as they are first, several at once; fitting then asks for shorter ones bit by bit.
     studio.say_all(speakable, progress=progress)
     fitting = fit_track(track, materials.speech, materials.prepared, studio, config, shorten=shorten)
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
-        studio.keep_used()
+        studio.remove_unused()
     return replace(
         materials,
-        track=apply(track, fitting, voice.name),
+        track=with_voiced(track, fitting, voice.name),
         fitting=fitting,
         voice=voice.name,
-        anew=studio.spoken,
-        kept=studio.taken,
+        takes_spoken=studio.spoken,
+        takes_kept=studio.reused,
     )
 
 
@@ -201,23 +218,23 @@ def fit_track(
     *,
     shorten: Shorten | None = None,
 ) -> Fitting:
-    """Every line of a track that is heard, in its place, or without one and why; with pauses where the
-    settings want them.
+    """Fit every line of a track that is heard: its place, or why it has none; with pauses of the film where
+    the settings allow them.
 
-    For a render, and with a `Foreseeing` studio for whoever wants to know before what it would come to.
-    ``speech`` are the seconds in which somebody speaks. Raises VoiceError.
+    ``speech`` is when somebody speaks (film seconds). With a `Foreseeing` studio the result is what a render
+    is expected to come to, and nothing is spoken. Raises VoiceError.
     """
     slots = {slot.id: slot.interval for slot in prepared.slots}
-    given = lines_of(track, speech, slots, config.fit, margin=config.speech.margin)
-    lines, mute = [], []
-    for line in given:
-        why_not = why_unspeakable(studio.sent(line.text), track.language)
-        if why_not:
-            mute.append(Unspoken(line.id, why_not))
+    lines: list[LineToSpeak] = []
+    unspeakable: list[Unspoken] = []
+    for line in lines_of(track, speech, slots, config.fit, margin=config.speech.margin):
+        reason = why_unspeakable(studio.sent(line.text), track.language)
+        if reason:
+            unspeakable.append(Unspoken(line.id, reason))
         else:
             lines.append(line)
     fitting = fit(lines, studio, config.fit, shorten=shorten)
-    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
+    fitting = replace(fitting, unspoken=(*fitting.unspoken, *unspeakable))
     if not config.extended.on:
         return fitting
     planner = PausePlanner(
@@ -227,63 +244,75 @@ def fit_track(
 
 
 def takers_findings(track: Track, unspoken: Iterable[Unspoken], what_becomes: str) -> tuple[Finding, ...]:
-    """T4 beside each line that leaves a neighbour no time; ``what_becomes`` of the neighbour: ``is not
-    heard``."""
+    """A finding T4 for each line that leaves another no time, for all ``unspoken`` lines.
+
+    ``what_becomes`` ends the message's sentence on the other line: ``is not heard``.
+    """
     cues = {cue.id: cue for cue in track.cues}
     findings: list[Finding] = []
-    for lost in unspoken:
-        neighbour = cues[lost.id]
-        words = " ".join(neighbour.text.split())
-        short = words if len(words) <= _WORDS_TOLD else f"{words[: _WORDS_TOLD - 1]}…"
+    for unspoken_line in unspoken:
+        cue = cues[unspoken_line.id]
+        text = " ".join(cue.text.split())
+        quote = text if len(text) <= _MAX_QUOTE else f"{text[: _MAX_QUOTE - 1]}…"
         message = (
-            f"leaves no time for the line at {timecode(neighbour.interval.start)} (“{short}”), "
-            f"which {what_becomes}"
+            f"leaves no time for the line at {timecode(cue.interval.start)} (“{quote}”), which {what_becomes}"
         )
-        findings += [Finding("T4", Level.WARNING, message, taker) for taker in lost.taken_by]
+        for taker_id in unspoken_line.taken_by:
+            findings.append(Finding("T4", Level.WARNING, message, taker_id))
     return tuple(findings)
 
 
-_WORDS_TOLD = 60
-"""Letters of a neighbour that a finding repeats."""
+_MAX_QUOTE = 60
+"""Letters of the other line that a finding repeats."""
 
 
 def why_unspeakable(text: str, language: str) -> str:
-    """Why no voice is given a text, as it would be sent; empty where one may be."""
+    """Why ``text``, as it is sent to a voice, cannot be spoken; empty where it can."""
     if not any(character.isalnum() for character in text):
         return WORDLESS
     return "" if is_speakable(text, language) else ENDLESS
 
 
 def cast_is_gone(folder: Path) -> bool:
-    """Whether the run had a cast that is not where it was."""
-    given = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
-    return given is not None and not given.path.exists()
+    """Whether the cast that the run was given is no longer at its path."""
+    cast = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
+    return cast is not None and not cast.path.exists()
 
 
 def pronunciations(folder: Path) -> Lexicon:
-    """How the names of the run's cast are said; nothing where it has none, or where that is gone."""
-    given = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
-    if given is None or not given.path.exists():
+    """How the names of the run's cast are said; empty where the run had no cast, or its file is gone."""
+    cast = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
+    if cast is None or not cast.path.exists():
         return NOTHING
-    return lexicon_of(load_cast(given.path, key=given.key, photos=given.photos).members)
+    return lexicon_of(load_cast(cast.path, key=cast.key, photos=cast.photos).members)
 
 
-def apply(track: Track, fitting: Fitting, voice: str) -> Track:
-    """The track with how each line that is heard was spoken, and with its measured length; all of them are in
-    ``fitting``. Text, time and status of the lines stay as they are."""
+def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
+    """The track with how each heard line was spoken (`Cue.voiced`) and its measured length.
+
+    Every heard line must be in ``fitting``. Text, time and status of the lines stay unchanged.
+    """
     spoken = {line.id: line for line in fitting.spoken}
-    left = {line.id: line for line in fitting.unspoken}
-
-    def with_voice(cue: Cue) -> Cue:
+    unspoken = {line.id: line for line in fitting.unspoken}
+    cues: list[Cue] = []
+    for cue in track.cues:
         if not cue.heard:
-            return cue
+            cues.append(cue)
+            continue
         stamp = line_stamp(cue.interval, cue.text)
-        if (line := spoken.get(cue.id)) is not None:
-            start, end = round(line.interval.start * 1000), round(line.interval.end * 1000)
-            at = Interval(start / 1000, max(end, start + 1) / 1000)
-            voiced = Voiced(voice, line.text, at, stamp, line.take.speed, line.steps, line.pause)
-            return replace(cue, voiced=voiced, spoken_length=round(line.take.seconds, 3))
-        steps = (*left[cue.id].steps, f"not spoken: {left[cue.id].reason}")
-        return replace(cue, voiced=Voiced(voice, "", None, stamp, steps=steps))
-
-    return track.with_cues(map(with_voice, track.cues))
+        spoken_line = spoken.get(cue.id)
+        if spoken_line is None:
+            unspoken_line = unspoken[cue.id]
+            steps = (*unspoken_line.steps, f"not spoken: {unspoken_line.reason}")
+            cues.append(replace(cue, voiced=Voiced(voice, "", None, stamp, steps=steps)))
+            continue
+        # Whole milliseconds, as tracks are written; the shortest take still lasts one.
+        start = round(spoken_line.interval.start * 1000)
+        end = max(round(spoken_line.interval.end * 1000), start + 1)
+        interval = Interval(start / 1000, end / 1000)
+        take = spoken_line.take
+        voiced = Voiced(
+            voice, spoken_line.text, interval, stamp, take.speed, spoken_line.steps, spoken_line.pause
+        )
+        cues.append(replace(cue, voiced=voiced, spoken_length=round(take.seconds, 3)))
+    return track.with_cues(cues)

@@ -32,7 +32,7 @@ def place(film: Path) -> Path:
 
 def test_what_must_not_go_out_is_exit_code_1(shotad, place, monkeypatch):
     assert shotad("render", place, *FAKE_VOICE, "--make", "ad", "--set", "mix.duck=12").code == 0
-    monkeypatch.setattr("shotad.sound.mix.OVER", 60.0)
+    monkeypatch.setattr("shotad.sound.mix.MIN_OVER", 60.0)
     said = shotad("render", place, *FAKE_VOICE, "--make", "mix")
     assert said.code == 1
     assert "error A3" in said.out

@@ -306,7 +306,7 @@ def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(profile, makes
 
 @pytest.mark.parametrize("make", ["mix:m4a", "film:mkv"])
 def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(make, loud, tmp_path, monkeypatch):
-    monkeypatch.setattr("shotad.sound.making.ROOM", {})
+    monkeypatch.setattr("shotad.sound.making.PEAK_RISE", {})
     place = loud_folder(tmp_path / "w", loud)
     done, _ = rendered(place, make, film=loud, settings=("mix.true_peak=-2", "container.codec=opus"))
     peak = in_file(done.made[0].wanted.path).true_peak
@@ -316,8 +316,8 @@ def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(make, loud,
 
 
 def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(loud, tmp_path, monkeypatch):
-    monkeypatch.setattr("shotad.sound.making.ROOM", {})
-    monkeypatch.setattr("shotad.sound.making.ROUNDS", 1)
+    monkeypatch.setattr("shotad.sound.making.PEAK_RISE", {})
+    monkeypatch.setattr("shotad.sound.making.MAX_WRITES", 1)
     place = loud_folder(tmp_path / "w", loud)
     done, _ = rendered(place, "mix:opus", film=loud)
     peak = in_file(done.made[0].wanted.path).true_peak

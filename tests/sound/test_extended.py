@@ -36,8 +36,8 @@ from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak, Pause
 from shotad.sound.pauses import (
     AROUND_CUT,
+    MIN_PAUSE,
     NEWCOMER,
-    SHORTEST,
     PausePlanner,
     TimeMap,
     Worth,
@@ -281,7 +281,7 @@ def _no_limits() -> Iterator[None]:
     """Lines are waited for however little they matter, and for as long as they take together."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pauses, "SHARE", 1.0)
-        patch.setattr(pauses, "LEAST", 0.0)
+        patch.setattr(pauses, "MIN_POINTS", 0.0)
         yield
 
 
@@ -339,7 +339,7 @@ def plan(
 
 def test_a_pause_is_never_too_short_to_be_understood_as_one_nor_at_a_cut() -> None:
     found = plan([line("a", 10.0, (10.0, 13.9))])
-    assert found.pauses[0].length == SHORTEST
+    assert found.pauses[0].length == MIN_PAUSE
     assert TimeMap(found.pauses).line(found.spoken[0]).interval == Interval(10.4, 14.4)
     found = plan([line("a", 10.0, (10.0, 12.0))], cuts=[11.95])
     assert found.pauses[0].at == pytest.approx(11.95 - AROUND_CUT)
@@ -359,20 +359,20 @@ def test_a_line_that_would_stop_the_film_too_long_loses_its_last_sentences() -> 
 
 
 def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "LEAST", 0.3)
+    monkeypatch.setattr(pauses, "MIN_POINTS", 0.3)
     one = line("a", 10.0, (10.0, 12.0), f"{words(4)} {words(6)}")
     short = replace(said(one, 10.0, 2.0), text=words(4))
     found = plan([one], [short], settings=ON)
     assert [spoken.text for spoken in found.spoken] == [one.text]
     assert found.pauses[0].length == pytest.approx(3.0)
     assert "60% of it not heard" in found.spoken[0].steps[-1]
-    monkeypatch.setattr(pauses, "LEAST", 3.0)
+    monkeypatch.setattr(pauses, "MIN_POINTS", 3.0)
     same = plan([one], [short], settings=ON)
     assert (same.spoken, same.pauses, refused(same)) == ((short,), (), [])
 
 
 def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(monkeypatch):
-    monkeypatch.setattr(pauses, "LEAST", 3.5)
+    monkeypatch.setattr(pauses, "MIN_POINTS", 3.5)
     little = plan([line("a", 10.0, (10.0, 11.0))], settings=ON)
     assert "matters too little" in refused(little)[0].reason
     one = line("a", 10.0, (10.0, 11.0))
@@ -382,7 +382,7 @@ def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(monk
 
 
 def test_a_persons_line_always_earns_its_pause_and_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "LEAST", 50.0)
+    monkeypatch.setattr(pauses, "MIN_POINTS", 50.0)
     monkeypatch.setattr(pauses, "SHARE", 0.01)
     tight = ON.model_copy(update={"most": 1, "longest": 4.0})
     mine = [

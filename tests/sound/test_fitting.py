@@ -26,7 +26,7 @@ from shotad.sound.placing import (
     nearest_starts,
     whole_form,
 )
-from shotad.sound.voicing import apply
+from shotad.sound.voicing import with_voiced
 
 RATE = 8000
 
@@ -90,12 +90,12 @@ def test_nobody_speaks_faster_than_the_longest_word_rate() -> None:
     text = "They walk down to the lake, and then they swim across it."
     for pace, factor in ((0.1, 1.15), (0.07, None), (0.06, 1)):
         whole = whole_form(line(text, 10, (10, 20)), Slow(pace).say(text), FitSettings())
-        at_most = tempo(usual_words(text), whole.length / 1000 / whole.factor)
+        at_most = tempo(usual_words(text), whole.length / 1000 / whole.max_speed)
         if factor is None:
-            assert 1 < whole.factor < 1.15
+            assert 1 < whole.max_speed < 1.15
             assert at_most == pytest.approx(200, abs=0.1)
         else:
-            assert whole.factor == factor
+            assert whole.max_speed == factor
     # 16 letters are 3.7 words of the usual length: with a breath 200 words a minute in 0.91 s.
     hasty = Slow(odd={"He walks to the door.": 0.92})
     assert fit([line("He walks to the door.", 10, (10, 10.89))], hasty, STILL).spoken == ()
@@ -196,7 +196,7 @@ def only(one: Cue, *speech: Times, slots: dict[str, Interval] | None = None) -> 
     (cue(10, 13.5), [(5, 9), (12.4, 13)], (9.25, 12.05)),
 ])  # fmt: skip
 def test_the_room_of_a_line(one: Cue, speech: list[Times], room: Times) -> None:
-    found = only(one, *speech).room
+    found = only(one, *speech).free
     assert (round(found.start, 3), round(found.end, 3)) == room
 
 
@@ -235,7 +235,7 @@ def fitted(of: Track) -> Fitting:
 
 def test_the_track_says_how_each_line_was_spoken_and_fitting_twice_is_fitting_once() -> None:
     fitting = fitted(TRACK)
-    made = apply(TRACK, fitting, "fake:slow")
+    made = with_voiced(TRACK, fitting, "fake:slow")
     long, short, plain = (cue.spoken for cue in made.cues[:3])
     assert long is not None
     assert long.interval is not None
@@ -248,7 +248,7 @@ def test_the_track_says_how_each_line_was_spoken_and_fitting_twice_is_fitting_on
     assert plain is not None
     assert plain.steps == ()
     assert made.cues[3].voiced is None
-    assert apply(made, fitted(made), "fake:slow") == made
+    assert with_voiced(made, fitted(made), "fake:slow") == made
     assert replace(made, cues=()) == replace(TRACK, cues=())
 
 
@@ -309,8 +309,8 @@ def test_what_always_holds(rows: Rows, speech: list[Interval], how: FitSettings,
     for said in fitting.spoken:
         wanted = by_id[said.id]
         # Never over speech, nor outside the film.
-        assert wanted.room.start - MILLISECOND <= said.start
-        assert said.interval.end <= wanted.room.end + MILLISECOND
+        assert wanted.free.start - MILLISECOND <= said.start
+        assert said.interval.end <= wanted.free.end + MILLISECOND
         assert not any(said.interval.overlaps(one) for one in speech)
         assert said.start >= wanted.start - how.earlier - MILLISECOND
         assert said.start <= max(wanted.start + how.later, wanted.slot.start) + MILLISECOND

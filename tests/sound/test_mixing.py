@@ -318,7 +318,7 @@ def test_the_mix_is_programme_times_gain_and_voice(name: str, tmp_path: Path) ->
     held = np.zeros_like(sound)
     held[: len(own)] = own[: len(held)]
     gain = gain_at(mix.gains, np.arange(len(sound)) / RATE)
-    voice = alone[:, None] * mix.recipe.spread
+    voice = alone[:, None] * mix.recipe.channel_gains
     assert np.abs(sound - (held * gain[:, None] + voice)).max() < 1e-6
     untouched = (gain == 1) & (alone == 0)
     assert 0.2 < untouched.mean() < 0.9
@@ -334,7 +334,7 @@ def test_lines_stand_over_quiet_and_loud_scenes_alike(tmp_path: Path) -> None:
         alone = along(mix.alone(), "mono", 48000)
         sound, own = whole(mix.mixed()), whole(sound_blocks(film, rate=48000, layout="native"))
     # The film as it is lowered: what is in the mix besides the voice.
-    voice = whole(mix.alone())[: len(own), None] * mix.recipe.spread
+    voice = whole(mix.alone())[: len(own), None] * mix.recipe.channel_gains
     lowered = along(blocks(sound[: len(own)] - voice), "stereo", 48000)
     voices = []
     for one, told in zip(spoken, mix.report.lines, strict=True):
@@ -376,7 +376,9 @@ def test_netflix_counts_dialogue(tmp_path: Path) -> None:
     spoken = [Interval(5.5, 7), *(x.interval for x in LINES[1:])]
     heard = np.concatenate([course.momentary[course.within(i.start, i.end)] for i in spoken])
     assert 10 * np.log10(np.mean(10 ** (heard / 10))) == pytest.approx(-27, abs=0.1)
-    assert mix.heard(measure(mix.mixed(), mix.layout, RATE), course).reached == pytest.approx(-27, abs=0.1)
+    assert mix.file_sound(measure(mix.mixed(), mix.layout, RATE), course).reached == pytest.approx(
+        -27, abs=0.1
+    )
 
 
 def test_a_film_without_sound_gets_the_voice_in_stereo(tmp_path: Path) -> None:

@@ -110,12 +110,12 @@ def test_takes_that_no_line_uses_are_swept_and_what_is_spoken_before_an_error_is
     (tmp_path / "voice" / "notes.txt").write_text("mine")
     later = studio(tmp_path)
     later.say_all(LINES[:2])
-    later.keep_used()
+    later.remove_unused()
     assert len(files(tmp_path)) == 3
     assert files(tmp_path)[-1] == "notes.txt"
     again = studio(tmp_path)
     again.say_all(LINES[:2])
-    assert (again.spoken, again.taken) == (0, 2)
+    assert (again.spoken, again.reused) == (0, 2)
 
 
 def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:

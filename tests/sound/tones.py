@@ -134,9 +134,9 @@ class SoundFilm:
 
 def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Course:
     """The course of their loudness."""
-    return Meter(layout, rate).heard(blocks)[1]
+    return Meter(layout, rate).measure(blocks)[1]
 
 
 def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
     """Their loudness as a whole."""
-    return Meter(layout, rate).heard(blocks)[0]
+    return Meter(layout, rate).measure(blocks)[0]
