@@ -35,7 +35,7 @@ from shotad.core import (
     span,
 )
 from shotad.description.preparing import RunContext
-from shotad.description.slotplan import SlotPlan, heard_names
+from shotad.description.slotplan import SlotPlan, nearby_names
 from shotad.film import Pictures, Prepared, marks_for, union
 from shotad.sight import (
     FaceModels,
@@ -252,7 +252,7 @@ def _with_heard(
     if context.given.subtitles is None or not context.config.prompt.by_rules.heard_names:
         return plan
     clip = Interval(plan.shots[0].clipped.start, plan.shots[-1].clipped.end)
-    return replace(plan, heard=heard_names(prepared.speech, clip, characters))
+    return replace(plan, heard=nearby_names(prepared.speech, clip, characters))
 
 
 def _record(cast: Cast, models: FaceModels, seen: Mapping[int, ShotFaces]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 
 from shotad.core import Message, Presence, RefusalError, ScriptError, is_english, language_of
 from shotad.description.prompts import answer_form
-from shotad.description.slotplan import Heard
+from shotad.description.slotplan import NearbyName
 from shotad.description.templates import prompt_block, without_material
 from shotad.description.wording import other_language, without_quotations
 from shotad.script import (
@@ -294,7 +294,7 @@ def name_complaints(
     line: str,
     description: str,
     presence: Presence,
-    heard: Sequence[Heard] = (),
+    heard: Sequence[NearbyName] = (),
     *,
     told: str = "",
     language: str = "en",

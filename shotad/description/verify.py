@@ -20,7 +20,7 @@ from shotad.core import Config, Message, is_english
 from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
 from shotad.description.prompts import frames_shown
-from shotad.description.slotplan import SHAPES, SlotPlan, name_with_mark, told_of
+from shotad.description.slotplan import SHAPES, SlotPlan, name_with_mark, presence_in_prompt
 from shotad.description.templates import form_of, prompt_messages
 from shotad.script import (
     ADVERBS,
@@ -56,7 +56,7 @@ def verify_messages(
     marks = config.overlay.characters
     keys = [str(number) for number in range(1, len(statements) + 1)]
     # Whose the marks on the frames are, by the names that lines have; nobody where nothing is painted
-    told = told_of(plan.presence, config.prompt)
+    told = presence_in_prompt(plan.presence, config.prompt)
     people = [name_with_mark(c, told, "spoken", marks) for c in told.seen] if marks != "none" else []
     messages = prompt_messages(
         "verify",
