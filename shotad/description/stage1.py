@@ -174,7 +174,7 @@ def _checked(
         error = "nothing of the description was left but marks on the frames"
         return _Reading(reply, None, error, checks.about_description((), leaks))
     question = "\n".join(message.text for message in request.messages)
-    invented = checks.names_untold(cleaned.text, question, plan.presence)
+    invented = checks.invented_names(cleaned.text, question, plan.presence)
     absent = [step for step in NEEDED_STEPS if step not in cleaned.steps]
     complaints = checks.about_description(absent, leaks, invented)
     return _Reading(reply, cleaned, None, complaints, leaks, invented)

@@ -319,9 +319,13 @@ def complaints_about_line(
             for complaint in about_words
             if complaint.rule not in ("L13", "pronoun") or complaint.rule in fair_rules
         )
-    told = f"{config.prompt.note}\n{story}"
     about_names = checks.name_complaints(
-        line, description, presence, plan.heard, told=told, language=language
+        line,
+        description,
+        presence,
+        plan.heard,
+        context=f"{config.prompt.note}\n{story}",
+        language=language,
     )
     if not config.prompt.by_rules.stage2_names:
         # Nobody has told Stage II which of somebody's names is the one to use.
