@@ -23,7 +23,7 @@ from shotad.core import (
     thread_name,
     whole_record,
 )
-from shotad.description.cast_discovery import LEAST_SECONDS, LOOKS as DISCOVERY_LOOKS, PIXELS
+from shotad.description.cast_discovery import FRAMES_PER_SECOND, LEAST_SECONDS, PIXELS
 from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, LOOKS as RUN_LOOKS
 from shotad.sight import (
     Face,
@@ -138,7 +138,7 @@ def seen_people(
         lines = info.size_within(max_pixels=PIXELS)[1] if discovered else info.size_within(lines)[1]
     people = people_in(tracks, lines, models.join, models.margin) if tracks else []
     # Who is seen for less in the whole film gets no entry by discovery either.
-    least_looks = LEAST_SECONDS * (DISCOVERY_LOOKS if discovered else RUN_LOOKS)
+    least_looks = LEAST_SECONDS * (FRAMES_PER_SECOND if discovered else RUN_LOOKS)
 
     faces: list[SeenFace] = []
     by_letter: dict[str, tuple[Face, ...]] = {}
