@@ -98,7 +98,7 @@ def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
         if stop <= given.start or start >= until:
             continue
         # On the clock, but at least twice: a face seen once may be a false detection.
-        moments = ticks_in(start, stop, FRAMES_PER_SECOND)
+        moments = ticks_in(start, stop, DISCOVERY_RATE)
         if len(moments) < 2:
             moments = [round(start + part * (stop - start), 6) for part in (0.25, 0.75)]
         searches.append(FaceSearch(shot, tuple(moments)))
@@ -116,7 +116,7 @@ def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
     return [by_shot[index] for index in sorted(by_shot)]
 
 
-FRAMES_PER_SECOND = 3.0
+DISCOVERY_RATE = 3.0
 """Frames that are searched: nobody names a person who is seen for less than a third of a second."""
 LEAST_SECONDS = 1.0
 """Who is seen for less in the whole film is left out: an extra that no line names."""
@@ -173,7 +173,7 @@ def file_people(
     candidates = _candidates(people, matches, holdings, gallery, fingerprint)
     blank = {member.id for member in file.members if is_blank(member)}
     # Rounding must not leave out who is seen for just `LEAST_SECONDS`.
-    least_looks = LEAST_SECONDS * FRAMES_PER_SECOND - 1e-6
+    least_looks = LEAST_SECONDS * DISCOVERY_RATE - 1e-6
     long_seen = [
         candidate
         for candidate in candidates
@@ -351,7 +351,7 @@ class _Filing:
                 self.film.info.fingerprint,
                 self.film.info.name,
                 person.shots,
-                round(person.looks / FRAMES_PER_SECOND, 3),
+                round(person.looks / DISCOVERY_RATE, 3),
                 round(person.first, 6),
                 like if like in ids_in_cast else "",
             )
