@@ -1,6 +1,7 @@
-"""From a film to a cast folder: its faces, who is who, and pictures by which each is known again.
+"""Find the people of a film and file them in a cast folder, with pictures by which they are recognised.
 
-Faces are grouped into people; who is in the folder is recognised, others are added, the best pictures stay.
+Faces are grouped into people. People whom the folder has already are recognised, others are added, and the
+best pictures of each are kept.
 """
 
 from __future__ import annotations
@@ -57,278 +58,354 @@ from shotad.sight import (
 )
 
 PIXELS = 1920 * 1080
-"""Of the frames in which faces are looked for."""
+"""Most pixels of the frames in which faces are looked for."""
 
 
 def discover(context: RunContext, place: Path) -> Discovery:
-    """Find the people of a film and put them into the cast folder ``place``, which may be there already.
+    """Find the people of a film and put them into the cast folder ``place``, a new or an existing one.
 
-    Where nobody is found none is made. Raises CastError, WorkFolderError, WeightsError, UsageError.
+    Where nobody is found no folder is made. Raises CastError, WorkFolderError, WeightsError, UsageError.
     """
     place = cast_path(place).parent
+    # Refuse a damaged folder now, not when the film has been searched.
     CastFile.open(place)
     Facts.read(place)
     models = FaceModels(context.config.cast, context.progress)
-    tracks = [track for shot in _faces(context, models) for track in shot.tracks]
-    info, join = context.film.info, models.join
+    tracks = [track for shot_faces in _faces(context, models) for track in shot_faces.tracks]
+    info = context.film.info
     height = info.size_within(max_pixels=PIXELS)[1]
-    people = people_in(tracks, height, join, models.margin)
-    faces = sum(len(track.faces) for track in tracks)
+    people = people_in(tracks, height, models.join, models.margin)
+    face_count = sum(len(track.faces) for track in tracks)
     if not people and not cast_path(place).exists():
-        return Discovery(place, info.name, faces=faces)
+        return Discovery(place, info.name, faces=face_count)
     with held(place):
         note_use(place, context.folder.path)
-        return replace(file_people(people, place, height, models, context), faces=faces)
+        discovery = file_people(people, place, height, models, context)
+    return replace(discovery, faces=face_count)
 
 
 def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
-    """The faces of the part asked for, and of what earlier runs have looked at beyond it."""
+    """The faces of each shot of the given part, and of other shots that earlier runs have searched."""
     film, given = context.film, context.given
-    found = film_shots(context)
-    shots, end = found.shots, found.end
+    film_shots_found = film_shots(context)
+    shots, end = film_shots_found.shots, film_shots_found.end
     if given.start >= end:
         raise UsageError(f"The film is {end:.1f} s long, so nothing lies after --from {given.start:g}.")
     until = end if given.end is None else given.end
-    wanted = []
+    searches = []
     for shot in shots:
-        first, last = shot.interval.start, shot.interval.end
-        if last > given.start and first < until:
-            # On the clock, but twice at least, for once is no proof of a face
-            ticks = ticks_in(first, last, LOOKS)
-            if len(ticks) < 2:
-                ticks = [round(first + part * (last - first), 6) for part in (0.25, 0.75)]
-            wanted.append(FaceSearch(shot, tuple(ticks)))
-    pictures, shown = partial(film.pictures, max_pixels=PIXELS), [context.film_key, PIXELS]
+        start, stop = shot.interval.start, shot.interval.end
+        if stop <= given.start or start >= until:
+            continue
+        # On the clock, but at least twice: a face seen once may be a false detection.
+        moments = ticks_in(start, stop, DISCOVERY_RATE)
+        if len(moments) < 2:
+            moments = [round(start + part * (stop - start), 6) for part in (0.25, 0.75)]
+        searches.append(FaceSearch(shot, tuple(moments)))
+    pictures = partial(film.pictures, max_pixels=PIXELS)
+    picture_key = [context.film_key, PIXELS]
     log = context.folder.log_of_records(DISCOVERED)
-    whole = len(wanted) == len(shots)
-    faces = list(read_faces(wanted, pictures, shown, models, log, context.progress, tidy=whole))
-    seen = {one.shot.index for one in faces}
-    others = {one.shot.index: one for one in known_faces(log, shots, models) if one.shot.index not in seen}
-    return sorted([*faces, *others.values()], key=lambda one: one.shot.index)
+    is_whole_film = len(searches) == len(shots)
+    faces = list(
+        read_faces(searches, pictures, picture_key, models, log, context.progress, tidy=is_whole_film)
+    )
+    by_shot = {shot_faces.shot.index: shot_faces for shot_faces in known_faces(log, shots, models)}
+    # This run's faces take the place of earlier ones.
+    for shot_faces in faces:
+        by_shot[shot_faces.shot.index] = shot_faces
+    return [by_shot[index] for index in sorted(by_shot)]
 
 
-LOOKS = 3.0
-"""Frames a second that are looked at: who is seen for less than a third of a second is nobody to name."""
+DISCOVERY_RATE = 3.0
+"""Frames that are searched: nobody names a person who is seen for less than a third of a second."""
 LEAST_SECONDS = 1.0
 """Who is seen for less in the whole film is left out: an extra that no line names."""
 PICTURES = 6
-"""Face pictures kept of a person, at most: enough to know somebody by, from more than one side."""
-_MOST = 4
+"""Face pictures kept of a person, at most: enough to recognise them, from more than one side."""
+_MAX_FILMS = 4
 """Times `PICTURES` that a person may have; then no further film adds to them."""
-_TRIES = 3
-"""Looks that are cut out for each picture kept."""
+_VIEWS_PER_PICTURE = 3
+"""Views that are cut out for each picture kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Case:
-    """A person found, whose they are, and how many pictures they may get beside those ``there``."""
+class _Candidate:
+    """A person found in the film, and what to do with their pictures in the cast folder.
+
+    ``member`` is their id in the cast, None for a new person; ``like`` the id of somebody they look like.
+    ``count`` is how many pictures of this film they may get, beside those of the embeddings ``existing``.
+    """
 
     person: FoundPerson
     member: str | None
     like: str
     way: Way
     count: int
-    there: Embeddings
+    existing: Embeddings
 
-    def is_open(self, blank: Collection[str]) -> bool:
-        """Whether all of them is up to this run; ``blank`` are members with nothing filled in."""
+    def is_removable(self, blank: Collection[str]) -> bool:
+        """Whether nothing of them is from people or other films; ``blank`` are members with nothing filled
+        in."""
         return self.way == "new" or (self.way == "renew" and self.member in blank)
 
 
 def file_people(
     people: Sequence[FoundPerson], place: Path, height: int, models: FaceModels, context: RunContext
 ) -> Discovery:
-    """Put ``people``, the most seen first, into the held cast folder; ``height``: of the pictures."""
-    film, config = context.film, context.config
+    """Put ``people``, the most seen first, into the cast folder ``place``, which the caller has locked.
+
+    ``height`` is that of the pictures in which they were found. Raises CastError.
+    """
+    film = context.film
     fingerprint = film.info.fingerprint
     file, facts = CastFile.open(place), Facts.read(place)
     holdings = Holdings(place, file.members, facts)
-    # The photos of the cast, without those that an earlier run cut from this film
-    own = {(picture.id, picture.sha256) for picture in facts.of_film(fingerprint)}
-    members = []
-    for member in holdings.members:
-        hashed = zip(member.photos, holdings.hashes[member.id], strict=True)
-        photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
-        members.append(replace(member, photos=photos))
-    settings = config.cast.model_copy(update={"rules": "ours"})
-    gallery = read_gallery(Cast(tuple(members)), models, settings)
+    gallery = _gallery_without_film(holdings, fingerprint, models, context)
     threshold = max(models.threshold, models.join)
     matches = match_people(
         people,
         fingerprint,
         holdings,
-        lambda p: gallery.likeness(p.rows) if len(gallery) else {},
+        lambda person: gallery.likeness(person.rows) if len(gallery) else {},
         threshold,
         models.margin,
     )
-    cases = _cases(people, matches, holdings, gallery, fingerprint)
-    least = LEAST_SECONDS * LOOKS - 1e-6
+    candidates = _candidates(people, matches, holdings, gallery, fingerprint)
     blank = {member.id for member in file.members if is_blank(member)}
-    seen = [case for case in cases if case.person.looks >= least or not case.is_open(blank)]
-    portraits = _portraits(seen, film, height, models, context.progress)
-    kept = [case for case in seen if portraits[case] or not case.is_open(blank)]
+    # Rounding must not leave out who is seen for just `LEAST_SECONDS`.
+    least_looks = LEAST_SECONDS * DISCOVERY_RATE - 1e-6
+    long_seen = [
+        candidate
+        for candidate in candidates
+        if candidate.person.looks >= least_looks or not candidate.is_removable(blank)
+    ]
+    portraits = _portraits(long_seen, film, height, models, context.progress)
+    kept = [candidate for candidate in long_seen if portraits[candidate] or not candidate.is_removable(blank)]
     filing = _Filing(file, holdings, film, list(facts.pictures))
-    gone = filing.clear({case.member for case in kept})
-    known = filing.put(kept, portraits, threshold - models.margin)
-    filing.close(known, gone)
-    left_out = (len(cases) - len(seen), len(seen) - len(kept), sum(match.dismissed for match in matches))
-    return Discovery(place, film.info.name, tuple(known), tuple(gone), *left_out)
+    removed_ids = filing.remove_absent({candidate.member for candidate in kept})
+    filed = filing.put(kept, portraits, threshold - models.margin)
+    filing.close(filed)
+    return Discovery(
+        folder=place,
+        film=film.info.name,
+        people=tuple(filed),
+        gone=tuple(removed_ids),
+        brief=len(candidates) - len(long_seen),
+        unclear=len(long_seen) - len(kept),
+        dismissed=sum(match.dismissed for match in matches),
+    )
 
 
-def _cases(
-    people: Sequence[FoundPerson], matches: Sequence[Match], holdings: Holdings, gallery: Gallery, film: str
-) -> list[_Case]:
-    """One case for each member found and each new person, the most seen first."""
-    parts: dict[str, list[FoundPerson]] = {}
-    likes: dict[str, str] = {}
-    cases: list[_Case] = []
-    for person, match in zip(people, matches, strict=True):
-        if match.member is not None:
-            parts.setdefault(match.member, []).append(person)
-            likes.setdefault(match.member, match.like or "")
-        elif not match.dismissed:
-            cases.append(_Case(person, None, match.like or "", "new", PICTURES, _none(person)))
+def _gallery_without_film(
+    holdings: Holdings, fingerprint: str, models: FaceModels, context: RunContext
+) -> Gallery:
+    """The photos of the cast, without those that an earlier run cut from this film."""
+    cut_from_film = {(picture.id, picture.sha256) for picture in holdings.facts.of_film(fingerprint)}
+    members = []
     for member in holdings.members:
-        if member.id in parts:
-            whole = person_of(track for part in parts[member.id] for track in part.tracks)
-            pictures = holdings.facts.of_film(film)
-            way: Way = "leave" if holdings.is_edited(member.id, film) else "renew"
-            if not any(member.id in (picture.id, holdings.holder(picture)) for picture in pictures):
-                way = "add"
-            there = gallery.photos.get(member.id, _none(whole))
-            old = len(member.photos) - sum(picture.id == member.id for picture in pictures)
-            count = 0 if way == "leave" else min(PICTURES, _MOST * PICTURES - old)
-            cases.append(_Case(whole, member.id, likes[member.id], way, max(count, 0), there))
-    return sorted(cases, key=lambda case: case.person.order)
+        hashed_photos = zip(member.photos, holdings.hashes[member.id], strict=True)
+        photos = tuple(photo for photo, sha256 in hashed_photos if (member.id, sha256) not in cut_from_film)
+        members.append(replace(member, photos=photos))
+    settings = context.config.cast.model_copy(update={"rules": "ours"})
+    return read_gallery(Cast(tuple(members)), models, settings)
 
 
-def _none(person: FoundPerson) -> Embeddings:
+def _candidates(
+    people: Sequence[FoundPerson], matches: Sequence[Match], holdings: Holdings, gallery: Gallery, film: str
+) -> list[_Candidate]:
+    """One candidate for each member found and each new person, the most seen first.
+
+    ``film`` is its fingerprint.
+    """
+    people_of_member: dict[str, list[FoundPerson]] = {}
+    likes: dict[str, str] = {}
+    candidates: list[_Candidate] = []
+    for person, match in zip(people, matches, strict=True):
+        like = match.like or ""
+        if match.member is not None:
+            people_of_member.setdefault(match.member, []).append(person)
+            likes.setdefault(match.member, like)
+        elif not match.dismissed:
+            candidates.append(_Candidate(person, None, like, "new", PICTURES, _no_embeddings(person)))
+    pictures = holdings.facts.of_film(film)
+    for member in holdings.members:
+        if member.id not in people_of_member:
+            continue
+        # Faces that were grouped into several people and matched one member are one person.
+        person = person_of(track for part in people_of_member[member.id] for track in part.tracks)
+        way: Way = "leave" if holdings.is_edited(member.id, film) else "renew"
+        if not any(member.id in (picture.id, holdings.holder(picture)) for picture in pictures):
+            way = "add"
+        existing = gallery.photos.get(member.id, _no_embeddings(person))
+        # Photos that are not this film's: those are replaced, so they take no space.
+        other_photos = len(member.photos) - sum(picture.id == member.id for picture in pictures)
+        count = 0 if way == "leave" else min(PICTURES, _MAX_FILMS * PICTURES - other_photos)
+        candidates.append(_Candidate(person, member.id, likes[member.id], way, max(count, 0), existing))
+    return sorted(candidates, key=lambda candidate: candidate.person.order)
+
+
+def _no_embeddings(person: FoundPerson) -> Embeddings:
+    """float32[0, d] for the model's dimension d."""
     return np.zeros((0, len(person.centre)), np.float32)
 
 
 def _portraits(
-    cases: Sequence[_Case], film: Film, height: int, models: FaceModels, progress: Progress
-) -> dict[_Case, list[FaceView]]:
-    """The pictures to keep of each, best first, cut from the film in one pass."""
-    wanted: dict[float, list[tuple[_Case, FaceView]]] = {}
-    for case in cases:
-        looks = looks_of(case.person.tracks, height)
-        for look in best_of(looks, case.person.centre, case.there, _TRIES * case.count):
-            wanted.setdefault(look.face.seconds, []).append((case, look))
-    cut: dict[_Case, list[FaceView]] = {case: [] for case in cases}
-    with reported(progress, "Cutting out face pictures", len(wanted), "frames") as task:
-        for picture in film.pictures(sorted(wanted)) if wanted else ():
-            for case, look in wanted[picture.wanted]:
-                others = [other.person.centre for other in cases if other is not case]
-                rows = np.stack(others) if others else _none(case.person)
-                made = portrait(picture.image, look, case.person.centre, rows, models)
-                cut[case] += [made] if made is not None else []
+    candidates: Sequence[_Candidate], film: Film, height: int, models: FaceModels, progress: Progress
+) -> dict[_Candidate, list[FaceView]]:
+    """The pictures to keep of each candidate, best first, cut from the film in one pass."""
+    views_at: dict[float, list[tuple[_Candidate, FaceView]]] = {}
+    for candidate in candidates:
+        person = candidate.person
+        views = looks_of(person.tracks, height)
+        # More than are kept: a full-size frame may show that a face is blurred or hidden.
+        tries = _VIEWS_PER_PICTURE * candidate.count
+        for view in best_of(views, person.centre, candidate.existing, tries):
+            views_at.setdefault(view.face.seconds, []).append((candidate, view))
+    cut_out: dict[_Candidate, list[FaceView]] = {candidate: [] for candidate in candidates}
+    with reported(progress, "Cutting out face pictures", len(views_at), "frames") as task:
+        for picture in film.pictures(sorted(views_at)) if views_at else ():
+            for candidate, view in views_at[picture.wanted]:
+                others = [other.person.centre for other in candidates if other is not candidate]
+                other_centres = np.stack(others) if others else _no_embeddings(candidate.person)
+                cut = portrait(picture.image, view, candidate.person.centre, other_centres, models)
+                if cut is not None:
+                    cut_out[candidate].append(cut)
             task.advance()
-    return {c: best_of(made, c.person.centre, c.there, c.count) for c, made in cut.items()}
+    portraits: dict[_Candidate, list[FaceView]] = {}
+    for candidate, views in cut_out.items():
+        portraits[candidate] = best_of(views, candidate.person.centre, candidate.existing, candidate.count)
+    return portraits
 
 
 @dataclass(slots=True)
 class _Filing:
-    """A cast folder under work; ``pictures`` are those that it holds by discovery, as they will be."""
+    """A cast folder that is being changed.
+
+    ``pictures`` are those that discovery put there, this run's included.
+    """
 
     file: CastFile
     holdings: Holdings
     film: Film
     pictures: list[Picture]
 
-    def clear(self, present: set[str | None]) -> list[str]:
-        """Take out those not ``present`` of whom an earlier run over this film made all that there is."""
-        gone, film = [], self.film.info.fingerprint
+    def remove_absent(self, present: set[str | None]) -> list[str]:
+        """Remove members who are not ``present`` and have nothing but what earlier runs over this film made.
+
+        Returns their ids.
+        """
+        fingerprint = self.film.info.fingerprint
+        removed_ids: list[str] = []
         for member in self.holdings.members:
             films = {found.film for found in self.holdings.facts.in_films(member.id)}
-            made = [picture for picture in self._of_film() if picture.id == member.id]
-            if member.id in present or not is_blank(member) or films != {film} or not made:
+            pictures = [picture for picture in self._pictures_of_film() if picture.id == member.id]
+            if member.id in present or not is_blank(member) or films != {fingerprint} or not pictures:
                 continue
-            if not self.holdings.is_edited(member.id, film):
-                self._drop(made)
-                self.file.remove(member.id)
-                gone.append(member.id)
-        return gone
+            if self.holdings.is_edited(member.id, fingerprint):
+                continue
+            self._remove_pictures(pictures)
+            self.file.remove(member.id)
+            removed_ids.append(member.id)
+        return removed_ids
 
-    def _of_film(self) -> list[Picture]:
+    def _pictures_of_film(self) -> list[Picture]:
         return [picture for picture in self.pictures if picture.film == self.film.info.fingerprint]
 
-    def _drop(self, pictures: Sequence[Picture]) -> int:
+    def _remove_pictures(self, pictures: Sequence[Picture]) -> int:
+        """Delete pictures from the folder; returns how many there were."""
         self.pictures = [picture for picture in self.pictures if picture not in pictures]
         return remove_pictures(self.holdings.folder, pictures)
 
     def put(
-        self, cases: Sequence[_Case], portraits: Mapping[_Case, Sequence[FaceView]], like: float
+        self,
+        candidates: Sequence[_Candidate],
+        portraits: Mapping[_Candidate, Sequence[FaceView]],
+        likeness: float,
     ) -> list[Known]:
-        """Write the pictures and the entries of all; from the likeness ``like`` on two may be one person."""
-        taken = {*(m.id for m in self.holdings.members), *(p.id for p in self.holdings.facts.pictures)}
-        fresh = free_ids(taken, self.holdings.folder)
-        ids = {case: case.member or next(fresh) for case in cases}
+        """Write the pictures and entries of all candidates, the most seen first.
+
+        Two whose embeddings have a cosine of ``likeness`` or more may be the same person: that is noted.
+        """
+        used_ids = {member.id for member in self.holdings.members}
+        used_ids |= {picture.id for picture in self.holdings.facts.pictures}
+        new_ids = free_ids(used_ids, self.holdings.folder)
+        ids = {candidate: candidate.member or next(new_ids) for candidate in candidates}
         names = {member.id: member.name for member in self.holdings.members}
-        there = {*ids.values(), *(member.id for member in self.file.members)}
-        known = []
-        for number, case in enumerate(cases):
-            person, name = case.person, names.get(ids[case], "")
-            added, removed = self._renew(case, ids[case], portraits[case])
-            alike = "" if name else case.like
-            if not name and not alike and case.way in ("new", "renew"):
-                # Who is more seen, and so alike that both may be one
-                near = {
-                    ids[other]: float(other.person.centre @ person.centre)
-                    for other in cases[:number]
-                    if not other.person.meets(person)
-                }
-                best = max(near, key=near.__getitem__, default="")
-                alike = best if best and near[best] >= like else ""
-            seconds, first = round(person.looks / LOOKS, 3), round(person.first, 6)
-            alike = alike if alike in there else ""
-            film, called = self.film.info.fingerprint, self.film.info.name
-            found = Found(ids[case], film, called, person.shots, seconds, first, alike)
-            known.append(Known(found, name, case.way, added, removed))
-        return known
-
-    def _renew(self, case: _Case, person: str, portraits: Sequence[FaceView]) -> tuple[int, int]:
-        """Bring a person's pictures to what was chosen: how many came, how many went."""
-        if case.way == "leave" or not portraits:
-            return 0, 0
-        # The subfolder for them, which the person's entry names
-        folder, place, film = self.holdings.folder, person, self.film.info.fingerprint
-        if case.member is None:
-            self.file.add(Member(person, photos=(folder / person,)))
-        else:
-            specs, root = self.file.photo_specs(person), folder.resolve()
-            paths = {spec: (folder / spec).resolve() for spec in specs}
-            inside = [s for s, path in paths.items() if path.is_dir() and root in path.parents]
-            if inside:
-                place = Path(inside[0]).as_posix()
-            elif case.count:
-                self.file.update(person, photos=(*specs, person))
-        before = [p for p in self._of_film() if p.id == person]
-        cut = [(p.face.seconds, p.jpeg) for p in portraits]
-        put = put_pictures(folder, place, stem_of(self.film.info.name), cut)
-        now = [
-            Picture(person, name, sha, film, p.face.seconds, p.face.box)
-            for (name, sha), p in zip(put, portraits, strict=True)
-        ]
-        files = {picture.file for picture in now}
-        removed = self._drop([picture for picture in before if picture.file not in files])
-        self.pictures = [p for p in self.pictures if p.file not in files] + now
-        return len(files - {picture.file for picture in before}), removed
-
-    def close(self, known: Sequence[Known], gone: Sequence[str]) -> None:
-        """Write ``cast.yaml``, the facts and the overview, each only where it changes."""
-        before = self.holdings.facts.found
-        older = [
-            replace(found, id=now, like=self.holdings.successor(found.like) or "")
-            for found in before
-            if found.film != self.film.info.fingerprint
-            and (now := self.holdings.successor(found.id)) is not None
-        ]
-        facts = Facts(joined([*older, *(one.found for one in known)]), tuple(self.pictures))
-        for one in known:
-            self.file.update(
-                one.id, comment=comment_of(facts.in_films(one.id), "" if one.name else facts.like(one.id))
+        ids_in_cast = {*ids.values(), *(member.id for member in self.file.members)}
+        filed: list[Known] = []
+        for number, candidate in enumerate(candidates):
+            person, person_id = candidate.person, ids[candidate]
+            name = names.get(person_id, "")
+            added, removed = self._renew(candidate, person_id, portraits[candidate])
+            like = "" if name else candidate.like
+            if not name and not like and candidate.way in ("new", "renew"):
+                cosines: dict[str, float] = {}
+                for more_seen in candidates[:number]:
+                    # Two people in one frame are not the same.
+                    if not more_seen.person.meets(person):
+                        cosines[ids[more_seen]] = float(more_seen.person.centre @ person.centre)
+                nearest = max(cosines, key=cosines.__getitem__, default="")
+                like = nearest if nearest and cosines[nearest] >= likeness else ""
+            found = Found(
+                person_id,
+                self.film.info.fingerprint,
+                self.film.info.name,
+                person.shots,
+                round(person.looks / DISCOVERY_RATE, 3),
+                round(person.first, 6),
+                like if like in ids_in_cast else "",
             )
+            filed.append(Known(found, name, candidate.way, added, removed))
+        return filed
+
+    def _renew(self, candidate: _Candidate, person_id: str, portraits: Sequence[FaceView]) -> tuple[int, int]:
+        """Replace a person's pictures of this film by ``portraits``; returns how many are new and removed."""
+        if candidate.way == "leave" or not portraits:
+            return 0, 0
+        subfolder = self._subfolder(candidate, person_id)
+        before = [picture for picture in self._pictures_of_film() if picture.id == person_id]
+        jpegs = [(view.face.seconds, view.jpeg) for view in portraits]
+        written = put_pictures(self.holdings.folder, subfolder, stem_of(self.film.info.name), jpegs)
+        now = []
+        for (name, sha256), view in zip(written, portraits, strict=True):
+            face = view.face
+            now.append(Picture(person_id, name, sha256, self.film.info.fingerprint, face.seconds, face.box))
+        files = {picture.file for picture in now}
+        removed = self._remove_pictures([picture for picture in before if picture.file not in files])
+        self.pictures = [picture for picture in self.pictures if picture.file not in files] + now
+        added = len(files - {picture.file for picture in before})
+        return added, removed
+
+    def _subfolder(self, candidate: _Candidate, person_id: str) -> str:
+        """The subfolder for a person's pictures, which their entry in ``cast.yaml`` names from now on."""
+        folder = self.holdings.folder
+        if candidate.member is None:
+            self.file.add(Member(person_id, photos=(folder / person_id,)))
+            return person_id
+        specs, root = self.file.photo_specs(person_id), folder.resolve()
+        for spec in specs:
+            path = (folder / spec).resolve()
+            # Pictures go to no folder outside the cast's.
+            if path.is_dir() and root in path.parents:
+                return Path(spec).as_posix()
+        if candidate.count:
+            self.file.update(person_id, photos=(*specs, person_id))
+        return person_id
+
+    def close(self, filed: Sequence[Known]) -> None:
+        """Write ``cast.yaml``, the facts and the overview, each only where it changes."""
+        found_in_films: list[Found] = []
+        for found in self.holdings.facts.found:
+            # Members may have been merged or renamed since.
+            successor = self.holdings.successor(found.id)
+            if found.film != self.film.info.fingerprint and successor is not None:
+                like = self.holdings.successor(found.like) or ""
+                found_in_films.append(replace(found, id=successor, like=like))
+        found_in_films += [person.found for person in filed]
+        facts = Facts(joined(found_in_films), tuple(self.pictures))
+        for person in filed:
+            like = "" if person.name else facts.like(person.id)
+            self.file.update(person.id, comment=comment_of(facts.in_films(person.id), like))
         if not self.file.path.exists() or self.file.path.read_text(encoding="utf-8") != self.file.text:
             self.file.save()
         facts.write(self.holdings.folder)
@@ -336,12 +413,12 @@ class _Filing:
 
 
 Way = Literal["new", "add", "renew", "leave"]
-"""What becomes of somebody's pictures; ``leave``: a person has changed them."""
+"""What is done with a person's pictures; ``leave``: somebody has changed them by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One person of the film as they are in the cast now; ``added`` and ``removed`` count pictures."""
+    """A person of the film as they are in the cast now; ``added`` and ``removed`` count pictures."""
 
     found: Found
     name: str
@@ -351,13 +428,13 @@ class Known:
 
     @property
     def id(self) -> str:
-        """Who in the cast."""
+        """Their id in the cast."""
         return self.found.id
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a run found, the most seen first, and what it did.
+    """What a run found and changed; ``people`` are the most seen first.
 
     ``gone`` are ids of an earlier run that the film no longer shows, with nothing filled in; ``brief`` were
     seen too shortly, ``unclear`` had no good picture, ``dismissed`` were taken out of the cast before.
@@ -374,13 +451,16 @@ class Discovery:
 
 
 def comment_of(found: Sequence[Found], like: str = "") -> str:
-    """What stands above a person's entry.
+    """The comment above a person's entry in ``cast.yaml``; ``like`` is the id of somebody they look like.
 
     >>> comment_of([Found("person-01", "f", "ep1.mp4", 2, 3.3, 83.5)], "anna")
     '2 shots, 3 s in view, first at 00:01:23 in ep1.mp4\\nLooks like anna; if they are one person, merge them'
     """
-    shots, seconds = sum(f.shots for f in found), sum(f.seconds for f in found)
+    shots = sum(in_film.shots for in_film in found)
+    seconds = sum(in_film.seconds for in_film in found)
     films = f"{len(found)} films, " if len(found) > 1 else ""
     first = f"first at {timecode(found[0].first)[:8]} in {found[0].name}"
-    lines = [f"{films}{shots} {'shot' if shots == 1 else 'shots'}, {seconds:.0f} s in view, {first}"]
-    return "\n".join(lines + ([f"Looks like {like}; if they are one person, merge them"] if like else []))
+    comment = f"{films}{shots} {'shot' if shots == 1 else 'shots'}, {seconds:.0f} s in view, {first}"
+    if like:
+        comment += f"\nLooks like {like}; if they are one person, merge them"
+    return comment

@@ -1,6 +1,6 @@
-"""Who of the cast is in which clip: faces of the film's shots against the photos of the cast.
+"""Recognise who of the cast is in which clip, by comparing faces in the film's shots with the cast's photos.
 
-Part of the second act. Faces are followed through each shot. What is decided stands in ``characters.json``,
+Part of the second act. Faces are tracked through each shot. What is decided stands in ``characters.json``,
 shot by shot and with its reasons; boxes and embeddings of faces stand in ``NAME.jsonl`` of the work folder
 and nowhere else. All of it is biometric data or says whose it is: ``shotad cast forget`` removes it.
 """
@@ -35,7 +35,7 @@ from shotad.core import (
     span,
 )
 from shotad.description.preparing import RunContext
-from shotad.description.slotplan import SlotPlan, heard_names
+from shotad.description.slotplan import SlotPlan, nearby_names
 from shotad.film import Pictures, Prepared, marks_for, union
 from shotad.sight import (
     FaceModels,
@@ -53,41 +53,55 @@ from shotad.sight import (
     tracks_of_shot,
 )
 
-JUST_COME = 1.0
-"""Seconds before a slot within which somebody who comes in is told of in the slot."""
-LOOKS = 4.0
-"""Frames a second at which faces are looked for, besides those that a model is shown (docs/characters.md)."""
+ENTRANCE = 1.0
+"""Seconds before a slot within which a person who comes in still counts as coming in during the slot."""
+RECOGNITION_RATE = 4.0
+"""Frames that are searched for faces, besides those that a model is shown (docs/characters.md)."""
 
 
 def face_searches(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:
-    """Where to look: on a clock of its own, so that slots more or fewer change little, and at the first and
-    last frame shown. Where each frame is decided for itself, at all frames.
+    """The moments at which to look for faces, one search for each shot that a clip shows.
+
+    They lie on a clock that does not depend on the slots, so that more or fewer slots change little, and at
+    the first and last frame shown. Where each frame is decided for itself, they are all frames shown.
     """
     shown: dict[int, list[tuple[ContextShot, list[float]]]] = defaultdict(list)
     for plan in plans:
-        for piece, frames in zip(plan.shots, plan.frames, strict=True):
-            shown[piece.shot.index].append((piece, frames.seconds.tolist()))
-    wanted = []
+        for shot, frames in zip(plan.shots, plan.frames, strict=True):
+            shown[shot.shot.index].append((shot, frames.seconds.tolist()))
+    searches: list[FaceSearch] = []
     for _, parts in sorted(shown.items()):
-        moments = tuple(sorted({second for _, seconds in parts for second in seconds}))
-        ends = {second for _, seconds in parts for second in (seconds[0], seconds[-1])}
-        clipped = union([piece.clipped for piece, _ in parts])
-        ticks = {t for part in clipped for t in ticks_in(part.start, part.end, LOOKS)}
-        looks = moments if settings.by_rules.decide == "frame" else tuple(sorted(ticks | ends))
-        wanted.append(FaceSearch(parts[-1][0].shot, looks, moments))
-    return wanted
+        frame_moments: set[float] = set()
+        moments: set[float] = set()
+        for _, seconds in parts:
+            frame_moments.update(seconds)
+            moments.update((seconds[0], seconds[-1]))
+        for interval in union([shot.clipped for shot, _ in parts]):
+            moments.update(ticks_in(interval.start, interval.end, RECOGNITION_RATE))
+        if settings.by_rules.decide == "frame":
+            moments = frame_moments
+        whole_shot = parts[-1][0].shot
+        searches.append(FaceSearch(whole_shot, tuple(sorted(moments)), tuple(sorted(frame_moments))))
+    return searches
 
 
 def searches_before(plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> list[FaceSearch]:
-    """One look at the middle of each shot within `LATELY` seconds before a slot that no clip shows: who is
-    seen there does not come in anew in the slot."""
-    shown = {piece.shot.index for plan in plans for piece in plan.shots}
-    before = union([Interval(max(0.0, p.slot.interval.start - LATELY), p.slot.interval.end) for p in plans])
-    return [
-        FaceSearch(shot, (shot.interval.middle,))
-        for shot in shots
-        if shot.index not in shown and any(shot.interval.overlaps(time) for time in before)
-    ]
+    """One search, in the middle, for each shot within `LATELY` seconds before a slot that no clip shows.
+
+    A person who is seen there does not come in during the slot.
+    """
+    shown: set[int] = set()
+    times: list[Interval] = []
+    for plan in plans:
+        shown.update(shot.shot.index for shot in plan.shots)
+        slot = plan.slot.interval
+        times.append(Interval(max(0.0, slot.start - LATELY), slot.end))
+    times_before = union(times)
+    searches = []
+    for shot in shots:
+        if shot.index not in shown and any(shot.interval.overlaps(time) for time in times_before):
+            searches.append(FaceSearch(shot, (shot.interval.middle,)))
+    return searches
 
 
 _SAME_FRAME = 1e-3
@@ -99,8 +113,9 @@ def check_cast(context: RunContext) -> None:
     cast = context.inputs.cast
     if cast is None:
         return
-    for photo in (photo for member in cast for photo in member.photos):
-        check_photo(photo)
+    for member in cast:
+        for photo in member.photos:
+            check_photo(photo)
     get_face_models(context.config.cast, context.progress)
 
 
@@ -113,38 +128,41 @@ def recognise(
     *,
     lately: bool = False,
 ) -> tuple[tuple[SlotPlan, ...], tuple[tuple[str, int], ...] | None, tuple[str, ...]]:
-    """The plans with the names heard near their clips and, where a cast is given, with who is in them.
+    """The plans with the names in the dialogue near their clips and, with a cast, with who is in them.
 
-    Also who was recognised in how many shots (None without a cast), and what is wrong.
+    Also returns who was recognised in how many shots (None without a cast), and warnings.
 
-    ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
-    when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
-    ``lately``: whether it is to be known who was seen before each slot (`Presence.lately`).
+    ``run`` is the folder of a finished run over more slots, of which these are a few. Its faces count too
+    where the film's own views of a person are chosen, so that people are recognised as in that run; its
+    records are kept. ``lately``: whether to find who was seen before each slot (`Presence.lately`).
     """
     cast = context.inputs.cast
     if cast is None:
-        return tuple(_with_heard(plan, (), prepared, context) for plan in plans), None, ()
+        return tuple(_with_nearby_names(plan, (), prepared, context) for plan in plans), None, ()
     if context.given.cast is not None:
         note_use(context.given.cast.path, (run or context.folder).path)
     models = FaceModels(context.config.cast, context.progress)
     gallery = _photos(cast, run or context.folder, models, context.config.cast)
     searches = face_searches(plans, context.config.cast)
     if lately:
-        searches = sorted(
-            [*searches, *searches_before(plans, prepared.shots)], key=lambda search: search.shot.index
-        )
-    faces_of_shots, all_faces = _named(searches, prepared.shots, context, cast, run, models, gallery)
+        searches += searches_before(plans, prepared.shots)
+        searches.sort(key=lambda search: search.shot.index)
+    faces_by_shot, all_faces = _recognised_faces(
+        searches, prepared.shots, context, cast, run, models, gallery
+    )
     film = context.film.info.name
     # Those with a usable photo
-    nameable = tuple(member.id for member in cast if member.says and member.id in gallery.photos)
-    named_plans = []
+    nameable_ids = tuple(member.id for member in cast if member.says and member.id in gallery.photos)
+    plans_with_people = []
     for plan in plans:
-        characters = cast.characters(film, plan.slot.interval.start)
-        presence = presence_of(plan, characters, nameable, faces_of_shots, context.config.cast)
+        start = plan.slot.interval.start
+        characters = cast.characters(film, start)
+        presence = presence_of(plan, characters, nameable_ids, faces_by_shot, context.config.cast)
         if lately:
-            presence = replace(presence, lately=seen_lately(plan.slot.interval.start, all_faces))
-        named_plans.append(_with_heard(replace(plan, presence=presence), characters, prepared, context))
-    context.folder.write_json(f"{CHARACTERS}.json", _record(cast, models, faces_of_shots))
+            presence = replace(presence, lately=seen_lately(start, all_faces))
+        plan_with_people = replace(plan, presence=presence)
+        plans_with_people.append(_with_nearby_names(plan_with_people, characters, prepared, context))
+    context.folder.write_json(f"{CHARACTERS}.json", _record(cast, models, faces_by_shot))
     warnings = [*cast.warnings, *gallery.warnings]
     for member in cast:
         if member.says and member.reveals and member.reveal_of(film) is None:
@@ -152,37 +170,39 @@ def recognise(
             warnings.append(
                 f"reveal_at of {member.says} tells of {films}, not of {film}: named from the start."
             )
-    shots = Counter(name for faces in faces_of_shots.values() for name in faces.members)
-    recognised = tuple((member.says, shots[member.id]) for member in cast if shots[member.id])
-    return tuple(named_plans), recognised, tuple(warnings)
+    shot_counts: Counter[str] = Counter()
+    for faces in faces_by_shot.values():
+        shot_counts.update(faces.members)
+    recognised = tuple((member.says, shot_counts[member.id]) for member in cast if shot_counts[member.id])
+    return tuple(plans_with_people), recognised, tuple(warnings)
 
 
 def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> Gallery:
-    """The photos of the cast, of which those of an earlier run need not be read again."""
+    """The photos of the cast; those that an earlier run has read are not read again."""
     key = key_of("cast-faces/1", models.identity)
     record = folder.known(PHOTOS, key) or {"photos": {}}
-    known = {name: reading_of(row) for name, row in record["photos"].items()}
-    gallery = read_gallery(cast, models, settings, known)
+    earlier_readings = {name: reading_of(row) for name, row in record["photos"].items()}
+    gallery = read_gallery(cast, models, settings, earlier_readings)
     rows = {name: reading_row(reading) for name, reading in gallery.readings.items()}
     if rows != record["photos"]:
         folder.write_json(f"{PHOTOS}.json", {"key": key, "photos": rows})
     return gallery
 
 
-def seen_lately(start: float, faces_of_shots: Iterable[ShotFaces]) -> tuple[str, ...]:
-    """Whose face was recognised within `LATELY` seconds before ``start``.
+def seen_lately(start: float, all_faces: Iterable[ShotFaces]) -> tuple[str, ...]:
+    """Ids of the members whose face was recognised within `LATELY` seconds before second ``start``.
 
-    Who came just before it still comes in.
+    Left out are those who came in within `ENTRANCE` seconds before it.
     """
     members: set[str] = set()
-    for faces in faces_of_shots:
+    for faces in all_faces:
         for track, verdict in zip(faces.tracks, faces.verdicts, strict=True):
-            if track.first < start - JUST_COME and track.last > start - LATELY:
+            if track.first < start - ENTRANCE and track.last > start - LATELY:
                 members.update(member for member in (verdict.member, *verdict.looks) if member is not None)
     return tuple(sorted(members))
 
 
-def _named(
+def _recognised_faces(
     searches: Sequence[FaceSearch],
     shots: Sequence[Shot],
     context: RunContext,
@@ -191,75 +211,89 @@ def _named(
     models: FaceModels,
     gallery: Gallery,
 ) -> tuple[dict[int, ShotFaces], list[ShotFaces]]:
-    """The faces of the wanted shots, with whose they are, by the number of the shot; and the same of all
-    shots that are known, those of a finished run among them."""
+    """The faces of the searched shots with whose they are, by the index of the shot; and the same of these
+    shots and all others that a finished ``run`` has searched."""
     settings, given = context.config.cast, context.given
     log = (run or context.folder).log_of_records(FACES)
+    # Before `read_faces`, which adds to the log
     faces_in_run = known_faces(log, shots, models) if run is not None else []
-    look = [context.film_key, context.frames.key]
-    whole = run is None and given.start <= 0 and given.end is None
-    faces_wanted = list(
-        read_faces(searches, context.frames.pictures, look, models, log, context.progress, tidy=whole)
+    picture_key = [context.film_key, context.frames.key]
+    is_whole_film = run is None and given.start <= 0 and given.end is None
+    all_faces = list(
+        read_faces(
+            searches,
+            context.frames.pictures,
+            picture_key,
+            models,
+            log,
+            context.progress,
+            tidy=is_whole_film,
+        )
     )
-    wanted_shots = {faces.shot.index for faces in faces_wanted}
-    all_faces = [*faces_wanted, *(faces for faces in faces_in_run if faces.shot.index not in wanted_shots)]
+    searched_shots = {faces.shot.index for faces in all_faces}
+    all_faces += [faces for faces in faces_in_run if faces.shot.index not in searched_shots]
     tracks = [track for faces in all_faces for track in faces.tracks]
     names = {member.id: member.says or member.id for member in cast}
+    # All tracks together: the film's own views of a person are chosen among them.
     verdicts = iter(identify(tracks, gallery, settings, models, names))
-    identified = [replace(faces, verdicts=tuple(next(verdicts) for _ in faces.tracks)) for faces in all_faces]
-    return {faces.shot.index: faces for faces in identified if faces.shot.index in wanted_shots}, identified
+    recognised: list[ShotFaces] = []
+    for faces in all_faces:
+        recognised.append(replace(faces, verdicts=tuple(next(verdicts) for _ in faces.tracks)))
+    by_shot = {faces.shot.index: faces for faces in recognised if faces.shot.index in searched_shots}
+    return by_shot, recognised
 
 
 def presence_of(
     plan: SlotPlan,
-    cast: Sequence[Character],
-    known: Sequence[str],
-    seen: Mapping[int, ShotFaces],
+    characters: Sequence[Character],
+    nameable_ids: Sequence[str],
+    faces_by_shot: Mapping[int, ShotFaces],
     settings: CastSettings,
 ) -> Presence:
-    """Who is on the frames of a clip. Somebody who may be called nothing yet is not marked.
+    """Who is on the frames of a clip; a character who may be called nothing yet gets no mark.
 
-    ``known`` are the ids of all who can be recognised and named: each keeps a mark of their own.
+    ``characters`` are the cast as they are called at the slot; ``nameable_ids`` all who can be recognised
+    and named in the film: each has the same mark in all clips.
     """
-    callable_ = [character.id for character in cast if character.called]
-    found: dict[tuple[str, float], Sighting] = {}
+    ids = [character.id for character in characters if character.called]
+    sightings: dict[tuple[str, float], Sighting] = {}
     roles: dict[str, set[Role]] = defaultdict(set)
-    for piece, frames in zip(plan.shots, plan.frames, strict=True):
-        shot = seen.get(piece.shot.index)
-        if shot is None:
+    for shot, frames in zip(plan.shots, plan.frames, strict=True):
+        faces = faces_by_shot.get(shot.shot.index)
+        if faces is None:
             continue
         for second in frames.seconds.tolist():
-            for sighting in shot.at(second, callable_):
-                found.setdefault((sighting.name, sighting.seconds), sighting)
+            for sighting in faces.at(second, ids):
+                sightings.setdefault((sighting.name, sighting.seconds), sighting)
                 roles[sighting.name].add(frames.role)
-    ids = (
-        list(dict.fromkeys(s.name for s in found.values())) if settings.by_rules.colours == "clip" else known
-    )
-    everybody = marks_for(ids)
+    marked_ids = nameable_ids
+    if settings.by_rules.colours == "clip":
+        marked_ids = list(dict.fromkeys(sighting.name for sighting in sightings.values()))
+    marks = marks_for(marked_ids)
     return Presence(
-        cast=tuple(cast),
-        current=tuple(name for name in callable_ if Role.CURRENT in roles[name]),
-        others=tuple(name for name in callable_ if roles[name] and Role.CURRENT not in roles[name]),
-        marks={name: everybody[name] for name in callable_ if roles[name]},
-        sightings=tuple(sorted(found.values(), key=lambda s: (s.seconds, s.name))),
+        cast=tuple(characters),
+        current=tuple(name for name in ids if Role.CURRENT in roles[name]),
+        others=tuple(name for name in ids if roles[name] and Role.CURRENT not in roles[name]),
+        marks={name: marks[name] for name in ids if roles[name]},
+        sightings=tuple(sorted(sightings.values(), key=lambda sighting: (sighting.seconds, sighting.name))),
     )
 
 
-def _with_heard(
+def _with_nearby_names(
     plan: SlotPlan, characters: Sequence[Character], prepared: Prepared, context: RunContext
 ) -> SlotPlan:
-    """The plan with the names in the given subtitles near its clip."""
+    """The plan with the names in the given subtitles near its clip, if these are wanted."""
     if context.given.subtitles is None or not context.config.prompt.by_rules.heard_names:
         return plan
     clip = Interval(plan.shots[0].clipped.start, plan.shots[-1].clipped.end)
-    return replace(plan, heard=heard_names(prepared.speech, clip, characters))
+    return replace(plan, heard=nearby_names(prepared.speech, clip, characters))
 
 
-def _record(cast: Cast, models: FaceModels, seen: Mapping[int, ShotFaces]) -> dict[str, Any]:
-    """The content of ``characters.json``: each track of a face, whose it is and why."""
+def _record(cast: Cast, models: FaceModels, faces_by_shot: Mapping[int, ShotFaces]) -> dict[str, Any]:
+    """The content of ``characters.json``: each face track, whose it is and why."""
     shots: dict[str, list[int]] = defaultdict(list)
     tracks = []
-    for index, faces in sorted(seen.items()):
+    for index, faces in sorted(faces_by_shot.items()):
         for name in faces.members:
             shots[name].append(index)
         for track, verdict in zip(faces.tracks, faces.verdicts, strict=True):
@@ -276,87 +310,104 @@ def _record(cast: Cast, models: FaceModels, seen: Mapping[int, ShotFaces]) -> di
                     "reason": verdict.reason,
                 }
             )
-    people = [{"id": m.id, "name": m.says, "shots": shots[m.id]} for m in cast if m.says]
+    people = []
+    for member in cast:
+        if member.says:
+            people.append({"id": member.id, "name": member.says, "shots": shots[member.id]})
     return {"models": models.identity, "cast": people, "tracks": tracks}
 
 
 @dataclass(frozen=True, slots=True)
 class FaceSearch:
-    """Where faces are looked for in one shot: at the seconds ``looks``; ``frames`` are shown besides."""
+    """The seconds at which faces are looked for in a shot, and those of the frames that a model is shown."""
 
     shot: Shot
-    looks: tuple[float, ...]
+    moments: tuple[float, ...]
     frames: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShotFaces:
-    """The faces of one shot, when the frame of each wanted moment came up, and whose each track is."""
+    """The face tracks of a shot, with whose each is once that is known.
+
+    ``frame_times`` has, for each moment of a frame that a model is shown, the second of the film's frame
+    there.
+    """
 
     shot: Shot
     tracks: tuple[FaceTrack, ...]
-    came_up: Mapping[float, float]
+    frame_times: Mapping[float, float]
     verdicts: tuple[Verdict, ...] = ()
 
     @property
     def members(self) -> set[str]:
-        """Who of the cast was recognised."""
-        everybody = {name for verdict in self.verdicts for name in (verdict.member, *verdict.looks)}
-        return {name for name in everybody if name is not None}
+        """Ids of the members of the cast that were recognised."""
+        members: set[str] = set()
+        for verdict in self.verdicts:
+            members.update(member for member in (verdict.member, *verdict.looks) if member is not None)
+        return members
 
-    def at(self, second: float, ids: Collection[str]) -> Iterator[Sighting]:
-        """Those of ``ids`` that are on the frame wanted at ``second``."""
-        shown = self.came_up.get(second)
-        if shown is None:
+    def at(self, moment: float, ids: Collection[str]) -> Iterator[Sighting]:
+        """The members among ``ids`` that are on the frame of ``moment``."""
+        frame_time = self.frame_times.get(moment)
+        if frame_time is None:
             return
         for track, verdict in zip(self.tracks, self.verdicts, strict=True):
-            box, name = track.box_at(shown), verdict.member
+            box, member = track.box_at(frame_time), verdict.member
             if verdict.looks:
-                near = min(range(len(track.faces)), key=lambda i: abs(track.faces[i].seconds - shown))
-                known = abs(track.faces[near].seconds - shown) < _SAME_FRAME
-                name = verdict.at(near) if known else None
-            if box is not None and name is not None and name in ids:
-                yield Sighting(name, box, shown, round(verdict.likeness or 0.0, 4))
+                # Each face of the track has a verdict of its own.
+                distances = [abs(face.seconds - frame_time) for face in track.faces]
+                nearest = min(range(len(distances)), key=distances.__getitem__)
+                member = verdict.at(nearest) if distances[nearest] < _SAME_FRAME else None
+            if box is not None and member is not None and member in ids:
+                yield Sighting(member, box, frame_time, round(verdict.likeness or 0.0, 4))
 
 
 def read_faces(
-    wanted: Sequence[FaceSearch],
+    searches: Sequence[FaceSearch],
     pictures: Pictures,
-    shown: object,
+    picture_key: object,
     models: FaceModels,
     log: RecordLog,
     progress: Progress,
     *,
     tidy: bool = True,
 ) -> Iterator[ShotFaces]:
-    """The faces of each shot, oldest first, one shot at a time; those in ``log`` are not looked for again.
+    """The faces of each searched shot, in the order of ``searches`` (the film's), one shot at a time.
 
-    ``shown`` is all that changes the ``pictures``. ``tidy``: in the end ``log`` holds just these.
+    Shots that ``log`` has are not searched again. ``picture_key`` is all that changes the ``pictures``.
+    ``tidy``: in the end ``log`` holds just these shots.
     """
-    keys = {w.shot.index: _key(w, shown, models) for w in wanted}
-    missing = [w for w in wanted if log.get(keys[w.shot.index]) is None]
+    keys = {search.shot.index: _key(search, picture_key, models) for search in searches}
+    missing = [search for search in searches if log.get(keys[search.shot.index]) is None]
     with reported(progress, "Looking for faces", len(missing), "shots") as task:
-        fresh = _looked(missing, pictures, models)
-        for want in wanted:
-            key = keys[want.shot.index]
+        new_records = _searched(missing, pictures, models)
+        for search in searches:
+            key = keys[search.shot.index]
             if log.get(key) is None:
-                log.add(key, next(fresh))
+                log.add(key, next(new_records))
                 task.advance()
-            yield _faces_of(want.shot, log.record(key))
+            yield _faces_of(search.shot, log.record(key))
     if tidy:
         log.keep(keys.values())
 
 
-def moments_of(wanted: Sequence[FaceSearch]) -> list[float]:
-    """All the seconds that are looked at, ascending."""
-    return [second for want in wanted for second in sorted({*want.looks, *want.frames})]
+def search_moments(searches: Sequence[FaceSearch]) -> list[float]:
+    """All the seconds of which pictures are needed, ascending."""
+    moments: list[float] = []
+    for search in searches:
+        moments += sorted({*search.moments, *search.frames})
+    return moments
 
 
 def known_faces(log: RecordLog, shots: Sequence[Shot], models: FaceModels) -> list[ShotFaces]:
-    """All that ``log`` holds of these shots by these models, whatever was wanted."""
+    """The faces that ``log`` has of these shots by these models, whatever the search was for."""
     by_index = {shot.index: shot for shot in shots}
-    rows = (r for r in log.records() if r.get("models") == models.identity and r.get("shot") in by_index)
-    return [_faces_of(by_index[row["shot"]], row) for row in rows]
+    faces: list[ShotFaces] = []
+    for record in log.records():
+        if record.get("models") == models.identity and record.get("shot") in by_index:
+            faces.append(_faces_of(by_index[record["shot"]], record))
+    return faces
 
 
 def ticks_in(start: float, end: float, rate: float) -> list[float]:
@@ -365,41 +416,45 @@ def ticks_in(start: float, end: float, rate: float) -> list[float]:
     >>> ticks_in(0.9, 2.0, 2.0)
     [1.0, 1.5]
     """
+    # One tick more on each side: a rounded product may lie on the wrong side of the border.
     first = int(-(-start * rate // 1))
-    moments = (n / rate for n in range(max(first - 1, 0), int(end * rate) + 2))
+    moments = (tick / rate for tick in range(max(first - 1, 0), int(end * rate) + 2))
     return [moment for moment in moments if start <= moment < end]
 
 
-def _key(want: FaceSearch, shown: object, models: FaceModels) -> str:
-    interval = want.shot.interval
-    moments = [want.looks, want.frames]
-    return key_of("faces/1", shown, models.identity, [interval.start, interval.end], moments)
+def _key(search: FaceSearch, picture_key: object, models: FaceModels) -> str:
+    interval = search.shot.interval
+    moments = [search.moments, search.frames]
+    return key_of("faces/1", picture_key, models.identity, [interval.start, interval.end], moments)
 
 
-def _looked(wanted: Sequence[FaceSearch], pictures: Pictures, models: FaceModels) -> Iterator[dict[str, Any]]:
-    """A record for each shot; the pictures of all are read in one pass, and let go one by one."""
-    moments = moments_of(wanted)
-    rest = iter(pictures(moments) if moments else ())
-    ahead = next(rest, None)
+def _searched(
+    searches: Sequence[FaceSearch], pictures: Pictures, models: FaceModels
+) -> Iterator[dict[str, Any]]:
+    """A record for each search, in order; pictures are read in one pass, and held one at a time."""
+    moments = search_moments(searches)
+    remaining = iter(pictures(moments) if moments else ())
+    next_picture = next(remaining, None)
 
-    def looks(want: FaceSearch, came_up: dict[float, float]) -> Iterator[tuple[float, Image]]:
-        """The pictures of one shot that are looked at, each frame once; ``came_up`` is filled on the way."""
-        nonlocal ahead
-        last, before = max([*want.looks, *want.frames], default=-1.0), -1.0
-        while ahead is not None and ahead.wanted <= last:
-            picture, ahead = ahead, next(rest, None)
-            came_up[picture.wanted] = picture.seconds
-            if picture.wanted in want.looks and picture.seconds > before:
-                before = picture.seconds
+    def pictures_of(search: FaceSearch, frame_times: dict[float, float]) -> Iterator[tuple[float, Image]]:
+        """The pictures of one shot to search, each frame once, with its second; fills ``frame_times``."""
+        nonlocal next_picture
+        last_moment = max([*search.moments, *search.frames], default=-1.0)
+        last_searched = -1.0
+        while next_picture is not None and next_picture.wanted <= last_moment:
+            picture, next_picture = next_picture, next(remaining, None)
+            frame_times[picture.wanted] = picture.seconds
+            if picture.wanted in search.moments and picture.seconds > last_searched:
+                last_searched = picture.seconds
                 yield picture.seconds, picture.image
 
-    for want in wanted:
-        came_up: dict[float, float] = {}
-        tracks = tracks_of_shot(looks(want, came_up), want.shot.index, models)
+    for search in searches:
+        frame_times: dict[float, float] = {}
+        tracks = tracks_of_shot(pictures_of(search, frame_times), search.shot.index, models)
         yield {
-            "shot": want.shot.index,
+            "shot": search.shot.index,
             "models": models.identity,
-            "frames": [[second, came_up[second]] for second in want.frames if second in came_up],
+            "frames": [[moment, frame_times[moment]] for moment in search.frames if moment in frame_times],
             "tracks": [to_row(track) for track in tracks],
         }
 
@@ -410,19 +465,20 @@ def _faces_of(shot: Shot, record: Mapping[str, Any]) -> ShotFaces:
 
 
 FACES = "faces"
-"""Of ``faces.jsonl``: the faces in the clips, a record for each shot."""
+"""Name of ``faces.jsonl``: the faces in the clips, a record for each shot."""
 DISCOVERED = "discovered"
-"""Of ``discovered.jsonl``: the same for the whole film, by discovery."""
+"""Name of ``discovered.jsonl``: the same for the whole film, by discovery."""
 PHOTOS = "cast-faces"
-"""Of ``cast-faces.json``: the faces on the cast's photos."""
+"""Name of ``cast-faces.json``: the faces on the cast's photos."""
 CHARACTERS = "characters"
-"""Of ``characters.json``: whose each face was."""
+"""Name of ``characters.json``: whose each face was."""
 
 _FLOAT = np.dtype("<f4")
+"""Little-endian on all machines, so that records can be moved."""
 
 
 def reading_row(reading: PhotoReading) -> dict[str, Any]:
-    """A photo's face as JSON, to the bit."""
+    """A photo's embedding as JSON, to the bit, or why it has none."""
     if isinstance(reading, str):
         return {"trouble": reading}
     data = np.ascontiguousarray(reading, _FLOAT).tobytes()

@@ -1,7 +1,8 @@
-"""What is wrong with a line or an answer, and the question asked again with it, short and plain.
+"""Check the lines and answers of a model, and ask again with what is wrong, short and plain.
 
-Lines are held to the rules on words, to their budget, and to the names that the film has told; answers to the
-form that was asked for. The conversation goes on with what was wrong, or begins again after a refusal.
+Lines are checked against the rules on words, their budget, and the names that the film has revealed; answers
+against the form that was asked for. The conversation goes on with what was wrong, or starts again after a
+refusal.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from shotad.core import Message, Presence, RefusalError, ScriptError, is_english, language_of
+from shotad.core import Character, Message, Presence, RefusalError, ScriptError, is_english, language_of
 from shotad.description.prompts import answer_form
-from shotad.description.slotplan import Heard
+from shotad.description.slotplan import NearbyName
 from shotad.description.templates import prompt_block, without_material
 from shotad.description.wording import other_language, without_quotations
 from shotad.script import (
@@ -35,7 +36,7 @@ from shotad.script import (
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What was wrong, for a record (``rule``) and for a model (``text``, a sentence or two).
+    """A fault of a line or an answer, for a record (``rule``) and for a model (``text``, a sentence or two).
 
     ``rule`` is that of `shotad.script.rules` (``L3``), or ``budget``, ``pronoun``, ``talk``,
     ``example``, ``language``, ``refused``, ``cut off``, ``unreadable``, ``leak``, ``name``, ``missing``.
@@ -46,83 +47,104 @@ class Complaint:
 
 
 def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[Complaint, ...]:
-    """What to ask a model to do better in one line.
+    """What a model has to do better in a line, one complaint for each rule; empty for a good line.
 
-    One complaint for each rule. ``budget`` is in English words. The rules on words are English, as in
-    `check_line`; of other languages it is only told whether a line is in them at all.
+    ``budget`` is in English words. The rules on words are English, as in `check_line`; a line in another
+    language is only checked for its length and its language.
     """
-    found: dict[str, list[Finding]] = {}
-    for finding in check_line(line, language=language, limits=_ASKED):
-        found.setdefault(finding.rule, []).append(finding)
-    wrong = []
-    if (number := spoken_words(line, language)) > budget:
-        has = f"It has {number} words; at most {budget} may be used."
+    complaints: list[Complaint] = []
+    word_count = spoken_words(line, language)
+    if word_count > budget:
+        length = f"It has {word_count} words; at most {budget} may be used."
         if not is_english(language):
-            has = (
-                f"It takes too long to say. At most {budget_text(language, budget)} may be used, short ones."
-            )
-        wrong.append(Complaint("budget", f"{has} Keep who does what, and leave out the rest."))
-    for rule, those in found.items():
-        cited = [line[slice(*finding.span)].strip(" ,.;:") for finding in those if finding.span]
-        plainly = f"It breaks a rule: {'; '.join(finding.message for finding in those)}."
-        text = _ADVICE[rule].format(_listed([*dict.fromkeys(cited)])) if rule in _ADVICE else plainly
-        wrong.append(Complaint(rule, text))
+            words = budget_text(language, budget)
+            length = f"It takes too long to say. At most {words} may be used, short ones."
+        complaints.append(Complaint("budget", f"{length} Keep who does what, and leave out the rest."))
+    findings_by_rule: dict[str, list[Finding]] = {}
+    for finding in check_line(line, language=language, limits=_LIMITS):
+        findings_by_rule.setdefault(finding.rule, []).append(finding)
+    for rule, findings in findings_by_rule.items():
+        if rule in _ADVICE:
+            cited = [line[slice(*finding.span)].strip(" ,.;:") for finding in findings if finding.span]
+            phrases = list(dict.fromkeys(cited))
+            text = _ADVICE[rule].format(_listed(phrases))
+        else:
+            text = f"It breaks a rule: {'; '.join(finding.message for finding in findings)}."
+        complaints.append(Complaint(rule, text))
     if is_english(language):
-        # What Stage II asks for besides the rules that hold for human AD too
-        plain = without_quotations(line)
-        if someone := SOMEONE.search(plain):
-            pronoun = _PRONOUNS.get(someone["who"].lower().split()[-1], "they")
-            wrong.append(Complaint("pronoun", f'Write "{pronoun}" instead of "{someone["who"].strip()}".'))
-        if talk := TALK.search(plain):
-            said = talk[0].strip()
-            text = f'Leave out that somebody talks ("{said}"); say what is done instead.'
-            wrong.append(Complaint("talk", text))
+        # What Stage II asks for besides the rules that human AD keeps too
+        unquoted = without_quotations(line)
+        if someone := SOMEONE.search(unquoted):
+            phrase = someone["who"]
+            pronoun = _PRONOUNS.get(phrase.lower().split()[-1], "they")
+            complaints.append(Complaint("pronoun", f'Write "{pronoun}" instead of "{phrase.strip()}".'))
+        if talk := TALK.search(unquoted):
+            text = f'Leave out that somebody talks ("{talk[0].strip()}"); say what is done instead.'
+            complaints.append(Complaint("talk", text))
     elif (other := other_language(line, language)) is not None:
-        wrong.append(Complaint("language", f"It is in {other}. Write it in {language_of(language).name}."))
-    return tuple(wrong)
+        text = f"It is in {other}. Write it in {language_of(language).name}."
+        complaints.append(Complaint("language", text))
+    return tuple(complaints)
 
 
 def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ...]:
-    """The sentences of a question that are ours, without material, ``quoted`` text, and the model's own."""
-    plain: list[str] = []
-    again = False
+    """The sentences of a question that are ours.
+
+    Left out: material, ``quoted`` text, and the model's own messages.
+    """
+    texts: list[str] = []
+    is_asked_again = False
     for message in messages:
-        again = again or message.role == "assistant"
-        if message.role != "assistant":
-            text = message.text.replace(quoted, "\n") if quoted else message.text
-            plain.append(_QUOTED_AGAIN.sub("\n", text) if again else without_material(text))
-    return tuple(one for text in plain for one in _SENTENCE_END.split(text) if one.strip())
+        if message.role == "assistant":
+            is_asked_again = True
+            continue
+        text = message.text.replace(quoted, "\n") if quoted else message.text
+        # A question asked again quotes the model's lines, between quotation marks or as rows of a list.
+        texts.append(_QUOTED_LINES.sub("\n", text) if is_asked_again else without_material(text))
+    sentences: list[str] = []
+    for text in texts:
+        sentences += [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    return tuple(sentences)
 
 
-def repeats_question(line: str, asked: Sequence[str]) -> bool:
-    """Whether a sentence of a line is one of those ``asked`` (`sentences_of`), or nearly.
+def repeats_question(line: str, question: Sequence[str]) -> bool:
+    """Whether a sentence of a line is one of a question's (`sentences_of`), or nearly.
 
     An instruction is no line, an example tells of another film. Below five words it may be chance.
 
     >>> repeats_question("He pulls an old map off the wall.", ["He pulls the old map off a wall."])
     True
     """
-    said = [one for one in _SENTENCE_END.split(line) if count_words(one) >= _BY_CHANCE]
-    told = [(one, _words(one)) for one in asked] if said else []
-    return any(
-        similarity(one, other) >= _REPEATED or _words(one) in words for one in said for other, words in told
-    )
+    for sentence in _SENTENCE_END.split(line):
+        if count_words(sentence) < _LEAST_WORDS:
+            continue
+        words = _words(sentence)
+        for asked_sentence in question:
+            if similarity(sentence, asked_sentence) >= _REPEATED or words in _words(asked_sentence):
+                return True
+    return False
 
 
 def original(lines: Sequence[str], answer: str, messages: Sequence[Message], quoted: str) -> tuple[str, ...]:
     """The lines of an answer that do not repeat the question in ``messages``.
 
-    Where the answer holds the question (three of its sentences), nothing that stands in it is a line.
+    Where the answer repeats the question (three of its sentences), nothing that the question has is a line.
     """
-    asked = sentences_of(messages, quoted)
-    said = _words(answer)
-    whole = {_words(one) for one in asked if count_words(one) >= _BY_CHANCE}
-    is_echo = sum(words in said for words in whole) >= _ECHO
-    told = _words("\n".join(message.text for message in messages if message.role != "assistant"))
-    kept = [line for line in lines if not repeats_question(line, asked)]
-    if is_echo:
-        kept = [line for line in kept if _LETTER.search(_words(line)) and _words(line) not in told]
-    return tuple(kept)
+    question = sentences_of(messages, quoted)
+    kept = [line for line in lines if not repeats_question(line, question)]
+    answer_words = _words(answer)
+    long_sentences = {_words(sentence) for sentence in question if count_words(sentence) >= _LEAST_WORDS}
+    repeated = sum(sentence in answer_words for sentence in long_sentences)
+    if repeated < _SENTENCES_OF_ECHO:
+        return tuple(kept)
+    # With all material, which `sentences_of` leaves out
+    question_words = _words("\n".join(message.text for message in messages if message.role != "assistant"))
+    own_lines = []
+    for line in kept:
+        words = _words(line)
+        if _LETTER.search(words) and words not in question_words:
+            own_lines.append(line)
+    return tuple(own_lines)
 
 
 def _words(text: str) -> str:
@@ -130,10 +152,17 @@ def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.replace(_ESCAPED, ' ').casefold()))} "
 
 
-_WORD, _LETTER, _ESCAPED = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]"), "\\n"
+_WORD, _LETTER = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]")
+_ESCAPED = "\\n"
+"""A line end as quoted JSON has it: two characters, of which the second would pass for a word."""
 _SENTENCE_END = re.compile(r"(?<=[.!?:;])[\"'}]*\s+|\n+")
-_QUOTED_AGAIN = re.compile(r"\"[^\"\n]*\"|^- .*$", re.MULTILINE)
-_ECHO = 3
+_QUOTED_LINES = re.compile(r"\"[^\"\n]*\"|^- .*$", re.MULTILINE)
+_SENTENCES_OF_ECHO = 3
+"""Repeated sentences from which an answer repeats the question."""
+_LEAST_WORDS = 5
+"""Words of a sentence from which it is not the question's by chance."""
+_REPEATED = 0.9
+"""Share of common words (`similarity`) from which a sentence is nearly the question's."""
 
 REFUSED = Complaint("refused", "You did not answer the question.")
 
@@ -142,8 +171,6 @@ REPEATED = Complaint(
     "You repeated a sentence of the question, or one that was written for other clips. "
     "Write about this clip alone.",
 )
-
-_BY_CHANCE, _REPEATED = 5, 0.9
 
 
 def unreadable(error: ScriptError, finish: str) -> Complaint:
@@ -158,23 +185,27 @@ def unreadable(error: ScriptError, finish: str) -> Complaint:
 def about_description(
     absent: Sequence[str], leaks: Sequence[str] = (), names: Sequence[str] = ()
 ) -> tuple[Complaint, ...]:
-    """Complaints about steps that are ``absent``, what `leaks.clean` left, and ``names`` not given."""
-    found = []
+    """Complaints about a description of Stage I.
+
+    Steps that are ``absent``, ``leaks`` that `leaks.clean` could not take out, and ``names`` that the
+    question does not give.
+    """
+    complaints = []
     if absent:
-        found.append(Complaint("missing", f"Nothing stands under {_listed(absent)}."))
+        complaints.append(Complaint("missing", f"Nothing stands under {_listed(absent)}."))
     if leaks:
         text = (
             f"You wrote {_listed(leaks)}. Circles, colours of circles, shot numbers, frames and the camera "
             "are no part of the story: leave them out, and say who is meant by looks or by name."
         )
-        found.append(Complaint("leak", text))
+        complaints.append(Complaint("leak", text))
     if names:
         text = (
             f"You named {_listed(names)}. Give nobody a name that the question does not give: say what can "
             "be seen of them."
         )
-        found.append(Complaint("name", text))
-    return tuple(found)
+        complaints.append(Complaint("name", text))
+    return tuple(complaints)
 
 
 _PRONOUNS: Mapping[str, str] = {
@@ -184,11 +215,14 @@ _PRONOUNS: Mapping[str, str] = {
 
 def _listed(phrases: Sequence[str]) -> str:
     """``['a', 'b'] → "a" and "b"``; at most four."""
-    named = [f'"{" ".join(phrase.split())}"' for phrase in phrases[:4]]
-    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    in_quotes = [f'"{" ".join(phrase.split())}"' for phrase in phrases[:4]]
+    if len(in_quotes) == 1:
+        return in_quotes[0]
+    return f"{', '.join(in_quotes[:-1])} and {in_quotes[-1]}"
 
 
-_ASKED = Limits(titles=True)
+_LIMITS = Limits(titles=True)
+"""Titles before names are complained about too: Stage II is asked for first names."""
 
 
 _ADVICE: Mapping[str, str] = {
@@ -201,8 +235,9 @@ _ADVICE: Mapping[str, str] = {
 }
 
 
-LONGEST = 1200
-"""Characters of a model's answer that it is shown again; a model that rambled is not to read it all."""
+MAX_ANSWER_SHOWN = 1200
+"""Characters of a model's own answer that a question asked again shows it; a model that rambled need not read
+it all."""
 
 Messages = tuple[Message, ...]
 
@@ -210,12 +245,15 @@ Messages = tuple[Message, ...]
 def stage1_again(
     messages: Messages, raw: str, complaints: Sequence[Complaint], steps: Sequence[str]
 ) -> Messages:
-    """Stage I asked again about the same clip; ``steps`` are the headings of its answer, in order."""
-    refused = _refused(complaints)
+    """The question to Stage I again, with what is wrong in its answer ``raw``.
+
+    ``steps`` are the headings that the answer has to have, in order.
+    """
+    is_refused = _has_refusal(complaints)
     text = prompt_block(
-        "stage1-again", "user", refused=refused, complaints=_sentences(complaints), headings=steps
+        "stage1-again", "user", refused=is_refused, complaints=_sentences(complaints), headings=steps
     )
-    return _asked_anew(messages, text) if refused else _continued(messages, raw, text)
+    return _started_again(messages, text) if is_refused else _continued(messages, raw, text)
 
 
 def stage2_again(
@@ -226,15 +264,18 @@ def stage2_again(
     candidates: int,
     wanted: int,
 ) -> Messages:
-    """Stage II asked for ``wanted`` lines in place of those complained about.
+    """The question to Stage II for ``wanted`` lines in place of those complained about.
 
-    ``complaints`` are lines and what is wrong with each; an empty line means the whole answer. ``candidates``
-    were asked for at first. The answer is to have the keys of ``answer_keys(wanted)``.
+    ``complaints`` are lines and what is wrong with each; an empty line means the whole answer ``raw``.
+    ``candidates`` lines were asked for at first. The answer has to have the keys of ``answer_keys(wanted)``.
     """
     form = answer_form(wanted)
-    if any(_refused(those) for _, those in complaints):
-        return _asked_anew(messages, prompt_block("stage2-again", "refused", answer_form=form))
-    faults = [{"line": line, "complaints": _sentences(those)} for line, those in complaints if those]
+    if any(_has_refusal(line_complaints) for _, line_complaints in complaints):
+        return _started_again(messages, prompt_block("stage2-again", "refused", answer_form=form))
+    faults = []
+    for line, line_complaints in complaints:
+        if line_complaints:
+            faults.append({"line": line, "complaints": _sentences(line_complaints)})
     text = prompt_block(
         "stage2-again",
         "correct",
@@ -247,13 +288,14 @@ def stage2_again(
 
 
 def stage2_more(messages: Messages, raw: str, have: Sequence[str], wanted: int) -> Messages:
-    """Stage II asked for ``wanted`` more lines that differ from those in ``have``."""
+    """The question to Stage II for ``wanted`` more lines that differ from those in ``have``."""
     text = prompt_block("stage2-again", "more", lines=have, wanted=wanted, answer_form=answer_form(wanted))
     return _continued(messages, raw, text)
 
 
 def without(messages: Messages, raw: str, line: str, unseen: Sequence[str], candidates: int) -> Messages:
-    """Stage II asked for ``candidates`` lines in place of ``line``, of which ``unseen`` cannot be seen."""
+    """The question to Stage II for ``candidates`` lines in place of ``line``, of which ``unseen`` statements
+    cannot be seen in the clip."""
     text = prompt_block(
         "stage2-again",
         "without",
@@ -266,26 +308,28 @@ def without(messages: Messages, raw: str, line: str, unseen: Sequence[str], cand
 
 
 def _sentences(complaints: Sequence[Complaint]) -> list[str]:
-    """What is said of them, each sentence once."""
+    """The texts of the complaints, each once."""
     return list(dict.fromkeys(complaint.text for complaint in complaints))
 
 
-def _refused(complaints: Sequence[Complaint]) -> bool:
+def _has_refusal(complaints: Sequence[Complaint]) -> bool:
     return any(complaint.rule == "refused" for complaint in complaints)
 
 
 def _continued(messages: Messages, raw: str, text: str) -> Messages:
-    """The conversation with the model's answer and our next turn; without an answer there is none to show."""
+    """The conversation with the model's answer and our next message; without an answer, `_started_again`."""
+    # Models write half characters, which no file and no server takes.
     answer = raw.encode("utf-8", "ignore").decode("utf-8").strip()
     if not answer:
-        return _asked_anew(messages, text)
-    if len(answer) > LONGEST:
-        answer = re.sub(r"\s+\S*\Z", "", answer[:LONGEST]) + " …"  # cut between words
+        return _started_again(messages, text)
+    if len(answer) > MAX_ANSWER_SHOWN:
+        answer = re.sub(r"\s+\S*\Z", "", answer[:MAX_ANSWER_SHOWN]) + " …"  # cut between words
     return (*messages, Message("assistant", answer), Message("user", text))
 
 
-def _asked_anew(messages: Messages, text: str) -> Messages:
-    """Our last turn with more in it: a model that sees its own refusal refuses again."""
+def _started_again(messages: Messages, text: str) -> Messages:
+    """The first question with ``text`` added to its last message."""
+    # Without the answer: a model that sees its own refusal refuses again.
     last = messages[-1]
     return (*messages[:-1], replace(last, text=f"{last.text}\n\n{text}"))
 
@@ -294,70 +338,75 @@ def name_complaints(
     line: str,
     description: str,
     presence: Presence,
-    heard: Sequence[Heard] = (),
+    nearby: Sequence[NearbyName] = (),
     *,
-    told: str = "",
+    context: str = "",
     language: str = "en",
 ) -> tuple[Complaint, ...]:
-    """What to ask a model to do better about the names in a line; nothing where no cast is given.
+    """What a model has to do better about the names in a line; empty where no cast is given.
 
-    ``description`` is what the line was written from, ``told`` what else the model was told of the film.
-    Complained about are names that the film has not told yet, people of the cast whom the description does
-    not name, names that stand nowhere (in English lines), and other names than the one to use.
+    ``description`` is what the line was written from, ``context`` the other text that the model had of the
+    film, ``nearby`` the names in the dialogue. Complained about are names that the film has not revealed yet,
+    people of the cast whom the description does not name, names that none of these texts has (in English
+    lines), and other names than the one to use.
     """
     if not presence.cast:
         return ()
-    found = cast_mentions(line, presence.cast)
     by_id = {character.id: character for character in presence.cast}
-    may_say = {mention.text: by_id[mention.id] for mention in found if not mention.hidden}
-    hidden = {mention.text: by_id[mention.id] for mention in found if mention.hidden}
-    described = {mention.id for mention in cast_mentions(description, presence.cast)}
-    small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
-    wrong = []
+    revealed: dict[str, Character] = {}
+    hidden: dict[str, Character] = {}
+    for mention in cast_mentions(line, presence.cast):
+        characters = hidden if mention.hidden else revealed
+        characters[mention.text] = by_id[mention.id]
+    described_ids = {mention.id for mention in cast_mentions(description, presence.cast)}
+    lower_case_words = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
+    complaints = []
     for name, character in hidden.items():
-        choice = [f'"{words}"' for words in (character.called, character.pronoun) if words]
-        instead = " or ".join(choice) or _ANY_PRONOUN
-        wrong.append(Complaint("L7", f'"{name}" may not be named yet. Write {instead} instead.'))
-    for name, character in may_say.items():
-        if character.id not in described and name.lower() not in small:
+        substitutes = [f'"{words}"' for words in (character.called, character.pronoun) if words]
+        substitute = " or ".join(substitutes) or _ANY_PRONOUN
+        complaints.append(Complaint("L7", f'"{name}" may not be named yet. Write {substitute} instead.'))
+    for name, character in revealed.items():
+        # A name that the description has as a word (rose) may be that word.
+        if character.id not in described_ids and name.lower() not in lower_case_words:
             pronoun = f'"{character.pronoun}"' if character.pronoun else _ANY_PRONOUN
             text = f'The description does not say that "{name}" is there. Write {pronoun} instead.'
-            wrong.append(Complaint("L7", text))
+            complaints.append(Complaint("L7", text))
     if is_english(language):
-        texts = (f"{description}\n{told}", *(one.name for one in heard))
-        known = words_of(presence.cast).union(*map(keys_of, texts))
-        names = [character.called for character in presence.cast if character.named]
-        for start, end in people_named(line, known.__contains__):
-            near = get_close_matches(line[start:end], names, 1, _MISSPELT)
-            remedy = (
-                f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
-            )
-            text = f'"{line[start:end]}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
-            wrong.append(Complaint("L7", text))
-    wrong += [
-        Complaint("L8", f'Write "{character.called}" instead of "{name}".')
-        for name, character in may_say.items()
-        if keys_of(name) != keys_of(character.called)
-    ]
-    return tuple(wrong)
+        known_words = set(words_of(presence.cast))
+        for source in (f"{description}\n{context}", *(hint.name for hint in nearby)):
+            known_words.update(keys_of(source))
+        cast_names = [character.called for character in presence.cast if character.named]
+        for start, end in people_named(line, known_words.__contains__):
+            name = line[start:end]
+            similar = get_close_matches(name, cast_names, 1, _MISSPELT)
+            remedy = "Name only people whom it names;"
+            if similar:
+                remedy = f'If "{similar[0]}" is meant, write that; else'
+            text = f'"{name}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
+            complaints.append(Complaint("L7", text))
+    for name, character in revealed.items():
+        if keys_of(name) != keys_of(character.called):
+            complaints.append(Complaint("L8", f'Write "{character.called}" instead of "{name}".'))
+    return tuple(complaints)
 
 
-def names_untold(description: str, told: str, presence: Presence) -> tuple[str, ...]:
-    """Names in a description that do not stand in ``told``, with which it was asked for: the model made them
-    up. Names that may not be said are left out: they go in any case. Nothing without a cast. English."""
+def invented_names(description: str, question: str, presence: Presence) -> tuple[str, ...]:
+    """Names in a description that the ``question`` for it does not give: the model made them up.
+
+    Names that may not be said are left out: they are replaced in any case. Empty without a cast. English.
+    """
     if not presence.cast:
         return ()
-    known = set(keys_of(told))
-    of_cast = cast_mentions(description, presence.cast)
-    spans = [(m.start, m.end) for m in of_cast if not m.hidden]
-    spans += (
-        (start, end)
-        for start, end in people_named(description)
-        if not any(start < mention.end and mention.start < end for mention in of_cast)
-    )
-    names = (description[start:end] for start, end in sorted(spans))
-    return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
+    mentions = cast_mentions(description, presence.cast)
+    spans = [(mention.start, mention.end) for mention in mentions if not mention.hidden]
+    for start, end in people_named(description):
+        if not any(start < mention.end and mention.start < end for mention in mentions):
+            spans.append((start, end))
+    given_words = set(keys_of(question))
+    names = [description[start:end] for start, end in sorted(spans)]
+    return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & given_words))
 
 
 _MISSPELT = 0.75
+"""Likeness (difflib) from which a name may be a misspelt name of the cast."""
 _ANY_PRONOUN = '"he", "she" or "they"'

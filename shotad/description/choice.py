@@ -1,8 +1,8 @@
-"""Which candidate of a slot is spoken: by rules, along the film by embeddings, or by asking the engine.
+"""Choose the candidate of a slot that is spoken: by rules, by embeddings, or by asking the engine.
 
-Along the film, each time the candidate is taken that adds most to what has been said. The idea is
-CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440), whose language model is here sentence embeddings:
-relevance less redundancy (maximal marginal relevance, Carbonell and Goldstein 1998), fading with age.
+By embeddings, each slot takes the candidate that adds most to the lines before it. The idea is CoherentAD's
+(Khandelwal et al. 2025, arXiv 2510.25440), whose language model is here sentence embeddings: relevance less
+redundancy (maximal marginal relevance, Carbonell and Goldstein 1998), fading with age.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from shotad.script import (
     similarity,
 )
 
-LAST = 10
-"""Lines that a candidate is compared with."""
+LINES_COMPARED = 10
+"""Last lines that a candidate is compared with."""
 FADING = 0.85
 """How much a line still counts for each line that followed it."""
-VERB = 2.0
+VERB_WEIGHT = 2.0
 """Weight of a verb of the description; other words have 1."""
-NEWS = 0.3
+NOVELTY_WEIGHT = 0.3
 """Share of the distance to the last lines in the weighted sum; the rest is coverage."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedLine:
-    """A candidate that was made to fit, when it is spoken, and what is still wrong with it.
+    """A candidate that fits its slot, when it is spoken, and what is still wrong with it.
 
     ``number`` counts the slot's candidates from 0; ``unseen`` is what it states and the frames do not show;
     ``sight`` is when it may start, None where that is not known.
@@ -74,42 +74,42 @@ class FittedLine:
 
     @property
     def errors(self) -> int:
-        """How many rules it breaks that a line must not break."""
+        """Number of findings that a line must not have."""
         return sum(finding.level is Level.ERROR for finding in self.findings)
 
     @property
     def warnings(self) -> int:
-        """How many findings are for a person to judge."""
+        """Number of findings for a person to judge."""
         return len(self.findings) - self.errors
 
     @property
     def residue(self) -> Finding | None:
-        """What of a model's chatter is left in it (L5); such a line must not be spoken."""
+        """The finding that a model's chatter is left in it (L5); such a line must not be spoken."""
         return next((finding for finding in self.findings if finding.rule == "L5"), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where a line is chosen for, and what it is judged by: its slot, all lines heard so far (oldest first),
-    Stage I's description, the speech of the film, and who of the cast is on the frames.
+    """What a line is judged by: its slot, the lines before (oldest first), Stage I's description, the speech
+    of the film, and who of the cast is on the frames.
 
-    ``given``: the slot or its budget is a benchmark's, whose minima do not apply.
+    ``is_benchmark``: the slot or its budget is a benchmark's, to which our minima do not apply.
     """
 
     slot: Slot
-    said: tuple[str, ...] = ()
+    lines_before: tuple[str, ...] = ()
     description: str = ""
     speech: Sequence[Interval] = ()
     presence: Presence = NOBODY
-    given: bool = False
+    is_benchmark: bool = False
 
 
 Chooser = Callable[[Sequence[FittedLine], Situation], int]
-"""Lines of a slot, and where one is chosen for → the index of the one that is taken."""
+"""Takes the lines of a slot and their situation; returns the index of the line to speak."""
 
 
 def by_rules(lines: Sequence[FittedLine], situation: Situation) -> int:
-    """Chooses for a slot alone. The first rule that tells lines apart decides:
+    """The index of the line to speak, from the slot alone. The first rule that tells lines apart decides:
 
     1. a line free of a model's chatter (L5) before one with it, one whose statements were all found in
        the frames before one of which some were not, and a whole line before one that breaks off;
@@ -124,28 +124,36 @@ def by_rules(lines: Sequence[FittedLine], situation: Situation) -> int:
     times the one after it. Coverage is the share of the description's words that the line says, by lemma,
     verbs counting twice, against the most that any of the slot's lines says.
     """
-    covered = coverage([line.text for line in lines], situation.description)
-    said = situation.said[-LAST:]
+    coverages = coverage([line.text for line in lines], situation.description)
+    last_lines = situation.lines_before[-LINES_COMPARED:]
 
     def rank(index: int) -> tuple[object, ...]:
         line = lines[index]
-        near = (similarity(line.text, before) * FADING**age for age, before in enumerate(reversed(said)))
-        worth = NEWS * (1.0 - max(near, default=0.0)) + (1 - NEWS) * covered[index]
-        return *_sound(line), line.warnings, repeats(line, said), -round(worth, 9), index
+        redundancy = 0.0
+        for age, earlier in enumerate(reversed(last_lines)):
+            redundancy = max(redundancy, similarity(line.text, earlier) * FADING**age)
+        score = NOVELTY_WEIGHT * (1.0 - redundancy) + (1 - NOVELTY_WEIGHT) * coverages[index]
+        is_repeated = is_near_copy_of_last(line, last_lines)
+        # Rounded, so that the last bits of a sum decide nothing.
+        return *_faults(line), line.warnings, is_repeated, -round(score, 9), index
 
     return min(range(len(lines)), key=rank)
 
 
-def soundest(lines: Sequence[FittedLine], said: Sequence[str]) -> tuple[int, ...]:
-    """Indices of the lines best by rules 1 and 2; near copies of the last ten only without others."""
-    least = min(_sound(line) for line in lines)
-    able = tuple(index for index, line in enumerate(lines) if _sound(line) == least)
-    return tuple(index for index in able if not repeats(lines[index], said)) or able
+def soundest(lines: Sequence[FittedLine], lines_before: Sequence[str]) -> tuple[int, ...]:
+    """Indices of the lines that are best by rules 1 and 2.
+
+    Near copies of one of the last ten ``lines_before`` are left out, unless all are.
+    """
+    fewest_faults = min(_faults(line) for line in lines)
+    best = tuple(index for index, line in enumerate(lines) if _faults(line) == fewest_faults)
+    new = tuple(index for index in best if not is_near_copy_of_last(lines[index], lines_before))
+    return new or best
 
 
-def repeats(line: FittedLine, said: Sequence[str]) -> bool:
+def is_near_copy_of_last(line: FittedLine, lines_before: Sequence[str]) -> bool:
     """Whether a line is a near copy of one of the last ten."""
-    return any(is_near_copy(line.text, before) for before in said[-LAST:])
+    return any(is_near_copy(line.text, earlier) for earlier in lines_before[-LINES_COMPARED:])
 
 
 def coverage(lines: Sequence[str], description: str) -> tuple[float, ...]:
@@ -154,17 +162,18 @@ def coverage(lines: Sequence[str], description: str) -> tuple[float, ...]:
     Words count by lemma, once each; a verb of the description counts twice. All 0 where no line says any.
     """
     verbs = verbs_of(description)
-    weights = {lemma: VERB if lemma in verbs else 1.0 for lemma in content_of(description)}
-    said = [sum(weights.get(lemma, 0.0) for lemma in content_of(line)) for line in lines]
-    most = max(said, default=0.0)
-    return tuple(value / most if most else 0.0 for value in said)
+    weights = {lemma: VERB_WEIGHT if lemma in verbs else 1.0 for lemma in content_of(description)}
+    sums = [sum(weights.get(lemma, 0.0) for lemma in content_of(line)) for line in lines]
+    greatest = max(sums, default=0.0)
+    return tuple(value / greatest if greatest else 0.0 for value in sums)
 
 
-def _sound(line: FittedLine) -> tuple[bool, bool, bool, int]:
+def _faults(line: FittedLine) -> tuple[bool, bool, bool, int]:
+    """What rules 1 and 2 look at; the less, the better."""
     return line.residue is not None, bool(line.unseen), is_unfinished(line.text), line.errors
 
 
-NEAR = 0.8
+NEAR_COPY = 0.8
 """Share of common words from which two lines are near copies, as in rule L9."""
 
 
@@ -181,25 +190,30 @@ def distinct(lines: Sequence[str]) -> tuple[int, ...]:
     return tuple(kept)
 
 
-def is_near_copy(one: str, other: str) -> bool:
+def is_near_copy(first: str, second: str) -> bool:
     """Whether two lines say the same in nearly the same words, in whatever order.
 
-    They share four fifths of their words (`similarity`), and neither the one who acts nor the main verb is
-    another: ``Ann watches Bob leave`` and ``Bob watches Ann leave`` share all words and are no copies.
+    They share four fifths of their words (`similarity`), and have the same subject and main verb:
+    ``Ann watches Bob leave`` and ``Bob watches Ann leave`` share all words and are no copies.
     """
-    if similarity(one, other) < NEAR:
+    if similarity(first, second) < NEAR_COPY:
         return False
-    (who, verb), (second, deed) = head_of(one), head_of(other)
-    mine, theirs = ([word.lemma for word in words_of(line)] for line in (one, other))
-    if verb and deed and verb != deed and (verb not in theirs or deed not in mine):
+    first_subject, first_verb = head_of(first)
+    second_subject, second_verb = head_of(second)
+    first_lemmas = [word.lemma for word in words_of(first)]
+    second_lemmas = [word.lemma for word in words_of(second)]
+    # A line may have the other's main verb in another clause: "turns, smiling" and "smiles, turning".
+    share_verbs = first_verb in second_lemmas and second_verb in first_lemmas
+    if first_verb and second_verb and first_verb != second_verb and not share_verbs:
         return False
-    if not who or not second or who == second:
+    if not first_subject or not second_subject or first_subject == second_subject:
         return True
-    if who not in theirs or second not in mine:
+    if first_subject not in second_lemmas or second_subject not in first_lemmas:
         return False
-    # Both lines have both words. They changed places only if nothing but their order differs.
-    turned = (mine.index(who) < mine.index(second)) != (theirs.index(who) < theirs.index(second))
-    return not turned or content_of(one) != content_of(other)
+    # Both lines have both subjects. They changed places only if nothing but their order differs.
+    leads_in_first = first_lemmas.index(first_subject) < first_lemmas.index(second_subject)
+    leads_in_second = second_lemmas.index(first_subject) < second_lemmas.index(second_subject)
+    return leads_in_first == leads_in_second or content_of(first) != content_of(second)
 
 
 def merged(attempts: Sequence[Sequence[str]], faults: Callable[[str], int], number: int) -> tuple[str, ...]:
@@ -208,103 +222,110 @@ def merged(attempts: Sequence[Sequence[str]], faults: Callable[[str], int], numb
     Of near copies the one with the fewest faults stands for all, the earliest among equals. Where still
     more than ``number`` are left, those with the most faults go, the latest first.
     """
-    pool = [line for attempt in attempts for line in attempt]
-    counted = {line: faults(line) for line in pool}
-    by_faults = sorted(range(len(pool)), key=lambda i: (counted[pool[i]], i))
-    chosen = [by_faults[k] for k in distinct([pool[i] for i in by_faults])][:number]
-    return tuple(pool[i] for i in sorted(chosen))
+    lines: list[str] = []
+    for attempt in attempts:
+        lines += attempt
+    fault_counts = {line: faults(line) for line in lines}
+    by_faults = sorted(range(len(lines)), key=lambda index: (fault_counts[lines[index]], index))
+    # `distinct` keeps the earlier of two near copies: here the one with fewer faults.
+    places = distinct([lines[index] for index in by_faults])
+    kept = [by_faults[place] for place in places][:number]
+    return tuple(lines[index] for index in sorted(kept))
 
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Texts → float32[n, d], a unit vector to each."""
 
-REDUNDANCY = 0.5
-"""What a line's likeness to what was said weighs, against its relevance."""
-COVERAGE = 0.2
+REDUNDANCY_WEIGHT = 0.5
+"""Weight of a line's likeness to earlier lines, against its relevance."""
+COVERAGE_WEIGHT = 0.2
 """Weight of the coverage beside the meaning: embeddings alone do not tell a line from its first half."""
-WARNING = 0.05
-"""What each warning takes off a line's worth."""
-MEMORY = 40
-"""Lines back that are remembered; older ones count less than 0.2 % of the last."""
-ANSWER = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
+WARNING_PENALTY = 0.05
+"""What each warning takes off a line's score."""
+LINES_EMBEDDED = 40
+"""Earlier lines that are compared; older ones count less than 0.2 % of the last."""
+CHOICE_SAMPLING = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
 """How a choice is drawn: the likeliest answer, which is short."""
 
 
 def by_sequence(embed: Embed) -> Chooser:
-    """Chooses by embeddings: of the `soundest` lines the one of the greatest worth (`worths`), less 0.05 for
-    each warning; of equals the first.
+    """A chooser by embeddings: of the `soundest` lines it takes the one with the highest score.
+
+    The score is that of `scores`, less 0.05 for each warning; of equals the first is taken.
     """
 
     def choose(lines: Sequence[FittedLine], situation: Situation) -> int:
-        able = soundest(lines, situation.said)
-        if len(able) == 1:
-            return able[0]
-        worth = worths([lines[i].text for i in able], situation, embed)
-        worth -= WARNING * np.array([lines[i].warnings for i in able])
+        indices = soundest(lines, situation.lines_before)
+        if len(indices) == 1:
+            return indices[0]
+        line_scores = scores([lines[index].text for index in indices], situation, embed)
+        line_scores -= WARNING_PENALTY * np.array([lines[index].warnings for index in indices])
         # Rounded, so that the last bits of a batch decide nothing.
-        return able[int(np.argmax(worth.round(5)))]
+        best = int(np.argmax(line_scores.round(5)))
+        return indices[best]
 
     return choose
 
 
-def worths(texts: Sequence[str], situation: Situation, embed: Embed) -> npt.NDArray[np.float64]:
+def scores(texts: Sequence[str], situation: Situation, embed: Embed) -> npt.NDArray[np.float64]:
     """float64[n]: each text's relevance (cosine to the description, plus 0.2 times its coverage of it) less
-    0.5 times its redundancy (greatest cosine to a line that was said, each counting 0.85 times the next).
+    0.5 times its redundancy (greatest cosine to an earlier line, each counting 0.85 times the next).
     """
     # Without numbers and headings: ``2. Actions: Ann sits.`` → ``Ann sits.``
     steps = (_HEADING.sub("", step).strip() for step in situation.description.splitlines())
     body = " ".join(filter(None, steps))
-    said = situation.said[-MEMORY:]
-    vectors = embed([*texts, body, *said]).astype(np.float64)
-    own, described, heard = np.split(vectors, [len(texts), len(texts) + 1])
-    worth = COVERAGE * np.array(coverage(texts, body))
+    earlier_lines = situation.lines_before[-LINES_EMBEDDED:]
+    vectors = embed([*texts, body, *earlier_lines]).astype(np.float64)
+    text_vectors, body_vectors, earlier_vectors = np.split(vectors, [len(texts), len(texts) + 1])
+    total = COVERAGE_WEIGHT * np.array(coverage(texts, body))
     if body:
-        worth += own @ described[0]
-    if said:
-        ages = np.arange(len(said) - 1, -1, -1)
-        worth -= REDUNDANCY * (np.clip(own @ heard.T, 0, None) * FADING**ages).max(axis=1)
-    return worth
+        total += text_vectors @ body_vectors[0]
+    if earlier_lines:
+        ages = np.arange(len(earlier_lines) - 1, -1, -1)
+        likeness = np.clip(text_vectors @ earlier_vectors.T, 0, None) * FADING**ages
+        total -= REDUNDANCY_WEIGHT * likeness.max(axis=1)
+    return total
 
 
 _HEADING = re.compile(r"^\s*\d+\.\s+[A-Z][\w ]{0,40}:\s*")
 
 
 def by_engine(pool: AskingPool, config: Config) -> Chooser:
-    """Chooses by asking the engine of Stage II, which sees the last lines and the numbered candidates.
+    """A chooser that asks the engine of Stage II, which gets the last lines and the numbered candidates.
 
     Only the `soundest` lines are shown; where one is left nothing is asked. Where the call fails, or the
     answer names no candidate, `by_rules` chooses.
     """
 
     def choose(lines: Sequence[FittedLine], situation: Situation) -> int:
-        able = soundest(lines, situation.said)
-        if len(able) == 1:
-            return able[0]
-        texts = [lines[i].text for i in able]
+        indices = soundest(lines, situation.lines_before)
+        if len(indices) == 1:
+            return indices[0]
+        texts = [lines[index].text for index in indices]
         reply = pool.ask("stage2", choice_request(texts, situation, config))
-        chosen = None
+        choice = None
         if reply.error is None and reply.finish != "refused":
-            chosen = choice_in(reply.text, texts)
-        return by_rules(lines, situation) if chosen is None else able[chosen]
+            choice = choice_in(reply.text, texts)
+        return by_rules(lines, situation) if choice is None else indices[choice]
 
     return choose
 
 
 def choice_request(texts: Sequence[str], situation: Situation, config: Config) -> Request:
-    """What is asked about these lines, numbered from 1."""
+    """The question which of these lines is best, numbered from 1."""
     messages = prompt_messages(
         "choose",
         medium=config.prompt.medium,
         description=situation.description,
-        lines_before=situation.said[-LAST:],
+        lines_before=situation.lines_before[-LINES_COMPARED:],
         candidates=texts,
     )
-    slot = situation.slot.id
+    slot_id = situation.slot.id
     return Request(
-        slot_id=slot,
+        slot_id=slot_id,
         messages=messages,
-        sampling=ANSWER,
-        seed=slot_seed(config.seed, f"{slot}/choice"),
+        sampling=CHOICE_SAMPLING,
+        seed=slot_seed(config.seed, f"{slot_id}/choice"),
         schema=form_of({"choice": {"type": "integer", "minimum": 1, "maximum": len(texts)}}),
     )
 
@@ -315,18 +336,18 @@ def make_chooser(config: Config, pool: AskingPool, progress: Progress | None = N
         return by_engine(pool, config)
     if config.stage2.select == "sequence":
         check_installed()
-        made: dict[str, npt.NDArray[np.float32]] = {}
+        vectors: dict[str, npt.NDArray[np.float32]] = {}
 
-        @cache
+        @cache  # loaded when the first slot needs it, and once
         def embedder() -> Embedder:
             return make_embedder(compute=config.compute, progress=progress)
 
         def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-            """Each text is embedded once."""
-            new = [text for text in dict.fromkeys(texts) if text not in made]
-            if new:
-                made.update(zip(new, embedder().of(new), strict=True))
-            return np.stack([made[text] for text in texts])
+            """Each text is embedded once in a run: a line is compared with in each of the next slots."""
+            new_texts = [text for text in dict.fromkeys(texts) if text not in vectors]
+            if new_texts:
+                vectors.update(zip(new_texts, embedder().of(new_texts), strict=True))
+            return np.stack([vectors[text] for text in texts])
 
         return by_sequence(embed)
     return by_rules
@@ -342,23 +363,33 @@ def choice_in(answer: str, lines: Sequence[str]) -> int | None:
     1
     """
     text = without_entities(answer_in(answer)).strip()
-    named = {int(match[1]) for match in _CHOSEN.finditer(text)}
-    if not named and (begins := _BEGINS.match(text)):
-        named = {int(begins[1])}
-    if named:
-        number = named.pop()
-        return number - 1 if not named and 1 <= number <= len(lines) else None
-    letters = _letters(text)
-    found = [index for index, line in enumerate(lines) if _letters(line) and _letters(line) in letters]
-    longest = [i for i in found if not any(_letters(lines[i]) in _letters(lines[j]) for j in found if j != i)]
+    numbers = {int(match[1]) for match in _CHOSEN_NUMBER.finditer(text)}
+    first_number = _NUMBER_FIRST.match(text)
+    if not numbers and first_number:
+        numbers = {int(first_number[1])}
+    if numbers:
+        number = min(numbers)
+        return number - 1 if len(numbers) == 1 and 1 <= number <= len(lines) else None
+    answer_words = _words_alone(text)
+    quoted: dict[int, str] = {}
+    for index, line in enumerate(lines):
+        words = _words_alone(line)
+        if words and words in answer_words:
+            quoted[index] = words
+    # "He sits" stands in an answer that says "He sits down" too: only the longer one is meant.
+    longest = []
+    for index, words in quoted.items():
+        if not any(words in longer for other, longer in quoted.items() if other != index):
+            longest.append(index)
     return longest[0] if len(longest) == 1 else None
 
 
-_CHOSEN = re.compile(
+_CHOSEN_NUMBER = re.compile(
     r"\b(?:choice|choose|answer|candidate|option|number)\b[\"':=#(\s]{1,9}(\d{1,2})\b(?!\s*[/|]\s*\d)", re.I
 )
-_BEGINS = re.compile(r"\W{0,9}(\d{1,2})\b(?!\W+\d)")
+_NUMBER_FIRST = re.compile(r"\W{0,9}(\d{1,2})\b(?!\W+\d)")
 
 
-def _letters(text: str) -> str:
+def _words_alone(text: str) -> str:
+    """The words of a text in small letters, without punctuation, a space between them."""
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -143,7 +143,7 @@ def _fitted_lines(
     """Those of the candidates that fit, or can be made to, each with the time in which it is spoken."""
     slot, presence, language = situation.slot, situation.presence, config.language
     pace, history = config.slots.seconds_per_word, config.stage2.history
-    lines_before = situation.said[-history:] if history else ()
+    lines_before = situation.lines_before[-history:] if history else ()
     lines = []
     for number, candidate in enumerate(candidates):
         if not is_english(language) and other_language(candidate.text, language):
@@ -161,7 +161,7 @@ def _fitted_lines(
             speech=situation.speech,
             previous=lines_before,
             language=language,
-            limits=BENCHMARK if situation.given else Limits(),
+            limits=BENCHMARK if situation.is_benchmark else Limits(),
         )
         lines.append(choice.FittedLine(number, fitted, interval, findings, candidate.unseen, sight))
     return lines

@@ -39,9 +39,9 @@ from shotad.description.slotplan import (
     SHAPES,
     SlotPlan,
     called_people,
-    heard_to_tell,
-    people_to_tell,
-    without_untold,
+    dialogue_names,
+    hide_names,
+    people_in_prompt,
 )
 from shotad.description.templates import (
     MATERIAL,
@@ -94,17 +94,17 @@ def stage1_messages(
     sound is given too. Raises PromptError."""
     settings, marks = config.prompt, config.overlay.characters
     factors = factors_for(effective_scale(plan.grammar, plan.frames), settings)
-    people = people_to_tell(plan.presence, settings, marks)
+    people = people_in_prompt(plan.presence, settings, marks)
     is_marked = marks != "none" and (bool(people) or settings.by_rules.circle_note == "always")
     mark = SHAPES[marks] if is_marked else ""
-    spoken, speakers = heard_to_tell(plan.heard, plan.presence, settings)
+    spoken, speakers = dialogue_names(plan.heard, plan.presence, settings)
     messages = prompt_messages(
         "stage1",
         with_clip=True,
         medium=settings.medium,
         **frames_shown(plan, config),
         hears=hears,
-        note=without_untold(note_of(settings), plan.presence),
+        note=hide_names(note_of(settings), plan.presence),
         names_spoken=spoken,
         names_of_speakers=speakers,
         factors=factors,
@@ -210,7 +210,7 @@ def stage2_messages(
         medium=settings.medium,
         candidates=candidates,
         stress_steps=settings.by_rules.stress_steps,
-        note=without_untold(note_of(settings), plan.presence),
+        note=hide_names(note_of(settings), plan.presence),
         story=story,
         people=called_people(description.text, plan.presence, settings),
         description=description.text,

@@ -33,7 +33,7 @@ from shotad.description.prompts import (
 from shotad.description.slot_redo import rows_of
 from shotad.description.slotplan import SlotPlan, as_called
 from shotad.description.stage1 import known_description
-from shotad.description.story import Memory, story_of
+from shotad.description.story import StoryMemory, story_of
 from shotad.film import Film, Prepared
 from shotad.script import TRACK, load_track, milliseconds, parse_time, timecode
 
@@ -136,7 +136,7 @@ def _story(plan: SlotPlan, description: Description, prepared: Prepared, context
     if (context.folder.path / TRACK).is_file():
         heard = load_track(context.folder.path / TRACK).heard
         lines = [cue.text for cue in heard if cue.interval.start < start]
-    memory = Memory.at(rows_of(context.folder, "story"), start)
+    memory = StoryMemory.at(rows_of(context.folder, "story"), start)
     return story_of(plan.slot, lines, prepared.speech, memory, description.text, plan.presence, config)
 
 

@@ -40,7 +40,7 @@ from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import clip_of, describe_clip
 from shotad.description.stage2 import write_lines
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer
-from shotad.description.story import Memory, story_of
+from shotad.description.story import StoryMemory, story_of
 from shotad.description.worksheet_page import write_sheet
 from shotad.engines import ANSWERS, AnswerLog
 from shotad.film import Film, Prepared, recorded, refuse_lost_slots
@@ -292,7 +292,7 @@ def _rewrite(
                     text = stage1.description.text
                     story = NO_STORY
                     if config.story.on:  # what the run had learnt before the slot
-                        memory = Memory.at(notes, start)
+                        memory = StoryMemory.at(notes, start)
                         story = story_of(
                             plan.slot, lines_before, prepared.speech, memory, text, plan.presence, config
                         )

@@ -1,11 +1,12 @@
-"""What is shown and known for one slot before any pixel is read: shots, frames, people, names heard; and the
-people as prompts name them and an engine sees them, by name and by mark on the frames.
+"""The plan of one slot's clip before any pixel is read: shots, frames, people, names in the dialogue; and how
+prompts and engines get the people of a clip: by name, and by mark on the frames.
 
-Somebody who is called is mostly there and does not speak; who speaks is heard there, and may be out of
-sight. Neither says whose the faces are, so names in the dialogue are hints and no more.
+A person who is called by name is mostly in the scene and does not speak; one who speaks may be out of sight.
+Neither says whose the faces are, so names in the dialogue are hints and no more.
 
-Whom Stage I is told of follows AutoAD-Zero, section 3.2, and the published code, which for TV-AD tells the
-people of the current shots apart from the others of the clip. The words are ours and stand in ``prompts/``.
+Which people a prompt of Stage I names follows AutoAD-Zero, section 3.2, and the published code, which for
+TV-AD lists the people of the current shots apart from the others of the clip. The words are ours and stand in
+``prompts/``.
 """
 
 from __future__ import annotations
@@ -70,96 +71,122 @@ class SlotPlan:
     """Where people speak while the clip lasts."""
     presence: Presence = NOBODY
     """Who of the cast is on its frames."""
-    heard: tuple[Heard, ...] = ()
-    """Names in the subtitles near the clip."""
+    heard: tuple[NearbyName, ...] = ()
+    """Names in the dialogue near the clip."""
 
     def __post_init__(self) -> None:
         if len(self.shots) != len(self.frames):
             raise ValueError(
                 f"slot {self.slot.id} has {len(self.shots)} shots and {len(self.frames)} frame plans"
             )
-        if [frames.number for frames in self.frames] != list(range(len(self.frames))):
-            raise ValueError(f"painted numbers must count from 0, got {[f.number for f in self.frames]}")
+        numbers = [frame_plan.number for frame_plan in self.frames]
+        if numbers != list(range(len(self.frames))):
+            raise ValueError(f"painted numbers must count from 0, got {numbers}")
 
     @property
     def current(self) -> tuple[int, ...]:
         """Painted numbers of the current shots."""
-        return tuple(f.number for f in self.frames if f.role is Role.CURRENT)
+        return tuple(frame_plan.number for frame_plan in self.frames if frame_plan.role is Role.CURRENT)
 
     @property
     def scene(self) -> Scene:
-        """The same for an engine."""
+        """The plan as an engine gets it."""
         return Scene(self.slot.interval, self.shots, self.slot.credits, self.speech, self.presence)
 
     def clip(self, able: Abilities) -> tuple[str, tuple[FramePlan, ...]]:
-        """The slot's id and the frames an engine looks at; of a lone current frame the context's too."""
-        mine = tuple(f for f in self.frames if f.role is Role.CURRENT)
-        alone = not able.wants_context and sum(len(f.seconds) for f in mine) > 1
-        return self.slot.id, mine if alone else self.frames
+        """The slot's id and the frames that an engine with these abilities looks at."""
+        current = tuple(frame_plan for frame_plan in self.frames if frame_plan.role is Role.CURRENT)
+        frame_count = sum(len(frame_plan.seconds) for frame_plan in current)
+        # One frame shows no movement, so it comes with the frames around it.
+        if frame_count > 1 and not able.wants_context:
+            return self.slot.id, current
+        return self.slot.id, self.frames
 
 
 def shown_shots(context: Sequence[ContextShot], frames: Sequence[FramePlan]) -> tuple[ContextShot, ...]:
-    """The context shots that got frames, by painted number. Both come oldest first."""
-    pieces = iter(context)
+    """The context shots that got frames, by painted number. Both arguments come oldest first."""
+    shots: list[ContextShot] = []
+    # One iterator for all plans: each search goes on behind the shot found before.
+    remaining = iter(context)
+    for frame_plan in frames:
+        shots.append(next(shot for shot in remaining if _has_frames_of(shot, frame_plan)))
+    return tuple(shots)
 
-    def is_held(piece: ContextShot, plan: FramePlan) -> bool:
-        start, end = piece.clipped.start - _SLACK, piece.clipped.end + _SLACK
-        return piece.role is plan.role and start <= float(plan.seconds[0]) < end
 
-    return tuple(next(piece for piece in pieces if is_held(piece, plan)) for plan in frames)
+def _has_frames_of(shot: ContextShot, frame_plan: FramePlan) -> bool:
+    """Whether the planned frames lie in the shot."""
+    start, end = shot.clipped.start - _SLACK, shot.clipped.end + _SLACK
+    return shot.role is frame_plan.role and start <= float(frame_plan.seconds[0]) < end
 
 
-REACH = 20.0
-"""Seconds before and after a clip in which the dialogue is looked at: about a scene's talk around it."""
+NAMES_REACH = 20.0
+"""Seconds before and after a clip in which names are looked for: about a scene's talk around it."""
 
-MOST = 8
-"""Names that are offered; more are a list that nobody chooses from."""
+MAX_NAMES = 8
+"""Names in the dialogue that a prompt gets at most; a model does not choose from a longer list."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A name near the clip: ``spoken`` in the dialogue, or that of the ``speaker`` in the subtitles."""
+class NearbyName:
+    """A name in the dialogue near a clip, and the film second of the utterance that has it.
+
+    ``how``: ``spoken`` in the words, or the label of the ``speaker`` in the subtitles.
+    """
 
     name: str
     how: Literal["spoken", "speaker"]
     seconds: float
 
 
-def heard_names(
+def nearby_names(
     speech: Sequence[Utterance], clip: Interval, characters: Sequence[Character]
-) -> tuple[Heard, ...]:
-    """Names within `REACH` seconds of the clip, the nearest first, each once, at most `MOST`.
+) -> tuple[NearbyName, ...]:
+    """Names within `NAMES_REACH` seconds of the clip, the nearest first, each once, at most `MAX_NAMES`.
 
-    With a cast, those of its people only, as they are to be called, and never who may not be named yet,
-    whatever the dialogue says. Without one, speakers' labels, and names of people in English dialogue.
+    ``characters`` are the cast. With a cast, only names of its people, as they are to be called, and never
+    of those who may not be named yet, whatever the dialogue says. Without one, speakers' labels, and names of
+    people in English dialogue.
     """
-    order: dict[Heard, float] = {}
     cast = tuple(characters)
-    near = [said for said in speech if distance(said.interval, clip) <= REACH]
-    called = _called(tuple(said.text for said in speech)) if not cast else None
-    for said in near:
-        speakers, spoken = [*filter(None, said.speaker.split(" and "))], []
+    called_names = None if cast else _names_called_out(tuple(utterance.text for utterance in speech))
+    # A dict keeps each name once at each second.
+    distances: dict[NearbyName, float] = {}
+    for utterance in speech:
+        distance = seconds_between(utterance.interval, clip)
+        if distance > NAMES_REACH:
+            continue
+        text, start = utterance.text, utterance.interval.start
+        speakers = [label for label in utterance.speaker.split(" and ") if label]
+        names: list[str] = []
         if cast:
-            speakers = [name for one in speakers for name in _of_cast(one, cast)]
-            spoken = [*_of_cast(in_usual_letters(said.text, cast), cast)]
-        elif called is not None and not said.text.isupper():
-            spoken = [said.text[start:end] for start, end in people_named(said.text)]
-            spoken += [match[1] for match in _CALL.finditer(said.text) if match[1] in called]
-        away, start = distance(said.interval, clip), said.interval.start
-        order |= {Heard(name, "speaker", start): away for name in speakers}
-        order |= {Heard(name, "spoken", start): away for name in spoken}
-    once: dict[str, Heard] = {}
-    for heard in sorted(order, key=lambda h: (order[h], abs(h.seconds - clip.middle), h.how)):
-        once.setdefault(heard.name, heard)
-    return tuple(once.values())[:MOST]
+            labels, speakers = speakers, []
+            for label in labels:
+                speakers += _cast_names_in(label, cast)
+            names += _cast_names_in(in_usual_letters(text, cast), cast)
+        elif called_names is not None and not text.isupper():
+            names += [text[first:last] for first, last in people_named(text)]
+            names += [match[1] for match in _CALL.finditer(text) if match[1] in called_names]
+        for speaker in speakers:
+            distances[NearbyName(speaker, "speaker", start)] = distance
+        for name in names:
+            distances[NearbyName(name, "spoken", start)] = distance
+
+    def rank(nearby: NearbyName) -> tuple[float, float, str]:
+        return distances[nearby], abs(nearby.seconds - clip.middle), nearby.how
+
+    nearest: dict[str, NearbyName] = {}
+    for nearby in sorted(distances, key=rank):
+        nearest.setdefault(nearby.name, nearby)
+    return tuple(nearest.values())[:MAX_NAMES]
 
 
-def distance(said: Interval, clip: Interval) -> float:
-    """Seconds between the two, 0 where they share time."""
-    return max(0.0, said.start - clip.end, clip.start - said.end)
+def seconds_between(first: Interval, second: Interval) -> float:
+    """Seconds between two intervals, 0 where they share time."""
+    return max(0.0, first.start - second.end, second.start - first.end)
 
 
-def _of_cast(text: str, cast: tuple[Character, ...]) -> Iterator[str]:
+def _cast_names_in(text: str, cast: tuple[Character, ...]) -> Iterator[str]:
+    """What the people named in a text are to be called, without those who may not be named yet."""
     by_id = {character.id: character for character in cast}
     for mention in cast_mentions(text, cast):
         if not mention.hidden and by_id[mention.id].called:
@@ -167,21 +194,22 @@ def _of_cast(text: str, cast: tuple[Character, ...]) -> Iterator[str]:
 
 
 def in_usual_letters(text: str, cast: tuple[Character, ...]) -> str:
-    """Captions in capital letters only, with those left that begin names; other texts as they are."""
+    """A caption in capitals as usual writing, with capitals for names of the cast; other texts unchanged."""
     if not text.isupper():
         return text
+    # Names that are words too (Rose) stay small: most of the time the word is meant.
     names = words_of(cast) - WORD_NAMES
     return re.sub(
         r"[^\W\d_]+(?:['’][^\W\d_]+)*",
-        lambda m: m[0].title() if names.issuperset(keys_of(m[0])) else m[0].lower(),
+        lambda match: match[0].title() if names.issuperset(keys_of(match[0])) else match[0].lower(),
         text,
     )
 
 
 _CALL = re.compile(r"(?:^|(?<=[.!?…] )|(?<=, ))([A-Z][a-zà-öø-ÿ]+)(?=[,!?.…])")
-"""Somebody is called, or something cried out: ``Ann! Come.``"""
+"""A person is called, or something cried out: ``Ann! Come.``"""
 
-_CRIES = listed(
+_NO_CALLED_NAMES = listed(
     """
     hey hi hello goodbye bye yes yeah yep no nope nah okay ok right well oh ah eh uh um hm hmm huh wow ouch ow
     please thanks sorry pardon cheers welcome damn hell shit christ jesus god lord heavens goodness sir madam
@@ -197,41 +225,44 @@ _CRIES = listed(
 )
 
 
-@lru_cache(maxsize=8)
-def _called(dialogue: tuple[str, ...]) -> frozenset[str] | None:
-    """Who is called twice at least in English dialogue and is no word of it; None where it is not English."""
-    text = " ".join(dialogue)
-    words = re.findall(r"[^\W\d_]+", text)
-    small = {word for word in words if word.islower()}
-    share = sum(word.lower() in FUNCTION_WORDS for word in words)
-    if not words or share < _SMALL_SHARE * len(words):
+@lru_cache(maxsize=8)  # a film asks once for each of its slots
+def _names_called_out(dialogue: tuple[str, ...]) -> frozenset[str] | None:
+    """Names that English dialogue calls at least twice and has not as words; None where it is not English."""
+    words = re.findall(r"[^\W\d_]+", " ".join(dialogue))
+    function_words = sum(word.lower() in FUNCTION_WORDS for word in words)
+    if not words or function_words < _LEAST_FUNCTION_WORDS * len(words):
         return None
-    calls = Counter(match[1] for line in dialogue for match in _CALL.finditer(line))
+    lower_case_words = {word for word in words if word.islower()}
+    no_names = lower_case_words | _NO_CALLED_NAMES | FUNCTION_WORDS | STARTERS | NO_ARTICLE
+    no_names |= LEMMAS.keys() | NAME_TITLES
+    counts: Counter[str] = Counter()
+    for line in dialogue:
+        counts.update(match[1] for match in _CALL.finditer(line))
     return frozenset(
         name
-        for name, times in calls.items()
-        if times > 1
-        and name.lower() not in small | _CRIES | FUNCTION_WORDS | STARTERS | NO_ARTICLE
-        and name.lower() not in LEMMAS.keys() | NAME_TITLES
+        for name, count in counts.items()
+        if count > 1
+        and name.lower() not in no_names
         and name not in NO_NAMES
         and not name.endswith(("ly", "ing"))
     )
 
 
-_SMALL_SHARE = 0.2
-"""Captions in English have 0.28 to 0.48 of its small words, those in ten other languages 0.06 at most."""
+_LEAST_FUNCTION_WORDS = 0.2
+"""Share of function words from which dialogue is English: English captions have 0.28 to 0.48, those in ten
+other languages 0.06 at most."""
 
 
 Marks = Literal["ellipses", "boxes", "none"]
 
 SHAPES: Mapping[Marks, str] = {"ellipses": "circle", "boxes": "box", "none": ""}
-"""What a mark is called; an ellipse round a face is a circle to most."""
+"""What a prompt calls a mark; an ellipse around a face is a circle to most."""
 
 PLURALS: Mapping[str, str] = {"circle": "circles", "box": "boxes"}
 
 
-def told_of(presence: Presence, settings: PromptSettings) -> Presence:
-    """``presence`` with only those that Stage I is told of: nobody else gets a mark on the frames."""
+def presence_in_prompt(presence: Presence, settings: PromptSettings) -> Presence:
+    """``presence`` with only the people that a prompt of Stage I names: nobody else gets a mark."""
     if settings.characters != "current" or not presence.others:
         return presence
     kept = tuple(sighting for sighting in presence.sightings if sighting.name in presence.current)
@@ -247,9 +278,12 @@ def name_with_mark(
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleToTell:
-    """Whom Stage I is told of, by name and mark: all in one list (``in_clip``, as published), or those of the
-    current shots and those of the others apart. ``mark_kinds`` are the kinds of mark that need a word."""
+class PeopleInPrompt:
+    """The people that a prompt of Stage I names, by name and mark.
+
+    All in one list (``in_clip``, as published), or those of the current shots and those of the others apart.
+    ``mark_kinds`` are the kinds of mark that the prompt explains.
+    """
 
     in_clip: tuple[str, ...] = ()
     in_current: tuple[str, ...] = ()
@@ -260,20 +294,22 @@ class PeopleToTell:
         return bool(self.in_clip or self.in_current or self.in_others)
 
 
-def people_to_tell(presence: Presence, settings: PromptSettings, marks: Marks) -> PeopleToTell:
-    """Whom Stage I is told of in its first step."""
-    told = told_of(presence, settings)
-    names = {c.id: name_with_mark(c, told, settings.by_rules.names, marks) for c in told.seen}
-    current = tuple(names[person] for person in told.current)
-    others = tuple(names[person] for person in told.others)
-    kinds = _mark_kinds(told, marks)
+def people_in_prompt(presence: Presence, settings: PromptSettings, marks: Marks) -> PeopleInPrompt:
+    """The people that the first step of Stage I's prompt names."""
+    shown = presence_in_prompt(presence, settings)
+    names: dict[str, str] = {}
+    for character in shown.seen:
+        names[character.id] = name_with_mark(character, shown, settings.by_rules.names, marks)
+    current = tuple(names[character_id] for character_id in shown.current)
+    others = tuple(names[character_id] for character_id in shown.others)
+    kinds = _mark_kinds(shown, marks)
     if settings.characters == "clip":
-        return PeopleToTell(in_clip=(*current, *others), mark_kinds=kinds)
-    return PeopleToTell(in_current=current, in_others=others, mark_kinds=kinds)
+        return PeopleInPrompt(in_clip=(*current, *others), mark_kinds=kinds)
+    return PeopleInPrompt(in_current=current, in_others=others, mark_kinds=kinds)
 
 
 def _mark_kinds(presence: Presence, marks: Marks) -> tuple[str, ...]:
-    """The kinds of mark that are painted and need a word; colours alone need none."""
+    """The kinds of mark on the frames that a prompt explains; plain colours need no explanation."""
     if marks == "none":
         return ()
     painted = [presence.marks[character.id] for character in presence.seen]
@@ -281,16 +317,17 @@ def _mark_kinds(presence: Presence, marks: Marks) -> tuple[str, ...]:
     return tuple(kind for kind in ("dashed", "double", "tagged") if kind in kinds)
 
 
-def heard_to_tell(
-    heard: Sequence[Heard], presence: Presence, settings: PromptSettings
+def dialogue_names(
+    nearby: Sequence[NearbyName], presence: Presence, settings: PromptSettings
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names in the dialogue near the clip that Stage I may be told: those spoken, those of speakers."""
+    """The names near the clip that a prompt of Stage I may have: those spoken, and those of speakers."""
     if not settings.by_rules.heard_names:
         return (), ()
+    # Dicts as ordered sets
     names: dict[str, dict[str, None]] = {"spoken": {}, "speaker": {}}
     by_id = {character.id: character for character in presence.cast}
-    for hint in heard:
-        mentions = whose(hint.name, presence)
+    for hint in nearby:
+        mentions = mentions_of(hint.name, presence)
         if any(mention.hidden for mention in mentions):
             continue
         name = hint.name
@@ -302,46 +339,56 @@ def heard_to_tell(
     return tuple(names["spoken"]), tuple(names["speaker"])
 
 
-def whose(name: str, presence: Presence) -> tuple[CastMention, ...]:
-    """Whose of the cast a name is that stands by itself, and is sure to be one, unlike a first ``Rose``."""
+def mentions_of(name: str, presence: Presence) -> tuple[CastMention, ...]:
+    """The people of the cast that a name alone stands for."""
+    # At the start of a sentence ``Rose`` could be a word; after another word it is a name.
     return cast_mentions(f"with {name}", presence.cast)
 
 
 def as_called(description: Description, presence: Presence, settings: PromptSettings) -> Description:
-    """The description with all called as AD does, where Stage II gets names, and without untold names."""
+    """The description with everybody called as AD calls them, for Stage II, and no name not yet revealed."""
     if not presence.cast:
         return description
-    steps = {
-        heading: without_untold(as_spoken(text, presence, settings), presence)
-        for heading, text in description.steps.items()
-    }
+    steps: dict[str, str] = {}
+    for heading, text in description.steps.items():
+        steps[heading] = hide_names(as_spoken(text, presence, settings), presence)
     return replace(description, steps=steps)
 
 
 def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
-    """The names that may be said as they are to be spoken, if ``settings.by_rules.stage2_names``."""
+    """The text with revealed names as they are to be spoken, if ``settings.by_rules.stage2_names``."""
     if not settings.by_rules.stage2_names:
         return text
-    return spoken(text, [c if c.named else replace(c, called="") for c in presence.cast])
-
-
-def without_untold(text: str, presence: Presence) -> str:
-    """A text with descriptors for names that the film has not told yet, or ``the woman``, ``somebody``."""
     characters = []
-    for c in presence.cast:
-        if c.named:  # what is not called anything is left as it stands
-            characters.append(replace(c, called="", others=(c.called, *c.others)))
-        else:
-            nameless = {"she": "the woman", "he": "the man"}.get(c.pronoun, "somebody")
-            characters.append(replace(c, called=c.called or nameless))
+    for character in presence.cast:
+        # `spoken` leaves the names of those alone who are called nothing.
+        characters.append(character if character.named else replace(character, called=""))
     return spoken(text, characters)
 
 
-def told_only(said: Utterance, presence: Presence) -> Utterance:
-    """What is said in the film, with descriptors for names that it has not told yet."""
+def hide_names(text: str, presence: Presence) -> str:
+    """The text with descriptors for names that the film has not revealed yet.
+
+    Where there is no descriptor: ``the woman``, ``the man`` or ``somebody``.
+    """
+    characters = []
+    for character in presence.cast:
+        if character.named:
+            # `spoken` leaves the names of those alone who are called nothing.
+            others = (character.called, *character.others)
+            characters.append(replace(character, called="", others=others))
+        else:
+            nameless = {"she": "the woman", "he": "the man"}.get(character.pronoun, "somebody")
+            characters.append(replace(character, called=character.called or nameless))
+    return spoken(text, characters)
+
+
+def hide_names_in_utterance(utterance: Utterance, presence: Presence) -> Utterance:
+    """The utterance with descriptors for names that the film has not revealed yet."""
     if not any(character.hidden for character in presence.cast):
-        return said
-    return replace(said, text=without_untold(in_usual_letters(said.text, presence.cast), presence))
+        return utterance
+    text = in_usual_letters(utterance.text, presence.cast)
+    return replace(utterance, text=hide_names(text, presence))
 
 
 _ARTICLE = re.compile(
@@ -352,7 +399,7 @@ _ARTICLE = re.compile(
 
 
 def spoken(text: str, characters: Sequence[Character]) -> str:
-    """``text`` with everybody called what they are to be called.
+    """``text`` with everybody called what they are to be called; who is called nothing is left as written.
 
     Names in full, aliases, titles with a name, and parts of a name that only one of the cast has become the
     name to speak; names that may not be said yet become the descriptor, if there is one. A name that would
@@ -362,113 +409,133 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     >>> spoken("Dr. Celia Smith's hand rests on a door marked 'Dr. Smith'.", [celia])
     "Celia's hand rests on a door marked 'Dr. Smith'."
     """
-    called = {character.id: character.called for character in characters}
+    names = {character.id: character.called for character in characters}
     pieces: list[str] = []
-    at = 0
+    done = 0  # the text before this place is in ``pieces``
     for mention in cast_mentions(text, characters):
-        if not called[mention.id]:
+        name = names[mention.id]
+        if not name:
             continue
-        first, last = mention.start, mention.end
-        if mention.hidden and first > 0 and text[first - 1] in _OPENS and text[last : last + 1] in _CLOSES:
-            # Of a name that may not be said the quotation marks go that hold it alone.
-            first, last = first - 1, last + 1
-        start, name = first, called[mention.id]
-        if name[0].islower():
-            article = _ARTICLE.search(text[:first]) if mention.hidden else None
-            start = first if article is None else article.start()
+        start, end = mention.start, mention.end
+        in_quotes = (
+            start > 0 and text[start - 1] in _OPENING_QUOTES and text[end : end + 1] in _CLOSING_QUOTES
+        )
+        if mention.hidden and in_quotes:
+            # Quotation marks around a hidden name alone go with it.
+            start, end = start - 1, end + 1
+        if name[0].islower():  # a descriptor
+            article = _ARTICLE.search(text[:start]) if mention.hidden else None
+            if article is not None:
+                start = article.start()
             if SENTENCE_START.search(text[:start]) and not text[:start].rstrip().endswith(":"):
                 name = name[0].upper() + name[1:]
-        pieces += [text[at : max(start, at)], name]
-        at = last
-        if mention.text[-1:] in "sz" and name[-1:] not in "sz" and re.match(r"['’](?!\w)", text[at:]):
-            pieces.append(f"{text[at]}s")
-            at += 1
-    changed = "".join([*pieces, text[at:]])
-    for name in dict.fromkeys(filter(None, called.values())):
-        changed = _once(changed, name)
+        pieces += [text[done : max(start, done)], name]
+        done = end
+        # ``James' hat`` → ``Ann's hat``: the new name needs the s that the old one went without.
+        if mention.text[-1:] in "sz" and name[-1:] not in "sz" and re.match(r"['’](?!\w)", text[done:]):
+            pieces.append(f"{text[done]}s")
+            done += 1
+    pieces.append(text[done:])
+    changed = "".join(pieces)
+    for name in dict.fromkeys(filter(None, names.values())):
+        changed = _without_repeated_name(changed, name)
     return changed
 
 
-_OPENS, _CLOSES = frozenset("\"'“‘«„»"), frozenset("\"'”’»“«")
+_OPENING_QUOTES, _CLOSING_QUOTES = frozenset("\"'“‘«„»"), frozenset("\"'”’»“«")
 
 
-def _once(text: str, name: str) -> str:
+def _without_repeated_name(text: str, name: str) -> str:
     """``Celia (Celia)``, ``Celia, also known as Celia,`` and ``Celia, Celia,`` as ``Celia``."""
-    one = rf"{re.escape(name)}(?:['’]s)?"
-    known = r",? (?:also )?(?:known as|called|a\.?k\.?a\.?)"
-    again = (
-        rf" ?[(\[]{one}[)\]]",
-        rf" ?/ ?{one}(?!\w)",
-        rf"(?:{known}|,) {one}(?:,|(?=[.!?;]|\Z))",
-        rf" {one}(?!\w)",
+    name_pattern = rf"{re.escape(name)}(?:['’]s)?"
+    known_as = r",? (?:also )?(?:known as|called|a\.?k\.?a\.?)"
+    repetitions = (
+        rf" ?[(\[]{name_pattern}[)\]]",
+        rf" ?/ ?{name_pattern}(?!\w)",
+        rf"(?:{known_as}|,) {name_pattern}(?:,|(?=[.!?;]|\Z))",
+        rf" {name_pattern}(?!\w)",
     )
-    twice = re.compile(rf"(?<!\w)({one})(?:{'|'.join(again)})", re.IGNORECASE)
-    closed = quotations(text)
-    return twice.sub(lambda m: m[0] if any(start <= m.start() < end for start, end in closed) else m[1], text)
+    repeated = re.compile(rf"(?<!\w)({name_pattern})(?:{'|'.join(repetitions)})", re.IGNORECASE)
+    quoted_spans = quotations(text)
+
+    def name_once(match: re.Match[str]) -> str:
+        quoted = any(start <= match.start() < end for start, end in quoted_spans)
+        return match[0] if quoted else match[1]
+
+    return repeated.sub(name_once, text)
 
 
 @dataclass(frozen=True, slots=True)
 class CalledPerson:
-    """What somebody is called, and ``she``, ``he`` or ``they`` where that is known."""
+    """What a person is called, and ``she``, ``he`` or ``they`` where that is known."""
 
     called: str
     pronoun: str
     named: bool
-    """Whether the film has told the name."""
+    """Whether the film has revealed the name."""
 
 
 def called_people(description: str, presence: Presence, settings: PromptSettings) -> tuple[CalledPerson, ...]:
-    """What Stage II is to call the people of the clip that ``description`` names.
-
-    Who is on the frames alone is not told of: a small model gives a name in the prompt to somebody.
-    """
+    """What Stage II is to call the people of the clip that ``description`` names."""
     if not settings.by_rules.stage2_names:
         return ()
-    named = {mention.id for mention in cast_mentions(description, presence.cast)}
+    described_ids = {mention.id for mention in cast_mentions(description, presence.cast)}
+    # A named person whom the description leaves out is left out here too: a small model gives any name in
+    # the prompt to somebody.
     return tuple(
-        CalledPerson(c.called, c.pronoun, c.named) for c in presence.seen if not c.named or c.id in named
+        CalledPerson(character.called, character.pronoun, character.named)
+        for character in presence.seen
+        if not character.named or character.id in described_ids
     )
 
 
 def shown_people(
     presence: Presence, abilities: Abilities, config: Config
 ) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[Mark, ...]]:
-    """The people of a clip as such an engine gets them: by marks, or by the faces where it paints none.
+    """The people of a clip as an engine gets them: by marks, or by their faces where no marks are painted.
 
-    Rows for the record; what else can change the answer, for its key; the marks painted. Empty for nobody.
+    Returns rows for the record, all that can change the answer, for its key, and the marks on the frames; all
+    empty where the clip shows nobody of the cast.
     """
-    paints = abilities.wants_overlay and config.overlay.characters != "none"
-    told = told_of(presence, config.prompt) if abilities.wants_overlay else presence
-    rows = tuple(
-        {
-            "id": c.id,
-            "called": c.called,
-            "mark": str(told.marks[c.id]) if paints else "",
-            "current": c.id in told.current,
+    paints_marks = abilities.wants_overlay and config.overlay.characters != "none"
+    shown = presence_in_prompt(presence, config.prompt) if abilities.wants_overlay else presence
+    rows: list[dict[str, Any]] = []
+    for character in shown.seen:
+        row = {
+            "id": character.id,
+            "called": character.called,
+            "mark": str(shown.marks[character.id]) if paints_marks else "",
+            "current": character.id in shown.current,
         }
-        for c in told.seen
-    )
+        rows.append(row)
     if not rows:
         return (), (), ()
-    faces = [
-        [s.name, s.box.left, s.box.top, s.box.right, s.box.bottom, seconds(s.seconds)]
-        + ([] if paints else [s.score])
-        for s in (told.sightings if paints or not abilities.wants_overlay else ())
-    ]
-    known: tuple[Any, ...] = (rows, [character_row(c) for c in told.seen], faces)
+    faces: list[list[Any]] = []
+    # An engine that wants an overlay and gets no marks does not get the faces either.
+    for sighting in shown.sightings if paints_marks or not abilities.wants_overlay else ():
+        box = sighting.box
+        face = [sighting.name, box.left, box.top, box.right, box.bottom, seconds(sighting.seconds)]
+        if not paints_marks:
+            face.append(sighting.score)
+        faces.append(face)
+    characters = [character_row(character) for character in shown.seen]
+    key_parts: tuple[Any, ...] = (tuple(rows), characters, faces)
     if not abilities.wants_overlay:  # it measures, and says who comes in
-        known = (*known, list(told.lately))
-    marks = tuple(told.marks[c.id] for c in told.seen) if paints else ()
-    return rows, known, marks
+        key_parts = (*key_parts, list(shown.lately))
+    marks = tuple(shown.marks[character.id] for character in shown.seen) if paints_marks else ()
+    return tuple(rows), key_parts, marks
 
 
 def character_row(character: Character) -> list[Any]:
-    """All of somebody, as JSON."""
+    """All that is known of a character, as JSON."""
     c = character
     return [c.id, c.called, c.full, list(c.others), list(c.hidden), c.pronoun, c.named]
 
 
 def names_of(presence: Presence) -> tuple[str, ...]:
-    """Every name of the cast that may be said."""
-    named = (c for c in presence.cast if c.named)
-    return tuple(dict.fromkeys(name for c in named for name in (c.called, c.full, *c.others)))
+    """Every name of the cast that may be said, each once."""
+    names: list[str] = []
+    for character in presence.cast:
+        if character.named:
+            names += [character.called, character.full, *character.others]
+    return tuple(dict.fromkeys(names))

@@ -31,7 +31,7 @@ from shotad.description.leaks import clean
 from shotad.description.preparing import RunContext
 from shotad.description.prompts import effective_scale, factors_for, stage1_messages
 from shotad.description.seeds import slot_seed
-from shotad.description.slotplan import SlotPlan, names_of, shown_people, told_of
+from shotad.description.slotplan import SlotPlan, names_of, presence_in_prompt, shown_people
 from shotad.description.stage_answers import Attempt, ShownPerson, Stage1Answer, shown_shots_of
 from shotad.engines import ANSWERS, AnswerLog, AskingPool, ClipOnDemand, Memory
 from shotad.film import SoundSeeker, choose_track, clips, fit, paint, vlm_size
@@ -174,7 +174,7 @@ def _checked(
         error = "nothing of the description was left but marks on the frames"
         return _Reading(reply, None, error, checks.about_description((), leaks))
     question = "\n".join(message.text for message in request.messages)
-    invented = checks.names_untold(cleaned.text, question, plan.presence)
+    invented = checks.invented_names(cleaned.text, question, plan.presence)
     absent = [step for step in NEEDED_STEPS if step not in cleaned.steps]
     complaints = checks.about_description(absent, leaks, invented)
     return _Reading(reply, cleaned, None, complaints, leaks, invented)
@@ -232,7 +232,7 @@ def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -
         return clip
     height, width = clip.images.shape[1:3]
     small = Clip(fit(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers)
-    presence = told_of(plan.presence, config.prompt)
+    presence = presence_in_prompt(plan.presence, config.prompt)
     return paint(small, config.overlay, current=plan.current, presence=presence)
 
 

@@ -26,7 +26,7 @@ from shotad.description.answers import parse_stage2
 from shotad.description.choice import distinct, merged
 from shotad.description.prompts import NO_STORY, StoryContext, answer_schema, stage2_messages
 from shotad.description.seeds import slot_seed
-from shotad.description.slotplan import SlotPlan, as_called, as_spoken, without_untold
+from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_names
 from shotad.description.stage_answers import Attempt, Candidate, Stage2Answer, statements_of_line
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.engines import AskingPool, ClipOnDemand
@@ -136,7 +136,7 @@ class _Conversation:
         lines = merged(
             [reading.lines for reading in self._readings], lambda line: len(self.complaints(line)), number
         )
-        self._as_written = {without_untold(line, self._plan.presence): line for line in lines}
+        self._as_written = {hide_names(line, self._plan.presence): line for line in lines}
         self.lines = tuple(self._as_written)
 
     def verify(self, clip: ClipOnDemand) -> None:
@@ -156,7 +156,7 @@ class _Conversation:
         for line, request, reply in zip(blamed, requests, replies, strict=True):
             reading = self._read(request, reply, 1)
             self._readings.append(reading)
-            texts = [without_untold(text, self._plan.presence) for text in reading.lines]
+            texts = [hide_names(text, self._plan.presence) for text in reading.lines]
             if texts and texts[0] not in self.lines and texts[0] not in new_lines.values():
                 new_lines[line] = texts[0]
         if not new_lines:
@@ -319,9 +319,13 @@ def complaints_about_line(
             for complaint in about_words
             if complaint.rule not in ("L13", "pronoun") or complaint.rule in fair_rules
         )
-    told = f"{config.prompt.note}\n{story}"
     about_names = checks.name_complaints(
-        line, description, presence, plan.heard, told=told, language=language
+        line,
+        description,
+        presence,
+        plan.heard,
+        context=f"{config.prompt.note}\n{story}",
+        language=language,
     )
     if not config.prompt.by_rules.stage2_names:
         # Nobody has told Stage II which of somebody's names is the one to use.

@@ -22,7 +22,7 @@ from shotad.core import (
     Usage,
     seconds,
 )
-from shotad.description.slotplan import Heard, SlotPlan
+from shotad.description.slotplan import NearbyName, SlotPlan
 from shotad.engines import identity_record, prompt_record, reply_of, reply_record
 
 Json = Mapping[str, Any]
@@ -108,7 +108,7 @@ class Stage1Answer:
     prompt: tuple[Message, ...]
     overlay: str | None
     people: tuple[ShownPerson, ...]
-    heard: tuple[Heard, ...]
+    heard: tuple[NearbyName, ...]
     attempts: tuple[Attempt, ...]
     finish: str
     leaks: tuple[str, ...]
@@ -202,7 +202,9 @@ class Stage1Answer:
                 for row in record["characters"]
             ),
             heard=tuple(
-                Heard(str(row["name"]), cast(Literal["spoken", "speaker"], row["how"]), float(row["seconds"]))
+                NearbyName(
+                    str(row["name"]), cast(Literal["spoken", "speaker"], row["how"]), float(row["seconds"])
+                )
                 for row in record["heard"]
             ),
             attempts=tuple(Attempt.from_json(row) for row in record["tries"]),

@@ -1,10 +1,11 @@
-"""What Stage II is told of the film beyond its clip: last lines, names, dialogue, the story so far.
+"""What Stage II gets of the film beyond its clip: last lines, names, dialogue, the story so far.
 
 An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
 budget in tokens, estimated by letters; what lies nearest to the slot is kept first, whole lines only.
 
-The story so far is a memory of the film. Passage by passage an engine is asked what is new: people, places,
-facts, threads left open or settled. A prompt gets what bears on its clip, so it does not grow with the film.
+The story so far is a memory of the film. Section by section an engine is asked what is new: people, places,
+facts, questions that are open or answered. A prompt gets what is relevant to its clip, so it does not grow
+with the film.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 from shotad.core import (
     NOBODY,
     Config,
+    Interval,
     Message,
     Presence,
     RecordLog,
@@ -32,44 +34,45 @@ from shotad.description.answer_text import is_nothing, without_thoughts
 from shotad.description.answers import is_refusal, plain, unescaped_json
 from shotad.description.prompts import NO_STORY, StoryContext
 from shotad.description.seeds import slot_seed
-from shotad.description.slotplan import distance, told_only, whose, without_untold
+from shotad.description.slotplan import hide_names, hide_names_in_utterance, mentions_of, seconds_between
 from shotad.description.templates import cut_to_words, form_of, prompt_block, prompt_messages, tokens_in
 from shotad.description.wording import content_of, letters_of
 from shotad.engines import AskingPool, identity_record, prompt_record
 from shotad.script import Cue, capitals_are_names, names_in
 
 Record = Mapping[str, Any]
-"""What the memory learnt of one passage, as it stands in ``story.jsonl``."""
+"""What the memory learnt of one section, as it stands in ``story.jsonl``."""
 
-RENEW_EVERY = 8
-"""Lines after which the memory is asked to learn: about a minute of a film."""
-PASSAGE_TOKENS = 600
-"""Of dialogue and lines after which it is, where people talk much."""
+SECTION_LINES = 8
+"""AD lines that end a section, on which the engine is asked: about a minute of a film."""
+SECTION_TOKENS = 600
+"""Tokens of dialogue and lines that end a section earlier, where people talk much."""
 NEW_ENTRIES, ENTRY_WORDS = 6, 25
 """What is kept of one answer at most; the memory of a film of 100 minutes has some five hundred sentences."""
 LAST_LINES = 5
-"""Lines before the slot that are told, at most."""
-REACH = 25.0
+"""Lines before the slot that a prompt gets, at most."""
+DIALOGUE_REACH = 25.0
 """Seconds before and after the slot of which the dialogue is given, where its words are known."""
 LINE_TOKENS, DIALOGUE_TOKENS, NAME_TOKENS, MEMORY_TOKENS = 200, 300, 60, 250
-"""How much is told of each, in tokens: a page in all, for the clip stays the main thing."""
+"""Budget of each part in tokens: a page in all, for the clip stays the main thing."""
 ANSWER_TOKENS = 400
-"""Room for what is new in a passage."""
+"""Longest answer about a section."""
 
 KINDS = ("people", "places", "facts", "open")
-SETTLED = "settled"
+RESOLVED = "settled"
+"""The key of an answer, and the kind of an entry, for open questions that have been answered."""
 SCHEMA = form_of(
     {
         **{kind: {"type": "array", "items": {"type": "string"}} for kind in KINDS},
-        SETTLED: {"type": "array", "items": {"type": "integer"}},
+        RESOLVED: {"type": "array", "items": {"type": "integer"}},
     }
 )
-"""Of an answer to `renewal_messages`."""
+"""JSON schema of an answer to `memory_update_messages`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A sentence of the memory, the second at which the film had told it, and the lemmas of its words."""
+class MemoryEntry:
+    """A sentence of the memory, the film second at which it was known, and the lemmas of its words."""
 
     kind: str
     text: str
@@ -77,68 +80,82 @@ class Entry:
     words: frozenset[str]
 
 
-class Memory:
-    """What a film has told so far, learnt record by record; ``entries`` only grow, and keep their numbers."""
+class StoryMemory:
+    """What a film has shown and said so far, learnt record by record.
+
+    ``entries`` only grow and keep their numbers: an engine names them by number.
+    """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
-        self.entries: list[Entry] = []
-        self._common: Counter[str] = Counter()
+        self.entries: list[MemoryEntry] = []
+        self._word_counts: Counter[str] = Counter()
         for record in records:
             self.learn(record)
 
     @staticmethod
-    def at(rows: Iterable[Record], second: float) -> Memory:
-        """The memory as the run had it at a second: its last record of before, and those it came after."""
-        by_key = {str(row.get("key")): row for row in rows if row.get("learned")}
-        told = [row for row in by_key.values() if row["second"] <= second]
-        # Of answers about the same passage, by several runs, that of the last one.
-        last = max(reversed(told), key=lambda row: float(row["second"]), default=None)
+    def at(records: Iterable[Record], second: float) -> StoryMemory:
+        """The memory as the run had it at ``second``: its last record before, and all that this builds on."""
+        by_key = {str(record.get("key")): record for record in records if record.get("learned")}
+        earlier = [record for record in by_key.values() if record["second"] <= second]
+        # Of several runs' answers about the same section, take the last run's.
+        last = max(reversed(earlier), key=lambda record: float(record["second"]), default=None)
         chain: list[Record] = []
         while last is not None:
             chain.append(last)
             last = by_key.pop(last["after"], None)
-        return Memory(reversed(chain))
+        return StoryMemory(reversed(chain))
 
     def learn(self, record: Record) -> None:
-        """Add what is new in a record; threads that it settles are no longer told."""
+        """Add what is new in a record, and mark the questions that it answers as resolved."""
         learned = record["learned"]
-        for number in learned[SETTLED]:
+        for number in learned[RESOLVED]:
             if 0 < number <= len(self.entries) and self.entries[number - 1].kind == "open":
-                self.entries[number - 1] = replace(self.entries[number - 1], kind=SETTLED)
-        known = {letters_of(entry.text) for entry in self.entries}
+                self.entries[number - 1] = replace(self.entries[number - 1], kind=RESOLVED)
+        # Two sentences that differ in punctuation or capitals alone are one.
+        known_letters = {letters_of(entry.text) for entry in self.entries}
         for kind in KINDS:
             for text in learned[kind]:
-                if letters_of(text) not in known:
-                    known.add(letters_of(text))
-                    words = frozenset(content_of(text))
-                    self._common.update(words)
-                    self.entries.append(Entry(kind, text, record["second"], words))
+                letters = letters_of(text)
+                if letters in known_letters:
+                    continue
+                known_letters.add(letters)
+                words = frozenset(content_of(text))
+                self._word_counts.update(words)
+                self.entries.append(MemoryEntry(kind, text, record["second"], words))
 
-    def told(self, about: str, *, numbered: bool = False) -> str:
-        """What bears on a text, a row each, oldest first, at most `MEMORY_TOKENS` in all.
+    def relevant_to(self, topic: str, *, numbered: bool = False) -> str:
+        """The entries that are most relevant to the text ``topic``, at most `MEMORY_TOKENS` in all.
 
-        First what shares words with the text, the rarest most; then open threads; then the latest.
+        A row each, oldest first; ``numbered`` puts the entry's number, counted from 1, before it. Entries
+        that share words with the text are chosen first, rare words counting most; then open questions; then
+        the latest entries.
         """
-        wanted = frozenset(content_of(about))
+        topic_words = frozenset(content_of(topic))
 
-        def worth(number: int) -> tuple[float, bool, int]:
+        def relevance(number: int) -> tuple[float, bool, int]:
             entry = self.entries[number]
-            shared = sum(1 / self._common[word] for word in sorted(entry.words & wanted))
+            # Sorted, so that the sum has the same last bits in every run.
+            shared = sum(1 / self._word_counts[word] for word in sorted(entry.words & topic_words))
             return round(shared, 9), entry.kind == "open", number
 
-        able = [n for n, entry in enumerate(self.entries) if entry.kind != SETTLED]
-        best = sorted(able, key=worth, reverse=True)
+        unresolved = [number for number, entry in enumerate(self.entries) if entry.kind != RESOLVED]
+        most_relevant = sorted(unresolved, key=relevance, reverse=True)
+        rows = (self._row(number, numbered=numbered) for number in most_relevant)
+        kept = _first_within(rows, MEMORY_TOKENS)
+        oldest_first = sorted(zip(most_relevant, kept, strict=False))
+        return "\n".join(row for _, row in oldest_first)
 
-        def row(number: int) -> str:
-            entry = self.entries[number]
-            minute, still_open = int(entry.second // 60), entry.kind == "open"
-            place = number + 1 if numbered else None
-            return prompt_block(
-                "story", "entry", minute=minute, text=entry.text, still_open=still_open, number=place
-            )
-
-        kept = _first_within(map(row, best), MEMORY_TOKENS)
-        return "\n".join(text for _, text in sorted(zip(best, kept, strict=False)))
+    def _row(self, number: int, *, numbered: bool) -> str:
+        """The entry at index ``number`` as a row of a prompt."""
+        entry = self.entries[number]
+        return prompt_block(
+            "story",
+            "entry",
+            minute=int(entry.second // 60),
+            text=entry.text,
+            still_open=entry.kind == "open",
+            number=number + 1 if numbered else None,
+        )
 
 
 def story_context(
@@ -147,128 +164,152 @@ def story_context(
     """The context for one slot; `NO_STORY` where nothing is known.
 
     ``lines`` are the AD lines before it, oldest first; ``speech`` all that is known of the film's, of which
-    words within `REACH` seconds are given, songs left out; ``names`` those in use, the most
-    wanted first; ``so_far`` what the memory tells, see `Memory.told`.
+    words within `DIALOGUE_REACH` seconds are given, songs left out; ``names`` those in use, the most
+    wanted first; ``so_far`` what the memory has on the slot, see `StoryMemory.relevant_to`.
     """
-    # The words spoken around the slot, in order, each with its place in time; the nearest are kept.
-    near, time = [], slot.interval
-    for said in speech:
-        away, words = distance(said.interval, time), _words_of(said)
-        if words and away <= REACH:
-            side = "after" if said.interval.start >= time.end else "before"
-            when = "during" if said.interval.overlaps(time) else side
-            row = prompt_block("story", "dialogue_row", when=when, words=words)
-            near.append((away, said.interval, row))
+    # Each row with its distance to the slot in seconds, so that the nearest can be kept.
+    near: list[tuple[float, Interval, str]] = []
+    for utterance in speech:
+        words = _dialogue_of(utterance)
+        distance = seconds_between(utterance.interval, slot.interval)
+        if not words or distance > DIALOGUE_REACH:
+            continue
+        if utterance.interval.overlaps(slot.interval):
+            when = "during"
+        elif utterance.interval.start >= slot.interval.end:
+            when = "after"
+        else:
+            when = "before"
+        row = prompt_block("story", "dialogue_row", when=when, words=words)
+        near.append((distance, utterance.interval, row))
     near.sort()
-    spoken = len(_first_within((row for _, _, row in near), DIALOGUE_TOKENS))
-    dialogue = [row for _, row in sorted((interval, row) for _, interval, row in near[:spoken])]
-    last = _first_within((f"- {line}" for line in reversed(lines[-LAST_LINES:])), LINE_TOKENS)[::-1]
+    row_count = len(_first_within((row for _, _, row in near), DIALOGUE_TOKENS))
+    in_order = sorted((interval, row) for _, interval, row in near[:row_count])
+    # Latest first, so that the budget drops the oldest lines.
+    latest_lines = _first_within((f"- {line}" for line in reversed(lines[-LAST_LINES:])), LINE_TOKENS)
     return StoryContext(
         memory=so_far,
-        last_lines="\n".join(last),
-        dialogue="\n".join(dialogue),
+        last_lines="\n".join(reversed(latest_lines)),
+        dialogue="\n".join(row for _, row in in_order),
         names=", ".join(_first_within(names, NAME_TOKENS)),
     )
 
 
 def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -> tuple[str, ...]:
     """The names that Stage II is reminded of, those recognised first, as they may be spoken, each once."""
-    known = [character.called for character in presence.seen if character.named]
+    names = [character.called for character in presence.seen if character.named]
     by_id = {character.id: character for character in presence.cast}
     for name in names_in(lines, note):
-        found = whose(name, presence)
-        if not found:
-            known.append(name)
-        known += [by_id[m.id].called for m in found if not m.hidden and by_id[m.id].named]
-    return tuple(dict.fromkeys(known))
+        mentions = mentions_of(name, presence)
+        if not mentions:  # nobody of the cast
+            names.append(name)
+        for mention in mentions:
+            character = by_id[mention.id]
+            if not mention.hidden and character.named:
+                names.append(character.called)
+    return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A line or something said, as a row of a question, and the second at which it has been heard."""
+class StoryRow:
+    """A line or an utterance as a row of a prompt, and the second at which it ends."""
 
     second: float
-    row: str
+    text: str
     is_line: bool = False
 
 
-def told_line(line: str, second: float) -> Told:
+def line_row(line: str, second: float) -> StoryRow:
     """A line of AD as the memory learns it."""
-    return Told(second, prompt_block("story", "seen_row", line=line), is_line=True)
+    return StoryRow(second, prompt_block("story", "seen_row", line=line), is_line=True)
 
 
-def told_speech(speech: Iterable[Utterance], start: float, end: float) -> list[Told]:
-    """What is said and ends in ``(start, end]``, as the memory learns it, in order."""
-    heard = [said for said in speech if start < said.interval.end <= end and _words_of(said)]
-    rows = []
-    for said in heard:
-        row = prompt_block("story", "said_row", words=_words_of(said))
-        rows.append(Told(said.interval.end, row))
-    return sorted(rows, key=lambda told: told.second)
+def speech_rows(speech: Iterable[Utterance], start: float, end: float) -> list[StoryRow]:
+    """The utterances that end in ``(start, end]``, as the memory learns them, in order."""
+    rows: list[StoryRow] = []
+    for utterance in speech:
+        words = _dialogue_of(utterance)
+        if words and start < utterance.interval.end <= end:
+            text = prompt_block("story", "said_row", words=words)
+            rows.append(StoryRow(utterance.interval.end, text))
+    return sorted(rows, key=lambda row: row.second)
 
 
-def passage_in(told: Sequence[Told]) -> Sequence[Told]:
-    """The first whole passage of what was told, see `RENEW_EVERY`; nothing while there is none."""
+def first_section(rows: Sequence[StoryRow]) -> Sequence[StoryRow]:
+    """The rows of the first whole section (`SECTION_LINES`, `SECTION_TOKENS`); empty while there is none."""
     lines = tokens = 0
-    for number, one in enumerate(told, 1):
-        lines, tokens = lines + one.is_line, tokens + tokens_in(one.row)
-        if lines == RENEW_EVERY or tokens >= PASSAGE_TOKENS:
-            return told[:number]
+    for count, row in enumerate(rows, 1):
+        lines += row.is_line
+        tokens += tokens_in(row.text)
+        if lines == SECTION_LINES or tokens >= SECTION_TOKENS:
+            return rows[:count]
     return ()
 
 
-def renewal_messages(known: str, passage: Sequence[Told]) -> tuple[Message, ...]:
-    """What an engine is asked so that the memory learns a passage; ``known`` is what it holds of this."""
+def memory_update_messages(memory: str, section: Sequence[StoryRow]) -> tuple[Message, ...]:
+    """The question what is new in a section; ``memory`` is what the memory already has on it."""
     return prompt_messages(
         "story",
-        memory=known,
-        passage="\n".join(told.row for told in passage),
+        memory=memory,
+        passage="\n".join(row.text for row in section),
         most_sentences=NEW_ENTRIES,
         most_words=ENTRY_WORDS,
     )
 
 
-def parse_renewal(text: str) -> dict[str, list[Any]] | None:
-    """What an answer holds, by kind: `NEW_ENTRIES` in all at most, of `ENTRY_WORDS` at most, and the numbers
-    of threads that are settled. None for an answer that is not the JSON asked for."""
+def parse_memory_update(text: str) -> dict[str, list[Any]] | None:
+    """The sentences of an answer by kind, and the numbers of the questions that are resolved.
+
+    `NEW_ENTRIES` sentences in all at most, of `ENTRY_WORDS` words at most. None for an answer that is not the
+    JSON asked for.
+    """
     body = unescaped_json(without_thoughts(text))
     try:
-        said, _ = json.JSONDecoder(strict=False).raw_decode(body, max(0, body.find("{")))
+        answer, _ = json.JSONDecoder(strict=False).raw_decode(body, max(0, body.find("{")))
     except (ValueError, RecursionError):
         return None
-    if not isinstance(said, dict) or not said.keys() & {*KINDS}:
+    if not isinstance(answer, dict) or not answer.keys() & {*KINDS}:
         return None
-    left = NEW_ENTRIES
+    entries_left = NEW_ENTRIES
     learned: dict[str, list[Any]] = {}
     for kind in KINDS:
-        values = said.get(kind)
-        texts = (
-            [plain(value) for value in values if isinstance(value, str)] if isinstance(values, list) else []
-        )
-        texts = [
-            " ".join(value.split()) for value in texts if not is_nothing(value) and not is_refusal(value)
-        ]
-        learned[kind] = [cut_to_words(value, ENTRY_WORDS) for value in texts[:left]]
-        left -= len(learned[kind])
-    settled = said.get(SETTLED)
-    numbers = settled if isinstance(settled, list) else []
-    return learned | {SETTLED: [number for number in numbers if type(number) is int]}
+        sentences = _sentences_in(answer.get(kind))
+        learned[kind] = [cut_to_words(sentence, ENTRY_WORDS) for sentence in sentences[:entries_left]]
+        entries_left -= len(learned[kind])
+    resolved = answer.get(RESOLVED)
+    numbers = resolved if isinstance(resolved, list) else []
+    # Not isinstance: True and False are ints too.
+    learned[RESOLVED] = [number for number in numbers if type(number) is int]
+    return learned
 
 
-def _words_of(utterance: Utterance) -> str:
-    """What is said, on one line; nothing for songs."""
+def _sentences_in(values: object) -> list[str]:
+    """The sentences in a value of an answer; empty for anything but a list."""
+    sentences: list[str] = []
+    for value in values if isinstance(values, list) else ():
+        if not isinstance(value, str):
+            continue
+        sentence = plain(value)
+        if not is_nothing(sentence) and not is_refusal(sentence):
+            sentences.append(" ".join(sentence.split()))
+    return sentences
+
+
+def _dialogue_of(utterance: Utterance) -> str:
+    """What is said, on one line; empty for songs."""
     if utterance.kind is SpeechKind.LYRICS:
         return ""
+    # Rows put the words in double quotation marks.
     return " ".join(utterance.text.split()).replace('"', "'")
 
 
 def _first_within(parts: Iterable[str], tokens: int) -> list[str]:
     """The first parts that together take at most ``tokens``."""
     kept: list[str] = []
-    left = tokens
+    tokens_left = tokens
     for part in parts:
-        left -= tokens_in(part)
-        if left < 0:
+        tokens_left -= tokens_in(part)
+        if tokens_left < 0:
             break
         kept.append(part)
     return kept
@@ -278,76 +319,92 @@ def story_of(
     slot: Slot,
     lines: Sequence[str],
     speech: Sequence[Utterance],
-    memory: Memory,
+    memory: StoryMemory,
     description: str,
     presence: Presence,
     config: Config,
 ) -> StoryContext:
-    """What is told of the film for one slot: what the memory has on it, and no untold name."""
-    capitals = capitals_are_names(config.language)
-    names = names_in_use(lines if capitals else (), config.prompt.note, presence)
-    start, end = slot.interval.start - REACH, slot.interval.end + REACH
-    near = [said for said in speech if said.interval.end >= start and said.interval.start <= end]
-    told = [told_only(said, presence) for said in near]
-    about = [description, *(who.called for who in presence.seen), *(said.text for said in told)]
-    so_far = memory.told("\n".join(about))
-    context = story_context(lines, slot, told, names, so_far)
+    """The context for one slot, with what the memory has on it and no name that the film has not revealed.
+
+    ``lines`` are the AD lines before it, oldest first; ``description`` is Stage I's of its clip.
+    """
+    # Elsewhere a capital letter does not tell a name from a noun (German).
+    lines_with_names = lines if capitals_are_names(config.language) else ()
+    names = names_in_use(lines_with_names, config.prompt.note, presence)
+    start, end = slot.interval.start - DIALOGUE_REACH, slot.interval.end + DIALOGUE_REACH
+    dialogue = [
+        hide_names_in_utterance(utterance, presence)
+        for utterance in speech
+        if utterance.interval.end >= start and utterance.interval.start <= end
+    ]
+    topic = [description]
+    topic += [character.called for character in presence.seen]
+    topic += [utterance.text for utterance in dialogue]
+    so_far = memory.relevant_to("\n".join(topic))
+    context = story_context(lines, slot, dialogue, names, so_far)
     return StoryContext(
-        without_untold(context.memory, presence),
-        without_untold(context.last_lines, presence),
-        without_untold(context.dialogue, presence),
-        without_untold(context.names, presence),
+        memory=hide_names(context.memory, presence),
+        last_lines=hide_names(context.last_lines, presence),
+        dialogue=hide_names(context.dialogue, presence),
+        names=hide_names(context.names, presence),
     )
 
 
 class StoryTeller:
-    """Tells Stage II the story slot by slot, if ``story.on``, and learns it meanwhile.
+    """Gives Stage II the story so far, slot by slot, if ``story.on``, and learns it meanwhile.
 
-    What it learns of each passage is kept in ``log`` (``story.jsonl``), so that a slot can be described again
+    What it learns of each section is kept in ``log`` (``story.jsonl``), so that a slot can be described again
     with what was known before it.
     """
 
     def __init__(self, speech: Sequence[Utterance], config: Config, pool: AskingPool, log: RecordLog) -> None:
         self._speech, self._config, self._pool, self._log = speech, config, pool, log
         self._lines: list[str] = []
-        self._untaught: list[Told] = []
-        self._until = -1.0
-        self._memory = Memory()
+        self._pending_rows: list[StoryRow] = []
+        self._speech_learnt_until = -1.0
+        self._memory = StoryMemory()
         self._last_key = ""
 
     def context(self, slot: Slot, description: str, presence: Presence = NOBODY) -> StoryContext:
-        """What Stage II is told for this slot. ``presence`` is who is in its clip."""
+        """The context for this slot; slots come in the film's order. ``presence`` is who is in its clip."""
         if not self._config.story.on:
             return NO_STORY
-        speech = [told_only(said, presence) for said in self._speech if said.interval.end > self._until]
-        self._learn(slot.id, told_speech(speech, self._until, slot.interval.start))
-        self._until = slot.interval.start
+        learnt_until, now = self._speech_learnt_until, slot.interval.start
+        speech = [
+            hide_names_in_utterance(utterance, presence)
+            for utterance in self._speech
+            if utterance.interval.end > learnt_until
+        ]
+        self._learn(slot.id, speech_rows(speech, learnt_until, now))
+        self._speech_learnt_until = now
         return story_of(slot, self._lines, self._speech, self._memory, description, presence, self._config)
 
     def add_line(self, cue: Cue) -> None:
-        """A line has been written."""
+        """Take in a line that has been written."""
         self._lines.append(cue.text)
         if self._config.story.on:
-            self._learn(cue.id, [told_line(cue.text, cue.interval.end)])
+            self._learn(cue.id, [line_row(cue.text, cue.interval.end)])
 
-    def _learn(self, slot_id: str, rows: Sequence[Told]) -> None:
-        """Take what was told into the memory, passage by passage; the rest waits."""
-        self._untaught += rows
-        while passage := passage_in(self._untaught):
-            del self._untaught[: len(passage)]
-            about = "\n".join(row.row for row in passage)
-            messages = renewal_messages(self._memory.told(about, numbered=True), passage)
-            for name in ("story", "story again"):
-                seed = slot_seed(self._config.seed, f"{slot_id}/{name}")
+    def _learn(self, slot_id: str, rows: Sequence[StoryRow]) -> None:
+        """Take rows into the memory, section by section; those of an unfinished section wait."""
+        self._pending_rows += rows
+        while section := first_section(self._pending_rows):
+            del self._pending_rows[: len(section)]
+            topic = "\n".join(row.text for row in section)
+            memory = self._memory.relevant_to(topic, numbered=True)
+            messages = memory_update_messages(memory, section)
+            # A second seed where the first answer cannot be read.
+            for seed_name in ("story", "story again"):
+                seed = slot_seed(self._config.seed, f"{slot_id}/{seed_name}")
                 sampling = SamplingSettings(max_tokens=ANSWER_TOKENS)
                 request = Request(slot_id, messages, sampling=sampling, seed=seed, schema=SCHEMA)
                 reply = self._pool.ask("stage2", request)
                 if reply.error is not None:
                     break  # the next run asks again
                 # A server that refuses says so in words of its own, of which nothing is learnt.
-                learned = None if reply.finish == "refused" else parse_renewal(reply.text)
+                learned = None if reply.finish == "refused" else parse_memory_update(reply.text)
                 if learned is not None:
-                    self._keep(slot_id, passage[-1].second, messages, seed, learned)
+                    self._keep(slot_id, section[-1].second, messages, seed, learned)
                     break
 
     def _keep(

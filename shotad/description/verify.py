@@ -1,11 +1,12 @@
-"""A second look: is what a line states to be seen in its clip?
+"""Check a line against the frames of its clip: the question to the engine, and what its answer says.
 
-An addition to Shot-by-Shot against what models invent. The line is taken apart into statements, the engine
-of Stage I says of each whether the frames show it, and only a clear no counts against it.
+An addition to Shot-by-Shot against what models invent. The line is split into statements, the engine of
+Stage I says of each whether the frames show it, and only a clear no counts against it.
 
-Lines are cut by rules on words, no parser (`shotad.script.main_verb`): clauses end where a verb that agrees
-with the subject follows a comma or an "and", where a subject with a verb of its own follows, or a participle
-after a comma. Where not sure they do not cut: too long a statement is still true or false.
+Lines are split by rules on words, no parser (`shotad.script.main_verb`): a clause ends where a verb that
+agrees with the subject follows a comma or an "and", where a subject with a verb of its own follows, or a
+participle after a comma. Where the rules are not sure they do not split: too long a statement is still true
+or false.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from shotad.core import Config, Message, is_english
 from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
 from shotad.description.prompts import frames_shown
-from shotad.description.slotplan import SHAPES, SlotPlan, name_with_mark, told_of
+from shotad.description.slotplan import SHAPES, SlotPlan, name_with_mark, presence_in_prompt
 from shotad.description.templates import form_of, prompt_messages
 from shotad.script import (
     ADVERBS,
@@ -44,7 +45,7 @@ from shotad.script import (
 )
 
 VERDICT_TOKENS = 256
-"""Room for an answer: a verdict is a few tokens, and a line has a handful of statements."""
+"""Longest answer: a verdict is a few tokens, and a line has a handful of statements."""
 
 VERDICTS = ("yes", "no", "cannot tell")
 
@@ -52,12 +53,14 @@ VERDICTS = ("yes", "no", "cannot tell")
 def verify_messages(
     statements: Sequence[str], plan: SlotPlan, config: Config
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
-    """The question, with the clip, and the JSON schema of its answer."""
+    """The question whether the clip shows each statement, and the JSON schema of its answer."""
     marks = config.overlay.characters
     keys = [str(number) for number in range(1, len(statements) + 1)]
     # Whose the marks on the frames are, by the names that lines have; nobody where nothing is painted
-    told = told_of(plan.presence, config.prompt)
-    people = [name_with_mark(c, told, "spoken", marks) for c in told.seen] if marks != "none" else []
+    people: list[str] = []
+    if marks != "none":
+        shown = presence_in_prompt(plan.presence, config.prompt)
+        people = [name_with_mark(character, shown, "spoken", marks) for character in shown.seen]
     messages = prompt_messages(
         "verify",
         with_clip=True,
@@ -95,11 +98,12 @@ _ITEM = re.compile(
     r"|(?<=\s)\(?(\d{1,2})[.):]+\s",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear|unsure)\b", re.IGNORECASE)
+"""The number before a verdict, at the beginning of a row or inside one."""
+_VERDICT_WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear|unsure)\b", re.IGNORECASE)
 
 
 def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
-    """True, False or None (cannot tell, or not to be read) for each of ``number`` statements.
+    """True, False or None (cannot tell, or unreadable) for each of ``number`` statements.
 
     Understands JSON whole and broken, numbered lines and bare words in order. Only a clear no is False.
 
@@ -107,26 +111,41 @@ def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
     (True, False, None)
     """
     body = re.sub(r"```\w*", "", without_entities(answer_in(text))).strip()
-    marks = [(int(mark[1] or mark[2]), mark.start(), mark.end()) for mark in _ITEM.finditer(body)]
-    marks = [mark for mark in marks if 1 <= mark[0] <= number]
-    if not marks:
-        found = [body] if number == 1 else [] if re.search(r"\d", body) else _WORD.findall(body)
-        return tuple(map(_spoken, found)) if len(found) == number else (None,) * number
-    said: dict[int, set[bool | None]] = {}
-    for (place, _, end), stop in zip(marks, [*(start for _, start, _ in marks[1:]), len(body)], strict=True):
-        said.setdefault(place, set()).add(_spoken(body[end:stop].strip()))
-    return tuple(next(iter(said[n])) if len(said.get(n, ())) == 1 else None for n in range(1, number + 1))
+    items = [item for item in _ITEM.finditer(body) if 1 <= int(item[1] or item[2]) <= number]
+    if not items:
+        return _unnumbered_verdicts(body, number)
+    verdicts: dict[int, set[bool | None]] = {}
+    ends = [item.start() for item in items[1:]] + [len(body)]
+    for item, end in zip(items, ends, strict=True):
+        verdict = _verdict(body[item.end() : end].strip())
+        verdicts.setdefault(int(item[1] or item[2]), set()).add(verdict)
+    parsed: list[bool | None] = []
+    for item_number in range(1, number + 1):
+        different = verdicts.get(item_number, set())
+        # Two different verdicts on one statement are none.
+        parsed.append(next(iter(different)) if len(different) == 1 else None)
+    return tuple(parsed)
 
 
-def _spoken(words: str) -> bool | None:
-    """A verdict in words: at their beginning, else at their end. One with doubt in it is none."""
+def _unnumbered_verdicts(body: str, number: int) -> tuple[bool | None, ...]:
+    """The verdicts of an answer without numbers before them: one on all of it, or a bare word for each."""
+    if number == 1:
+        return (_verdict(body),)
+    # Other numbers may count something else than the statements.
+    words = [] if re.search(r"\d", body) else _VERDICT_WORD.findall(body)
+    return tuple(_verdict(word) for word in words) if len(words) == number else (None,) * number
+
+
+def _verdict(words: str) -> bool | None:
+    """The verdict at the beginning of some words, else at their end; None where doubt follows it."""
     if _CHOICE_COPIED.match(words):
         return None
-    begins = None if words.startswith("{") else _NO.match(words) or _YES.match(words)
-    if begins:
-        return None if _DOUBT.search(words[begins.end() :][:40]) else _NO.match(words) is None
-    ends = _AT_END.search(words)
-    return None if ends is None else ends[1].lower() in ("yes", "true")
+    first = None if words.startswith("{") else _NO.match(words) or _YES.match(words)
+    if first:
+        reason = words[first.end() :][:40]
+        return None if _DOUBT.search(reason) else _NO.match(words) is None
+    last = _AT_END.search(words)
+    return None if last is None else last[1].lower() in ("yes", "true")
 
 
 _SENTENCE = re.compile(
@@ -137,26 +156,31 @@ _BORDER = re.compile(
     r"|(?P<comma>,)\s+(?P<joined>(?:and|but|then)\s+(?:then\s+)?)?"
     r"|(?<!\s)\s+(?:and|but|then)\s+(?:then\s+)?"
 )
+"""A place where a clause may end."""
 _ANTECEDENT = re.compile(
     r"\b((?:an?|the|his|her|their|two|three) (?:[\w'’-]+ ){0,3}[\w'’-]+|(?<![\w'’-])[A-Z][\w'’-]+)$"
 )
+"""The noun or name before ``, who``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """Who acts, and whether the form of the verbs is that of many; ``end`` is where the verb begins."""
+    """The subject of a clause, and whether its verbs are plural.
+
+    ``verb_start`` is where the verb begins in the text of the clause.
+    """
 
     subject: str
-    plural: bool
-    end: int = 0
+    is_plural: bool
+    verb_start: int = 0
 
     @property
     def be(self) -> str:
-        return "are" if self.plural else "is"
+        return "are" if self.is_plural else "is"
 
 
 def statements_of(line: str, language: str = "en") -> tuple[str, ...]:
-    """The line's statements in order, each to be judged alone; of other languages its sentences.
+    """The line's statements in order, each once and complete by itself; in other languages its sentences.
 
     >>> statements_of("She opens the tin, looks inside, and drops it.")
     ('She opens the tin.', 'She looks inside.', 'She drops it.')
@@ -164,105 +188,128 @@ def statements_of(line: str, language: str = "en") -> tuple[str, ...]:
     if not is_english(language):
         return tuple(split_sentences(line, language))
     text = " ".join(line.translate({ord("⟦"): None, ord("⟧"): None}).split())
+    # A quotation is one word while the line is split: ⟦0⟧.
     spans = quotations(text)
     quotes = [text[start:end] for start, end in spans]
     for number, (start, end) in reversed(list(enumerate(spans))):
         text = f"{text[:start]}⟦{number}⟧{text[end:]}"
-    found = [claim for sentence in _SENTENCE.split(text) for claim in _claims(sentence.strip(" .!?…,;"))]
-    told: dict[str, None] = {}
-    for claim in found:
-        whole = re.sub(r"⟦(\d+)⟧", lambda m: quotes[int(m[1])], claim)
-        if re.search(r"\w", whole):
-            said = whole.strip(" ,;")
-            said = said[:1].upper() + said[1:]
-            told[said if re.search(r"[.!?…][\"”’)]*$", said) else f"{said}."] = None
-    return tuple(told)
+    clauses: list[str] = []
+    for sentence in _SENTENCE.split(text):
+        clauses += _clauses_in(sentence.strip(" .!?…,;"))
+    statements: dict[str, None] = {}  # an ordered set
+    for clause in clauses:
+        statement = re.sub(r"⟦(\d+)⟧", lambda match: quotes[int(match[1])], clause)
+        if not re.search(r"\w", statement):
+            continue
+        statement = statement.strip(" ,;")
+        statement = statement[:1].upper() + statement[1:]
+        if not re.search(r"[.!?…][\"”’)]*$", statement):
+            statement += "."
+        statements[statement] = None
+    return tuple(statements)
 
 
-def _claims(sentence: str) -> Iterator[str]:
-    """The claims of one sentence, clause by clause; what leads in stays with the first."""
-    lead = sentence.find(", ") + 2
-    lead = lead if lead > 1 and is_lead(sentence[:lead].split()) else 0
-    clause = _clause_of(sentence[lead:])
+def _clauses_in(sentence: str) -> Iterator[str]:
+    """The clauses of a sentence, each with its subject; words before the first subject stay with it."""
+    lead_end = sentence.find(", ") + 2
+    if lead_end <= 1 or not is_lead(sentence[:lead_end].split()):
+        lead_end = 0
+    clause = _clause_at_start(sentence[lead_end:])
     if clause is None:
         yield sentence
         return
-    fronted = re.match(r"(?:as|while|when|after|once) (.+), $", sentence[:lead], re.IGNORECASE)
-    if fronted and _clause_of(fronted[1]):
-        yield from _claims(fronted[1])
-        sentence, lead = sentence[lead:], 0
-    start, prefix, participle, position = 0, "", False, lead + clause.end
+    # "As Ann sits, Bob waits": the lead is a clause of its own.
+    fronted = re.match(r"(?:as|while|when|after|once) (.+), $", sentence[:lead_end], re.IGNORECASE)
+    if fronted and _clause_at_start(fronted[1]):
+        yield from _clauses_in(fronted[1])
+        sentence, lead_end = sentence[lead_end:], 0
+    start = 0
+    prefix = ""
+    is_participle = False
+    position = lead_end + clause.verb_start
     while border := _BORDER.search(sentence, position):
-        position, said = border.end(), sentence[start : border.start()]
-        new = _after(border, said, sentence[position:], clause, participle)
-        if new is not None:
-            yield f"{prefix}{said}"
-            prefix, clause, participle = new
+        position = border.end()
+        before = sentence[start : border.start()]
+        next_clause = _clause_after(border, before, sentence[position:], clause, is_participle)
+        if next_clause is not None:
+            yield f"{prefix}{before}"
+            prefix, clause, is_participle = next_clause
             start = position
-            position += clause.end
+            position += clause.verb_start
     yield f"{prefix}{sentence[start:]}"
 
 
-def _clause_of(text: str) -> _Clause | None:
-    """The subject at a text's beginning, if a finite verb is sure to follow it."""
+def _clause_at_start(text: str) -> _Clause | None:
+    """The clause that begins a text, if a finite verb is sure to follow its subject."""
     words = text.split()
     verb = main_verb(words)
     if verb is None:
         return None
-    end = len(" ".join(words[:verb]))
     subject = [word for word in words[:verb] if bare(word) not in FLOATING and not bare(word).endswith("ly")]
-    begin = max((at for at, word in enumerate(subject) if word.endswith(",")), default=-1) + 1
-    if not subject[begin:]:
+    # The subject begins behind the last comma.
+    commas = [index for index, word in enumerate(subject) if word.endswith(",")]
+    if commas:
+        subject = subject[commas[-1] + 1 :]
+    if not subject:
         return None
-    plural = bare(words[verb]) not in THIRD | {"is", "has", "does"}
-    return _Clause(" ".join(subject[begin:]), plural, end)
+    is_plural = bare(words[verb]) not in THIRD | {"is", "has", "does"}
+    return _Clause(" ".join(subject), is_plural, len(" ".join(words[:verb])))
 
 
-_New = tuple[str, _Clause, bool]
-"""Words to put before what follows a border, its clause, whether it is a participle's."""
+_NextClause = tuple[str, _Clause, bool]
+"""Words to put before what follows a border, its clause, and whether it began with a participle."""
 
 
-def _after(border: re.Match[str], said: str, after: str, clause: _Clause, participle: bool) -> _New | None:
-    """How the claim after a border begins, or None where none begins."""
+def _clause_after(
+    border: re.Match[str], before: str, after: str, clause: _Clause, is_participle: bool
+) -> _NextClause | None:
+    """The clause that begins after a border, or None where none begins.
+
+    ``before`` and ``after`` are the text on both sides; ``clause`` is the one before, and ``is_participle``
+    whether it began with a participle.
+    """
     words = after.split()
     if not words:
         return None
     if border["who"]:
-        named = _ANTECEDENT.search(said)
-        plural = bare(words[0]) in PLAIN - THIRD
-        return (
-            (f"{named[1]} ", _Clause(named[1], plural), False)
-            if named and _acts(words, plural, said)
-            else None
-        )
-    sees = clause.plural and not SEEING.isdisjoint(map(bare, said.split()))
-    if not border["time"] and _acts(words, clause.plural, said) and not sees:
-        return (f"{clause.subject} ", replace(clause, end=0), False)
-    first = bare(next((word for word in words if not _is_adverb(word)), ""))
-    alone = border["comma"] and not border["joined"]
-    if first in GERUNDS - RESULTS and (alone or border["time"] or participle):
-        return (f"{clause.subject} {clause.be} ", replace(clause, end=0), True)
-    own = _clause_of(after)
-    begins = bare(words[0]) in NOMINATIVE | DETERMINERS or words[0][:1].isupper() or border["time"]
-    return ("", own, False) if own is not None and begins else None
+        antecedent = _ANTECEDENT.search(before)
+        is_plural = bare(words[0]) in PLAIN - THIRD
+        if antecedent is None or not _starts_with_verb(words, is_plural, before):
+            return None
+        return (f"{antecedent[1]} ", _Clause(antecedent[1], is_plural), False)
+    # "They see her leave and wave": the plain form may belong to who is seen.
+    may_be_seen = clause.is_plural and not SEEING.isdisjoint(map(bare, before.split()))
+    if not border["time"] and _starts_with_verb(words, clause.is_plural, before) and not may_be_seen:
+        return (f"{clause.subject} ", replace(clause, verb_start=0), False)
+    first_word = bare(next((word for word in words if not _is_adverb(word)), ""))
+    is_bare_comma = border["comma"] and not border["joined"]
+    if first_word in GERUNDS - RESULTS and (is_bare_comma or border["time"] or is_participle):
+        return (f"{clause.subject} {clause.be} ", replace(clause, verb_start=0), True)
+    own_clause = _clause_at_start(after)
+    starts_subject = bare(words[0]) in NOMINATIVE | DETERMINERS or words[0][:1].isupper() or border["time"]
+    return ("", own_clause, False) if own_clause is not None and starts_subject else None
 
 
-def _acts(words: Sequence[str], plural: bool, said: str) -> bool:
-    """Whether a verb begins the words, after adverbs; what may be a noun needs ``said`` before it."""
-    at = next((at for at, word in enumerate(words) if not _is_adverb(word)), len(words) - 1)
-    word = bare(words[at])
-    if word not in (PLAIN if plural else THIRD):
+def _starts_with_verb(words: Sequence[str], is_plural: bool, before: str) -> bool:
+    """Whether the words begin with a verb, after adverbs; ``before`` tells where it may be a noun."""
+    index = next((index for index, word in enumerate(words) if not _is_adverb(word)), len(words) - 1)
+    word = bare(words[index])
+    if word not in (PLAIN if is_plural else THIRD):
         return False
-    goes_on = words[at][-1:].isalnum() and bare(" ".join(words[at + 1 : at + 2])) not in _AFTER_NOUNS
-    if word not in (MASSES if plural else NOUNS_TOO) or goes_on:
+    next_word = bare(" ".join(words[index + 1 : index + 2]))
+    continues = words[index][-1:].isalnum() and next_word not in _AFTER_NOUNS
+    if word not in (MASSES if is_plural else NOUNS_TOO) or continues:
         return True
-    before = [bare(one) for one in said.split()]
-    if before[-1] in THIRD | PLAIN | PREPOSITIONS | PRONOUNS or _is_adverb(before[-1]):
-        return before[-1] not in NOUNS_TOO or len(before) < 3
-    return not before[-1].endswith("s") and bool({*before[-4:-1]} & DETERMINERS)
+    # "opens the door and waves" is a verb after a whole object; "takes the keys and gloves" is a list.
+    words_before = [bare(earlier) for earlier in before.split()]
+    last = words_before[-1]
+    if last in THIRD | PLAIN | PREPOSITIONS | PRONOUNS or _is_adverb(last):
+        return last not in NOUNS_TOO or len(words_before) < 3
+    return not last.endswith("s") and bool({*words_before[-4:-1]} & DETERMINERS)
 
 
 _AFTER_NOUNS = frozenset(("", "and", "or", "of", "as"))
+"""What follows a noun and no verb; empty: the text ends."""
 
 
 def _is_adverb(word: str) -> bool:

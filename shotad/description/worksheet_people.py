@@ -23,8 +23,8 @@ from shotad.core import (
     thread_name,
     whole_record,
 )
-from shotad.description.cast_discovery import LEAST_SECONDS, LOOKS as DISCOVERY_LOOKS, PIXELS
-from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, LOOKS as RUN_LOOKS
+from shotad.description.cast_discovery import DISCOVERY_RATE, LEAST_SECONDS, PIXELS
+from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, RECOGNITION_RATE
 from shotad.sight import (
     Face,
     FaceModels,
@@ -43,14 +43,14 @@ OWN_CAST = "cast"
 _SAME_FACE = 0.5
 """Overlap (intersection over union) above which two boxes of one moment are of one face."""
 
-_HIGHEST = 1080
-"""Lines of the picture in which faces were looked for, where the film is gone and nothing says so."""
+_DISCOVERY_HEIGHT = 1080
+"""Height of the pictures in which discovery looked for faces, where the film is gone and nothing says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenFace:
-    """One face through one shot: whose it is by the id of the ``member``, or the ``letter`` of its group;
-    neither where it is not known."""
+    """A face track of a shot, with the id of the ``member`` whose it is, or the ``letter`` of its group;
+    neither where it is not known. ``first`` and ``last`` are film seconds."""
 
     shot: int
     first: float
@@ -61,11 +61,11 @@ class SeenFace:
 
 @dataclass(frozen=True, slots=True)
 class SeenPeople:
-    """All faces seen in a film by shot, the members of its cast by id, and by letter the faces of each group.
+    """The face tracks of a film by the index of their shot, the members of its cast by id, and the faces of
+    each group without a name by its letter.
 
-    ``cast_ids`` says by letter who of the cast it is, of those without a name there.
-
-    ``missing`` says what could not be read.
+    ``cast_ids`` has, by letter, the id of the member without a name that the group is; ``missing`` says what
+    could not be read.
     """
 
     faces: Mapping[int, Sequence[SeenFace]] = field(default_factory=dict)
@@ -90,7 +90,8 @@ class SeenPeople:
 
 
 def cast_place(folder: Path, film: Path | None) -> Path | None:
-    """Where the cast of a film lies: as its run was given it, else beside the film or in the folder."""
+    """The cast of a film: the one given to its run, else a cast folder beside the film or in its work folder;
+    None where there is none."""
     try:
         given = read_settings(folder).given.cast
     except ShotadError:
@@ -105,13 +106,16 @@ def cast_place(folder: Path, film: Path | None) -> Path | None:
 
 
 TrackName = tuple[int, float, float, int]
-"""By which ``characters.json`` names a track: its shot, its first and last second, its number of looks."""
+"""What ``characters.json`` tells a track by: its shot, its first and last second, its number of faces."""
+
+NamedFace = tuple[float, Box, str]
+"""The middle face of a recognised track: its second, its box, and the id of the member."""
 
 
 def seen_people(
     folder: Path, config: Config, fingerprint: str, info: FilmInfo | None, height: int | None = None
 ) -> SeenPeople:
-    """Who is seen in the film of a work folder, as far as its records tell.
+    """The people in the film of a work folder, as far as its records have them.
 
     ``fingerprint`` is the film's; ``height`` that of the pictures in which discovery looked for faces, for a
     film that is gone (``info`` is None then).
@@ -121,47 +125,51 @@ def seen_people(
     place = cast_place(folder, info.path if info is not None else None)
     members: dict[str, Member] = {}
     holdings: Holdings | None = None
-    decided: dict[TrackName, str] = {}
+    recognised: dict[TrackName, str] = {}
     try:
         if place is not None:
             members, holdings = _read_cast(folder, place)
-        decided = _decided_in(folder)
+        recognised = _recognised_tracks(folder)
     except ShotadError as error:
         missing.append(f"{error.what.rstrip('.')}; so people have no names.")
 
-    looked = _tracks_in(folder / f"{FACES}.jsonl", models)
-    # Discovery has looked at the whole film, a run with a cast only at its clips.
+    tracks_of_run = _tracks_in(folder / f"{FACES}.jsonl", models)
+    # Discovery has searched the whole film, a run with a cast only its clips.
     discovered = _tracks_in(folder / f"{DISCOVERED}.jsonl", models)
-    tracks = discovered or looked
-    lines = (height or _HIGHEST) if discovered else config.film.grid_height
-    if info is not None:
-        lines = info.size_within(max_pixels=PIXELS)[1] if discovered else info.size_within(lines)[1]
-    people = people_in(tracks, lines, models.join, models.margin) if tracks else []
+    tracks = discovered or tracks_of_run
+    if discovered:
+        picture_height = info.size_within(max_pixels=PIXELS)[1] if info else height or _DISCOVERY_HEIGHT
+    else:
+        grid_height = config.film.grid_height
+        picture_height = info.size_within(grid_height)[1] if info else grid_height
+    people = people_in(tracks, picture_height, models.join, models.margin) if tracks else []
     # Who is seen for less in the whole film gets no entry by discovery either.
-    least_looks = LEAST_SECONDS * (DISCOVERY_LOOKS if discovered else RUN_LOOKS)
+    least_looks = LEAST_SECONDS * (DISCOVERY_RATE if discovered else RECOGNITION_RATE)
 
     faces: list[SeenFace] = []
     by_letter: dict[str, tuple[Face, ...]] = {}
     cast_ids: dict[str, str] = {}
-    named_looks = _named_looks(looked, decided)
+    named_faces = _named_faces(tracks_of_run, recognised)
+    grouped_tracks: set[int] = set()
     # Letters go by place among all groups, so that nobody's changes when somebody else gets a name.
     for number, person in enumerate(people):
-        member = _member_of(person, named_looks, holdings, fingerprint)
+        member = _member_of(person, named_faces, holdings, fingerprint)
+        has_name = _has_name(members, member)
         letter = ""
-        if not _says_name(members, member) and person.looks >= least_looks:
+        if not has_name and person.looks >= least_looks:
             letter = thread_name(number)
             by_letter[letter] = tuple(face for track in person.tracks for face in track.faces)
             cast_ids[letter] = member if member in members else ""
-        name = member if _says_name(members, member) else ""
-        faces += [SeenFace(track.shot, track.first, track.last, name, letter) for track in person.tracks]
+        for track in person.tracks:
+            grouped_tracks.add(id(track))
+            faces.append(SeenFace(track.shot, track.first, track.last, member if has_name else "", letter))
 
-    grouped = {id(track) for person in people for track in person.tracks}
     for track in tracks:
-        if id(track) not in grouped and not _is_named(track, named_looks):
+        if id(track) not in grouped_tracks and not _names_on(track, named_faces):
             faces.append(SeenFace(track.shot, track.first, track.last))
-    # Who was recognised by the photos of the cast counts also where no group of faces says so.
-    for (shot, first, last, _), member in decided.items():
-        if _says_name(members, member):
+    # A member who was recognised by photos counts also where no group of faces is theirs.
+    for (shot, first, last, _), member in recognised.items():
+        if _has_name(members, member):
             faces.append(SeenFace(shot, first, last, member))
     by_shot: dict[int, list[SeenFace]] = {}
     for face in faces:
@@ -169,13 +177,14 @@ def seen_people(
     return SeenPeople(by_shot, members, by_letter, cast_ids, tuple(missing))
 
 
-def _says_name(members: Mapping[str, Member], member: str) -> bool:
-    """Whether somebody is in the cast and has a name there."""
+def _has_name(members: Mapping[str, Member], member: str) -> bool:
+    """Whether the id ``member`` is in the cast and has a name there."""
     return member in members and bool(members[member].says)
 
 
 def _read_cast(folder: Path, place: Path) -> tuple[dict[str, Member], Holdings | None]:
-    """The members of a cast by id, and what discovery has put into its folder."""
+    """The members of the cast at ``place`` by id, and what discovery has put into its folder. Raises
+    CastError."""
     key, photos = "", None
     try:
         given = read_settings(folder).given.cast
@@ -190,7 +199,7 @@ def _read_cast(folder: Path, place: Path) -> tuple[dict[str, Member], Holdings |
 
 
 def _tracks_in(path: Path, models: FaceModels) -> list[FaceTrack]:
-    """The faces in ``faces.jsonl`` or ``discovered.jsonl`` by these models, in order of the film."""
+    """The face tracks in ``faces.jsonl`` or ``discovered.jsonl`` by these models, in the film's order."""
     if not path.exists():
         return []
     # A record with the key of an earlier one takes its place.
@@ -199,61 +208,65 @@ def _tracks_in(path: Path, models: FaceModels) -> list[FaceTrack]:
         record = whole_record(path.name, line)
         if record is not None and record.get("models") == models.identity:
             records[record["key"]] = record
-    by_shot = {record["shot"]: record for record in records.values()}
-    return [from_row(row) for _, record in sorted(by_shot.items()) for row in record["tracks"]]
+    record_of_shot = {record["shot"]: record for record in records.values()}
+    tracks: list[FaceTrack] = []
+    for _, record in sorted(record_of_shot.items()):
+        tracks += [from_row(row) for row in record["tracks"]]
+    return tracks
 
 
-def _decided_in(folder: Path) -> dict[TrackName, str]:
-    """Whose each track is that a run recognised, by id."""
+def _recognised_tracks(folder: Path) -> dict[TrackName, str]:
+    """The ids of the members whose tracks a run recognised."""
     record = WorkFolder(folder).read_json(f"{CHARACTERS}.json") or {"tracks": ()}
-    return {
-        (row["shot"], row["first"], row["last"], row["looks"]): row["person"]
-        for row in record["tracks"]
-        if row["person"]
-    }
+    members: dict[TrackName, str] = {}
+    for row in record["tracks"]:
+        if row["person"]:
+            members[row["shot"], row["first"], row["last"], row["looks"]] = row["person"]
+    return members
 
 
-def _named_looks(
-    tracks: Iterable[FaceTrack], decided: Mapping[TrackName, str]
-) -> dict[int, list[tuple[float, Box, str]]]:
-    """By shot: when and where somebody of the cast was recognised, and who."""
-    looks: dict[int, list[tuple[float, Box, str]]] = {}
+def _named_faces(
+    tracks: Iterable[FaceTrack], recognised: Mapping[TrackName, str]
+) -> dict[int, list[NamedFace]]:
+    """The middle face of each recognised track, by the index of its shot."""
+    named_faces: dict[int, list[NamedFace]] = {}
     for track in tracks:
-        member = decided.get((track.shot, track.first, track.last, len(track.faces)))
+        member = recognised.get((track.shot, track.first, track.last, len(track.faces)))
         if member is not None:
             middle = track.faces[len(track.faces) // 2]
-            looks.setdefault(track.shot, []).append((middle.seconds, middle.box, member))
-    return looks
+            named_faces.setdefault(track.shot, []).append((middle.seconds, middle.box, member))
+    return named_faces
 
 
-def _is_named(track: FaceTrack, named_looks: Mapping[int, Sequence[tuple[float, Box, str]]]) -> bool:
-    """Whether a run has recognised somebody of the cast where this track is."""
-    return any(
-        (there := track.box_at(second)) is not None and there.iou(box) > _SAME_FACE
-        for second, box, _ in named_looks.get(track.shot, ())
-    )
+def _names_on(track: FaceTrack, named_faces: Mapping[int, Sequence[NamedFace]]) -> list[str]:
+    """The ids of the members whom a run recognised where this track is."""
+    members: list[str] = []
+    for second, named_box, member in named_faces.get(track.shot, ()):
+        box = track.box_at(second)
+        if box is not None and box.iou(named_box) > _SAME_FACE:
+            members.append(member)
+    return members
 
 
 def _member_of(
     person: FoundPerson,
-    named_looks: Mapping[int, Sequence[tuple[float, Box, str]]],
+    named_faces: Mapping[int, Sequence[NamedFace]],
     holdings: Holdings | None,
     fingerprint: str,
 ) -> str:
-    """Which member of the cast a group of faces is, by id; empty for nobody.
+    """The id of the member that a group of faces is; empty for nobody of the cast.
 
     Pictures that discovery cut from the group, and faces that a run recognised, each count once.
     """
     votes: Counter[str] = Counter()
     for track in person.tracks:
-        for second, box, member in named_looks.get(track.shot, ()):
-            there = track.box_at(second)
-            if there is not None and there.iou(box) > _SAME_FACE:
-                votes[member] += 1
-    for picture in holdings.facts.of_film(fingerprint) if holdings is not None else ():
-        holder = holdings.holder(picture) if holdings is not None else None
-        if holder is not None and person.is_seen_at(picture.second, picture.box):
-            votes[holder] += 1
+        votes.update(_names_on(track, named_faces))
+    if holdings is not None:
+        for picture in holdings.facts.of_film(fingerprint):
+            holder = holdings.holder(picture)
+            if holder is not None and person.is_seen_at(picture.second, picture.box):
+                votes[holder] += 1
     if not votes:
         return ""
+    # Sorted, so that of equals the first id is taken.
     return max(sorted(votes), key=lambda member: votes[member])

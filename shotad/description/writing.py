@@ -67,7 +67,7 @@ def write_slots(
     records = StageRecords(folder)
     is_whole_film = context.given.start <= 0 and context.given.end is None
     # A benchmark's slots and budgets have limits of their own.
-    given = context.given.slots is not None or config.slots.budget != "fit"
+    is_benchmark = context.given.slots is not None or config.slots.budget != "fit"
     speech = [utterance.interval for utterance in prepared.speech]
     cues: list[Cue] = []
     stage1_answers: list[Stage1Answer] = []
@@ -120,7 +120,7 @@ def write_slots(
             if writing is None:
                 writing = tasks.enter_context(reported(context.progress, "Writing lines", number, "slots"))
             lines_before = tuple(cue.text for cue in cues if cue.heard)
-            situation = Situation(plan.slot, lines_before, "", speech, plan.presence, given)
+            situation = Situation(plan.slot, lines_before, "", speech, plan.presence, is_benchmark)
             unwritten = left_to_people(plan.slot, config.speech)
             cue = cue_of(situation, stage1, stage2, config, choose, unwritten=unwritten)
             if cue.heard:

@@ -229,7 +229,7 @@ def test_each_shot_has_its_faces_and_the_moments_at_which_frames_came_up(short: 
     assert asked[0] == sorted(set(asked[0]))
     assert models.shown == 4 * 8  # the frames that are only shown are not looked at
     assert [len(one.tracks) for one in found] == [1, 1, 0, 2]
-    assert found[0].came_up == pytest.approx({0.1: 2 / 24, 0.53: 12 / 24})
+    assert found[0].frame_times == pytest.approx({0.1: 2 / 24, 0.53: 12 / 24})
     box = found[0].tracks[0].box_at(12 / 24)
     assert box is not None
     assert box.centre[0] == pytest.approx(0.3 + 0.3 * 12 / 47, abs=0.02)

@@ -42,7 +42,7 @@ from shotad.core import (
 )
 from shotad.description import SlotPlan, describe_clip, prompt_block
 from shotad.description.prompts import stage1_messages, stage2_messages
-from shotad.description.slotplan import Heard
+from shotad.description.slotplan import NearbyName
 from shotad.description.stage1 import stage1_as_seen
 from shotad.description.stage2 import write_lines
 from shotad.engines import AskingPool, ClipOnDemand
@@ -62,7 +62,10 @@ def plans(roles: str = "pccf") -> list[FramePlan]:
 
 
 def plan_of(
-    roles: str, grammar: Grammar | None = None, presence: Presence = NOBODY, heard: tuple[Heard, ...] = ()
+    roles: str,
+    grammar: Grammar | None = None,
+    presence: Presence = NOBODY,
+    heard: tuple[NearbyName, ...] = (),
 ) -> SlotPlan:
     frames = tuple(plans(roles))
     times = [Interval(p.number, p.number + 1) for p in frames]
@@ -98,7 +101,7 @@ def stage1(
     roles: str = "pccf", grammar: Grammar | None = None, presence: Presence = NOBODY, **kwargs: object
 ) -> tuple[Message, ...]:
     painted = {name: kwargs.pop(name) for name in ("label", "marks") if name in kwargs}
-    heard: tuple[Heard, ...] = tuple(kwargs.pop("heard", ()))  # type: ignore[arg-type]
+    heard: tuple[NearbyName, ...] = tuple(kwargs.pop("heard", ()))  # type: ignore[arg-type]
     config = config_of(PromptSettings.model_validate(kwargs), **painted)
     return stage1_messages(plan_of(roles, grammar, presence, heard), config)[0]
 
@@ -156,7 +159,7 @@ CLIP = Clip(np.full((4, 144, 256, 3), 90, np.uint8), np.array([7.0, 8, 10, 11]),
 GATE = "Ann opens a gate and walks into the garden."
 
 
-def plan(presence: Presence = NOBODY, *heard: Heard) -> SlotPlan:
+def plan(presence: Presence = NOBODY, *heard: NearbyName) -> SlotPlan:
     shots, frames = [], []
     for n, (role, time, seconds) in enumerate(
         ((Role.PAST, (6, 9), [7.0, 8.0]), (Role.CURRENT, (9, 15), [10.0, 11.0]))
@@ -181,7 +184,7 @@ class Talk:
 def look(*answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY) -> Talk:
     """Stage I's answer, where its engine gives these."""
     engine, config = Model(*answers), load_config(None, how)
-    asked = plan(presence, Heard("Max", "spoken", 9.25))
+    asked = plan(presence, NearbyName("Max", "spoken", 9.25))
     seen = stage1_as_seen(CLIP, asked, engine, config)
     with AskingPool({"stage1": engine}) as pool:
         answer = describe_clip(pool, asked, config, ClipOnDemand("clip", lambda: seen))

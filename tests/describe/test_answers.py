@@ -13,7 +13,7 @@ from shotad.core import RefusalError, ScriptError
 from shotad.description import parse_stage1
 from shotad.description.answers import WHOLE, parse_stage2
 from shotad.description.choice import choice_in
-from shotad.description.story import parse_renewal
+from shotad.description.story import parse_memory_update
 from shotad.description.translation_prompt import read_answer
 from shotad.description.verify import parse_verdicts
 from tests.describe.prompting import SHARED
@@ -376,7 +376,7 @@ def test_a_translation_that_is_a_value_is_missing() -> None:
 
 
 def test_the_story_learns_no_value() -> None:
-    learned = parse_renewal(
+    learned = parse_memory_update(
         '{"people": ["NaN", "Ann &amp; Bo are twins.", null, "string"], "settled": [true, NaN, 2]}'
     )
     assert learned is not None

@@ -206,7 +206,7 @@ def test_a_long_answer_is_shown_cut_between_words() -> None:
         LOOKED, "blah " * 1000, about_description((), ["Shot 2"]), ("Main characters", "Actions")
     )
     assert found[0] == LOOKED[0]
-    assert len(found[1].text) <= repair.LONGEST + 2
+    assert len(found[1].text) <= repair.MAX_ANSWER_SHOWN + 2
     assert found[1].text.endswith("blah …")
     assert '"Shot 2"' in found[2].text
     assert found[2].text.endswith("Description:\n1. Main characters: ...\n2. Actions: ...")

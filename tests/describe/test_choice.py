@@ -23,7 +23,7 @@ from shotad.description.choice import (
     distinct,
     is_near_copy,
     make_chooser,
-    worths,
+    scores,
 )
 from shotad.engines import AskingPool
 from shotad.script import Finding, Fitted, Level
@@ -106,7 +106,7 @@ def test_what_was_said_is_not_said_again_and_memory_fades() -> None:
     assert chooser(candidates, situation("Ann opens the drawer.")) == 1
     assert chooser(candidates, situation("She takes a gun out.")) == 0
     nothing, fresh, old = (
-        worths([GOOD], situation(*said), embed)[0] for said in ((), ("Bob sits.", GOOD), (GOOD, "Bob sits."))
+        scores([GOOD], situation(*said), embed)[0] for said in ((), ("Bob sits.", GOOD), (GOOD, "Bob sits."))
     )
     assert fresh == pytest.approx(nothing - 0.5, abs=1e-6)
     assert old == pytest.approx(nothing - 0.5 * 0.85, abs=1e-6)

@@ -24,7 +24,7 @@ from shotad.description import (
 )
 from shotad.description.engine_pair import Terms
 from shotad.description.stage2 import write_lines
-from shotad.description.story import parse_renewal, renewal_messages, told_line
+from shotad.description.story import line_row, memory_update_messages, parse_memory_update
 from shotad.description.verify import parse_verdicts, verify_messages
 from shotad.engines import AskingPool, ClipOnDemand, NoMemory, StageUsage
 from tests.describe.prompting import SLOT, Model, plan
@@ -115,11 +115,11 @@ def test_placeholders_have_the_form_that_was_asked_for() -> None:
     messages, schema = verify_messages(["Ann runs.", "Bo waits."], plan(), config)
     (verdicts,) = engine.generate([Request(SLOT.id, messages, schema=schema)])
     assert parse_verdicts(verdicts.text, 2) == (True, True)
-    messages = renewal_messages("", [told_line("Ann runs.", 4.0)])
+    messages = memory_update_messages("", [line_row("Ann runs.", 4.0)])
     (renewal,) = engine.generate([Request(SLOT.id, messages, schema=story.SCHEMA)])
-    learned = parse_renewal(renewal.text)
+    learned = parse_memory_update(renewal.text)
     assert learned is not None
-    assert [len(learned[kind]) for kind in (*story.KINDS, story.SETTLED)] == [1, 1, 1, 1, 0]
+    assert [len(learned[kind]) for kind in (*story.KINDS, story.RESOLVED)] == [1, 1, 1, 1, 0]
     worst = WorstReplies(config, Engines(Model(), Model()))
     replies = [worst(Request(SLOT.id, messages, schema=story.SCHEMA, seed=seed)) for seed in range(4)]
     assert [reply.finish for reply in replies] == ["refused", "stop"] * 2

@@ -11,7 +11,7 @@ import pytest
 from shotad.core import Character, Presence
 from shotad.description import head_of, spoken
 from shotad.description.checks import name_complaints
-from shotad.description.slotplan import Heard
+from shotad.description.slotplan import NearbyName
 from shotad.description.wording import verbs_of
 from shotad.script import (
     LEMMAS,
@@ -93,8 +93,8 @@ def test_a_name_from_nowhere() -> None:
     assert rule == "L7"
     assert text.startswith('"Boris" is not in the description.')
     assert told("She looks at Boris.", description="Celia sees Boris.") == []
-    assert told("She looks at Boris.", heard=[Heard("Boris", "spoken", 1.0)]) == []
-    assert told("She looks at Boris.", told="The thief is called Boris.") == []
+    assert told("She looks at Boris.", nearby=[NearbyName("Boris", "spoken", 1.0)]) == []
+    assert told("She looks at Boris.", context="The thief is called Boris.") == []
     assert told("Sie sieht Boris.", language="de") == []
     # A misspelt one is told with the right one.
     ((_, text),) = told("He looks at Celiah.")

@@ -23,7 +23,7 @@ from shotad.core import (
 )
 from shotad.description import clip_key
 from shotad.description.prompts import stage1_messages, stage2_messages
-from shotad.description.slotplan import Heard, as_called, heard_names
+from shotad.description.slotplan import NearbyName, as_called, nearby_names
 from shotad.description.stage1 import stage1_as_seen
 from shotad.description.stage2 import complaints_about_line
 from shotad.description.story import names_in_use
@@ -186,8 +186,8 @@ def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(text, 
 
 # In prompts, and names that were heard
 
-HEARD = (Heard("Annie", "spoken", 9.0), Heard("Max", "spoken", 9.5), Heard("Bo", "speaker", 10.0),
-         Heard("Nora", "speaker", 12.0))  # fmt: skip
+HEARD = (NearbyName("Annie", "spoken", 9.0), NearbyName("Max", "spoken", 9.5), NearbyName("Bo", "speaker", 10.0),
+         NearbyName("Nora", "speaker", 12.0))  # fmt: skip
 
 
 @pytest.mark.parametrize(("mark", "listed", "words"), [
@@ -217,7 +217,7 @@ def test_names_near_the_clip_are_hints_that_give_nothing_away() -> None:
     assert "Nora" not in text
     # Nor does a hint that is a word as well.
     rose = Presence((replace(NORA, hidden=("Rose", "Rose Moe")),))
-    assert stage1(heard=(Heard("Rose", "spoken", 9.0),), presence=rose) == stage1()
+    assert stage1(heard=(NearbyName("Rose", "spoken", 9.0),), presence=rose) == stage1()
     assert names_in_use(["He sees Rose."], "", rose) == ()
 
 
@@ -276,13 +276,13 @@ def said_at(start: float, text: str, speaker: str = "") -> Utterance:
 
 @pytest.mark.parametrize(("speech", "names"), [
     ((said_at(85, "Thom!"), said_at(95, "Where is Thom?"), said_at(104, "Sis, wait!"), said_at(106, "Celia!")),
-     (Heard("Celia", "spoken", 104.0), Heard("Thom", "spoken", 95.0))),
+     (NearbyName("Celia", "spoken", 104.0), NearbyName("Thom", "spoken", 95.0))),
     ((said_at(102, "Go!", "Celia Smith"), said_at(106, "Thom!", "Thom and Boris")),
-     (Heard("Thom", "speaker", 106.0), Heard("Celia", "speaker", 102.0))),
+     (NearbyName("Thom", "speaker", 106.0), NearbyName("Celia", "speaker", 102.0))),
     ((said_at(104, "Bo! Bo!", "Bo"),), ()),
 ], ids=["each once", "who speaks", "who may not be named yet"])  # fmt: skip
 def test_the_nearest_go_first(speech, names) -> None:
-    assert heard_names(speech, NEAR, FAMILY) == names
+    assert nearby_names(speech, NEAR, FAMILY) == names
 
 
 def test_without_a_cast_labels_and_who_is_called() -> None:
@@ -293,7 +293,7 @@ def test_without_a_cast_labels_and_who_is_called() -> None:
         said_at(103, "Hello! Stop! We have to go now. Hello!", "Cy"),
         said_at(106, "I saw Bo there, and he looked at Mrs. Lee."),
     ]
-    assert {(h.name, h.how) for h in heard_names(speech, NEAR, ())} == {
+    assert {(h.name, h.how) for h in nearby_names(speech, NEAR, ())} == {
         ("Ann", "spoken"), ("Cy", "speaker"), ("Bo", "spoken"), ("Mrs. Lee", "spoken"),
     }  # fmt: skip
 
@@ -301,5 +301,5 @@ def test_without_a_cast_labels_and_who_is_called() -> None:
 @pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")
 def test_supplied_captions() -> None:
     speech = read_subtitles(SHARED / "ad-text" / "elephants-dream" / "captions.en.vtt").utterances
-    names = {h.name for at in range(0, 600, 10) for h in heard_names(speech, Interval(at, at + 10), ())}
+    names = {h.name for at in range(0, 600, 10) for h in nearby_names(speech, Interval(at, at + 10), ())}
     assert names == {"Emo", "Proog"}

@@ -39,7 +39,7 @@ from shotad.description.prompts import (
     stage2_messages,
 )
 from shotad.description.shortening import shorter_messages
-from shotad.description.slotplan import Heard
+from shotad.description.slotplan import NearbyName
 from shotad.description.story import StoryTeller, story_context
 from shotad.description.templates import cut_to_words, material
 from shotad.description.translation_prompt import (
@@ -347,7 +347,7 @@ def prompts() -> dict[str, Sequence[Message]]:
     wanted = SourceLine(Cue("s00001000", None, Interval(1, 2), "Go."), Interval(1, 2), 3, (ATTACK,))
     task = Task(language_of("en"), language_of("de"), config_of(settings))
     wish = Wish("s00001000", ATTACK, 5, "en")
-    heard = [Heard(ATTACK, how, 8.0) for how in ("spoken", "speaker")]
+    heard = [NearbyName(ATTACK, how, 8.0) for how in ("spoken", "speaker")]
     return {
         "stage 1": stage1(note=ATTACK, presence=presence(), heard=heard),
         "stage 1, published": stage1(note=ATTACK, presence=presence(), characters="clip"),

@@ -26,7 +26,7 @@ from shotad.core import (
     Utterance,
     load_config,
 )
-from shotad.description.story import Memory, StoryTeller, story_context
+from shotad.description.story import StoryMemory, StoryTeller, story_context
 from shotad.engines import AnswerLog, AskingPool
 from shotad.script import Cue, CueStatus
 from tests.describe.prompting import bare, people
@@ -156,14 +156,14 @@ def test_a_run_that_was_killed_asks_only_for_what_is_not_there_and_tells_the_sam
 def test_a_line_described_anew_knows_what_the_run_knew_then_and_nothing_of_later() -> None:
     rows = whole()[0].rows
     for second in (0.0, 299.0, 600.0, 3000.0):
-        memory = Memory.at(rows, second)
+        memory = StoryMemory.at(rows, second)
         assert all(entry.second <= second for entry in memory.entries)
-        so_far = [entry.text for entry in Memory(rows).entries if entry.second <= second]
+        so_far = [entry.text for entry in StoryMemory(rows).entries if entry.second <= second]
         assert [entry.text for entry in memory.entries] == so_far
-    assert Memory.at(rows, 299.0).entries
+    assert StoryMemory.at(rows, 299.0).entries
     other = Teller(answer=lambda _: new(facts=["A ghost laughs."]))
     other.hear("Bo sleeps.", 8)
-    memory = Memory.at([*other.rows, *rows], 600.0)
+    memory = StoryMemory.at([*other.rows, *rows], 600.0)
     assert "A ghost laughs." not in [entry.text for entry in memory.entries], "of another run"
 
 
