@@ -111,8 +111,8 @@ class _Job:
 class Jobs:
     """The jobs of a session. All methods may be called from any thread."""
 
-    def __init__(self, hub: Tabs) -> None:
-        self._hub, self._lock = hub, threading.RLock()
+    def __init__(self, tabs: Tabs) -> None:
+        self._tabs, self._lock = tabs, threading.RLock()
         self._jobs: dict[str, _Job] = {}
         self._files: dict[str, str] = {}
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
@@ -222,7 +222,7 @@ class Jobs:
     def _tell(self, job: _Job) -> Json:
         """Tell the pages of a job, in the order in which it changed: the lock is held."""
         view = job.view()
-        self._hub.tell("job", view)
+        self._tabs.send("job", view)
         return view
 
     def _forget(self) -> None:

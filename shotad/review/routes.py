@@ -73,7 +73,7 @@ from shotad.script import LONGEST, TRACK, FilmId, load_track
 
 
 def open_session(
-    folder: Path, film: Path | None, run: RunSettings, hub: Tabs, *, reviewer: str | None = None
+    folder: Path, film: Path | None, run: RunSettings, tabs: Tabs, *, reviewer: str | None = None
 ) -> Session:
     """The session of a work folder: all of a review that can fail.
 
@@ -98,7 +98,7 @@ def open_session(
         reviewer = str(remembered(folder).get("reviewer", ""))
     else:
         remember(folder, reviewer=reviewer)
-    return Session(folder, info, run, reviewer=reviewer, hub=hub)
+    return Session(folder, info, run, reviewer=reviewer, tabs=tabs)
 
 
 def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
@@ -109,7 +109,7 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         config = session.config.model_copy(update={"language": session.track.language})
 
         def settled() -> None:
-            tabs.tell("heard", {"settled": True})
+            tabs.send("heard", {"settled": True})
 
         hearing = Hearing(
             film, folder, config, lambda: session.prepared, settled=settled, spoken=findings.update
@@ -167,7 +167,7 @@ class Review:
         """Tell all tabs of a change; what they are told."""
         self.findings.update()
         view = changed_view(self.session, change, origin, self.findings)
-        self.tabs.tell("change", view)
+        self.tabs.send("change", view)
         return view
 
     def look(self) -> None:
@@ -432,7 +432,7 @@ def acts_routes(review: Review) -> list[Route]:
             raise ReviewError("That is no name.", f"Write at most {_LONGEST_NAME} letters.")
         session.reviewer = name
         remember(session.folder, reviewer=name)
-        review.tabs.tell("reviewer", {"reviewer": name})
+        review.tabs.send("reviewer", {"reviewer": name})
         return {"reviewer": name}
 
     # Threads of their own: whatever else is asked for meanwhile, an edit does not wait for one.

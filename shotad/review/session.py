@@ -47,12 +47,12 @@ class Session:
     """
 
     def __init__(
-        self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Tabs | None = None
+        self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", tabs: Tabs | None = None
     ) -> None:
         self.reviewer = reviewer
         self.told: Callable[[Change, str], Json] = lambda change, origin: {}
         self.folder, self.film, self.config = folder, film, run.config
-        self._hub = Tabs() if hub is None else hub
+        self._tabs = Tabs() if tabs is None else tabs
         self.revision, self.news = 0, News()
         self._records = tuple(folder / name for name in _RECORDS)
         self._seen: tuple[Signature, ...] = ()
@@ -320,7 +320,7 @@ class Session:
             except WorkFolderError:
                 self._seen = ()  # a run that is in the middle of writing them is waited for
                 return
-            self._hub.tell("film", {})
+            self._tabs.send("film", {})
 
     def _keep(self, change: Change) -> None:
         """Write a change, its slots and then its lines, both or none; it is `open`."""
@@ -346,7 +346,7 @@ class Session:
 
     def _tell(self, what: str, hint: str) -> None:
         if self._trouble != (what, hint):
-            self._hub.tell("trouble", {"what": what, "hint": hint})
+            self._tabs.send("trouble", {"what": what, "hint": hint})
         self._trouble = (what, hint)
 
     def _read_records(self) -> None:

@@ -311,9 +311,9 @@ def finding_view(finding: Finding) -> dict[str, Any]:
 class Findings:
     """Findings of all lines, kept up to date. Safe in threads; `close` ends the one that it has."""
 
-    def __init__(self, session: Session, hub: Tabs, *, pause: float = PAUSE, first: float = FIRST) -> None:
+    def __init__(self, session: Session, tabs: Tabs, *, pause: float = PAUSE, first: float = FIRST) -> None:
         """``pause`` is as `PAUSE`; ``first`` are the seconds until lines are checked at the beginning."""
-        self._session, self._hub = session, hub
+        self._session, self._tabs = session, tabs
         self._lines: Mapping[str, tuple[Finding, ...]] = {}
         self.version = 0
         # What lines are checked by, and the state of the files that it comes from
@@ -378,4 +378,4 @@ class Findings:
         self.version += 1
         changed = [name for name in {**before, **self._lines} if before.get(name) != self._lines.get(name)]
         lines = {name: [finding_view(one) for one in self.of(name)] for name in changed}
-        self._hub.tell("findings", {"lines": lines, "summary": self.summary()})
+        self._tabs.send("findings", {"lines": lines, "summary": self.summary()})

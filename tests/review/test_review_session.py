@@ -94,18 +94,18 @@ def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
 
 
 def test_a_script_that_contradicts_the_track_blocks_no_other(place: Path) -> None:
-    hub, first = Tabs(), session_of(place)
+    tabs, first = Tabs(), session_of(place)
     first.act("write", RAIN, {"text": "Rain stops."})
     rewritten, kept = next(place.glob("*.dapt.xml")), next(place.glob("*.csv"))
     theirs = rewritten.read_text(encoding="utf-8").replace("Rain falls", "Hail falls")
     first.close()
     rewritten.write_text(theirs, encoding="utf-8")
     change(kept, "A cat sleeps", "A dog sleeps")
-    session = session_of(place, hub=hub)
+    session = session_of(place, tabs=tabs)
     assert text_of(session.track, CAT) == "A dog sleeps by the window."
     assert text_of(session.track, RAIN) == "Rain stops."
     session.close()
-    assert ["Hail" in data["what"] for data in hub.of("trouble")] == [True]
+    assert ["Hail" in data["what"] for data in tabs.of("trouble")] == [True]
     assert rewritten.read_text(encoding="utf-8") == theirs
     assert "A dog sleeps" in next(place.glob("*.vtt")).read_text(encoding="utf-8")
     rewritten.unlink()
@@ -127,8 +127,8 @@ def test_what_a_killed_page_left_undone_is_written_by_the_next(place: Path) -> N
 
 
 def test_a_broken_file_is_told_and_left_until_it_is_mended(place: Path) -> None:
-    hub, path = Tabs(), place / TRACK
-    session = session_of(place, hub=hub)
+    tabs, path = Tabs(), place / TRACK
+    session = session_of(place, tabs=tabs)
     good = path.read_text(encoding="utf-8")
     path.write_text(good.replace('"cues": [', '"cues": [,'), encoding="utf-8")
     broken = path.read_text(encoding="utf-8")
@@ -140,7 +140,7 @@ def test_a_broken_file_is_told_and_left_until_it_is_mended(place: Path) -> None:
     session.act("drop", CAT, {})
     assert text_of(on_disk(place), RAIN).startswith("Hail falls")
     session.close()
-    assert [bool(data["what"]) for data in hub.of("trouble")][-2:] == [True, False]
+    assert [bool(data["what"]) for data in tabs.of("trouble")][-2:] == [True, False]
 
 
 def test_another_films_track_is_refused(place: Path, session: Session) -> None:

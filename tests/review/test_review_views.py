@@ -40,7 +40,7 @@ def opened_at() -> Iterator[Callable[[Path], Opened]]:
 
     def make(place: Path) -> Opened:
         tabs = Tabs()
-        session = session_of(place, hub=tabs)
+        session = session_of(place, tabs=tabs)
         found = Findings(session, tabs, pause=0.0, first=0.0)  # type: ignore[arg-type]
         made.append((session, found, tabs))
         assert found.settle()
@@ -182,7 +182,7 @@ def act(opened: Opened, name: str, line: str, **args: object) -> None:
 
 def test_a_change_is_checked_with_all_lines_that_it_reaches_and_only_news_are_told(opened):
     _, found, tabs = opened
-    tabs.told.clear()
+    tabs.events.clear()
     act(opened, "write", DOOR, text=LINES[14.0])
     assert (rules(found, DOOR), rules(found, RAIN)) == ([], ["L9"])
     act(opened, "write", CAT, text="He sleeps by the window.")
