@@ -55,7 +55,6 @@ from shotad.review.jobs import Jobs, Work
 from shotad.review.material import Material
 from shotad.review.people import People
 from shotad.review.proxy import Proxy
-from shotad.review.scene import Change
 from shotad.review.security import (
     MOST_BYTES,
     Guard,
@@ -67,6 +66,7 @@ from shotad.review.security import (
     read_body,
 )
 from shotad.review.session import Session
+from shotad.review.timeline import Change
 from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 from shotad.script import LONGEST, TRACK, FilmId, load_track
@@ -120,7 +120,7 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
             proxy.start()
         pictures = Pictures(film, Frames(session, film), proxy, hearing)
     review = Review(session, findings, jobs, people, Material(session), tabs, pictures)
-    session.told = review._publish
+    session.publish = review._publish
     return review
 
 
@@ -413,17 +413,17 @@ def acts_routes(review: Review) -> list[Route]:
     def done(one: Json, tab: str) -> Change:
         name, line = value(one, "act", str), value(one, "line", str, "")
         by, number = value(one, "tab", str, tab), value(one, "number", int | None)
-        asked = None if number is None else (by, number)
+        request_id = None if number is None else (by, number)
         if name in ("undo", "redo"):
-            return (session.undo if name == "undo" else session.redo)(tab, asked)
+            return (session.undo if name == "undo" else session.redo)(tab, request_id)
         return session.act(
             name,
             line,
             value(one, "args", dict, {}),
-            seen=value(one, "seen", str | None),
+            seen_stamp=value(one, "seen", str | None),
             origin=tab,
             group=value(one, "group", str, ""),
-            asked=asked,
+            request_id=request_id,
         )
 
     def reviewer(_: Request, body: Json) -> Any:

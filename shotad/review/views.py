@@ -27,8 +27,8 @@ from shotad.review.details import engines_view
 from shotad.review.events import Json, Tabs
 from shotad.review.jobs import WhenQuiet
 from shotad.review.keeping import Signature, signatures
-from shotad.review.scene import Change, Scene, is_added, room_of
 from shotad.review.session import Session
+from shotad.review.timeline import Change, Timeline, free_interval_of, is_added
 from shotad.script import (
     ALL_FORMATS,
     Cue,
@@ -50,13 +50,13 @@ from shotad.script import (
 from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 
-def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
+def line_view(timeline: Timeline, cue: Cue, findings: Findings) -> dict[str, Any]:
     """One line as the page shows it."""
-    room, apart = room_of(scene, cue), why_apart(scene, cue)
+    room, apart = free_interval_of(timeline, cue), why_apart(timeline, cue)
     # How long the line may be: its slot's words; of a line without one, and of one that a person added to it,
     # those of its own time
-    slot = None if is_added(cue) else scene.slots.get(cue.slot_id or "")
-    words = slot.max_words if slot else word_budget(cue.interval.duration, scene.settings)
+    slot = None if is_added(cue) else timeline.slots.get(cue.slot_id or "")
+    words = slot.max_words if slot else word_budget(cue.interval.duration, timeline.settings)
     review, doubt, made = cue.review, cue.doubt, cue.spoken
     # The machine's own version, where a person has another
     own, machine = cue.edited.machine if cue.edited is not None else None, None
@@ -68,7 +68,7 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
     if made is not None and at is not None:
         seconds = at.duration - made.pause
     elif count := spoken_words(cue.text, cue.language):
-        seconds = count * scene.settings.seconds_per_word
+        seconds = count * timeline.settings.seconds_per_word
     return {
         "id": cue.id,
         "stamp": content_stamp(cue),
@@ -82,7 +82,7 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
         "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
         "state": cue.state.value,
         "by": review.by if review is not None else "",
-        "slot": cue.slot_id if cue.slot_id in scene.slots else None,
+        "slot": cue.slot_id if cue.slot_id in timeline.slots else None,
         "voice": "" if slot is None or slot.voice is None else slot.voice.words,
         "words": words_in(cue.text, cue.language),
         "allowed": budget_in(cue.language, words),
@@ -106,24 +106,26 @@ def changed_view(session: Session, change: Change, origin: str, findings: Findin
 
     ``origin`` names the tab that asked, ``disk`` a change that was found there, ``job`` one that a job made.
     """
-    track, scene = session.track, session.scene()
+    track, timeline = session.track, session.timeline()
     cues, touched = track.cues, {cue.id for cue in change.cues}
     # Also those that are heard just before and after them, and around lines that are gone
     places = [place for place, cue in enumerate(cues) if cue.id in touched]
     wanted: set[int | None] = set(places)
     # An id says where a line began: nothing else is known of one that is gone.
-    starts = [cue.interval.start for cue in cues] if change.gone else []
+    starts = [cue.interval.start for cue in cues] if change.removed_ids else []
     around = [(at - 1, at + 1) for at in places]
-    around += [(at - 1, at) for name in change.gone for at in [bisect_left(starts, int(name[1:]) / 1000)]]
+    around += [
+        (at - 1, at) for name in change.removed_ids for at in [bisect_left(starts, int(name[1:]) / 1000)]
+    ]
     for before, after in around:
         wanted.add(next((at for at in range(before, -1, -1) if cues[at].heard), None))
         wanted.add(next((at for at in range(after, len(cues)) if cues[at].heard), None))
     shown = [cues[at] for at in sorted(at for at in wanted if at is not None)]
     view: dict[str, Any] = {
         "revision": session.revision,
-        "said": change.said,
-        "lines": [line_view(scene, cue, findings) for cue in shown],
-        "gone": list(change.gone),
+        "said": change.message,
+        "lines": [line_view(timeline, cue, findings) for cue in shown],
+        "gone": list(change.removed_ids),
         "focus": change.focus,
         "progress": progress_view(track),
         "history": session.next_steps,
@@ -136,8 +138,8 @@ def changed_view(session: Session, change: Change, origin: str, findings: Findin
 
 def conflict_view(session: Session, line: str, findings: Findings) -> list[dict[str, Any]]:
     """A line as it is now, where it is there."""
-    scene = session.scene()
-    return [line_view(scene, scene.cues[line], findings)] if line in scene.cues else []
+    timeline = session.timeline()
+    return [line_view(timeline, timeline.cues[line], findings)] if line in timeline.cues else []
 
 
 def progress_view(track: Track) -> dict[str, Any]:
@@ -223,8 +225,8 @@ def film_view(
     ``jobs`` and ``cast`` are as their rooms show them; jobs that are not among these have versions above
     ``jobs_version``, or are forgotten.
     """
-    scene, film, prepared = session.scene(), session.film, session.prepared
-    track = scene.track
+    timeline, film, prepared = session.timeline(), session.film, session.prepared
+    track = timeline.track
     return {
         "version": __version__,
         "film": {
@@ -255,7 +257,7 @@ def film_view(
         ],
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
-        "lines": [line_view(scene, cue, findings) for cue in track.cues],
+        "lines": [line_view(timeline, cue, findings) for cue in track.cues],
     }
 
 
