@@ -27,7 +27,7 @@ from shotad.film import Prepared, SlotChange, change_slots, recorded, refuse_los
 from shotad.review.acts import ACTS, JOINED
 from shotad.review.events import Json, Tabs
 from shotad.review.history import Direction, History, LineStep, Step, changed_track, step_change, step_of
-from shotad.review.jobs import WhenQuiet
+from shotad.review.jobs import Debouncer
 from shotad.review.keeping import OutsideChanges, SideScripts, Signature, TrackFile, differences, signatures
 from shotad.review.timeline import Change, RequestId, Timeline
 from shotad.script import TRACK, Cue, Track, content_stamp, refuse_older, track_lock
@@ -63,7 +63,7 @@ class Session:
         self._file = TrackFile(folder / TRACK)
         self._reported_problem: tuple[str, str] | None = None
         self._is_track_damaged = False
-        self._scripts = WhenQuiet(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
+        self._scripts = Debouncer(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
         try:
             with self.open():
                 track = self._file.read_if_changed()
@@ -81,7 +81,7 @@ class Session:
         except BaseException:
             self._scripts.close()
             raise
-        self._scripts.ask()  # a killed server may have left them older than the track
+        self._scripts.schedule()  # a killed server may have left them older than the track
         self._history = History(folder)
         if self._history.is_open:
             # A killed server had begun a step: find out whether it was saved.
@@ -359,7 +359,7 @@ class Session:
                 # Equal lines stay the same objects: `differences` and the caches of lines compare those.
                 cues = [old_cues[cue.id] if old_cues.get(cue.id) == cue else cue for cue in track.cues]
                 self.track = replace(track, cues=tuple(cues))
-                self._scripts.ask()
+                self._scripts.schedule()
             self._read_side_scripts()
         finally:
             self.outside_changes.add(differences(before, self.track))
@@ -389,7 +389,7 @@ class Session:
             self._read_records()
         self.track = track
         self.revision += 1
-        self._scripts.ask()
+        self._scripts.schedule()
 
     def close(self) -> None:
         """Write the scripts that are still due. After this, nothing may be changed any more."""
@@ -417,7 +417,7 @@ class Session:
         if track is not self.track:
             self._file.write(track)
             self.track = track
-            self._scripts.ask()
+            self._scripts.schedule()
 
     def _write_scripts(self) -> None:
         """Write the scripts as the track is now, except those with edits that could not be imported."""
