@@ -1,9 +1,11 @@
-"""What a person can do to lines and slots: each act is pure, and says in one sentence what happened.
+"""What a person can do to lines and slots on the page: the functions of `ACTS`, by the names the page sends.
 
-Every act leaves the line marked as a person's (`shotad.script.edits`), so no later run writes over it. A line
-whose words, times or hearing change is no longer what somebody accepted (`Cue.review`), which needs no act.
-A line never comes to lie over another that is heard, nor over speech where it did not before. Times are
-whole milliseconds.
+Each is a pure function: it takes the timeline, the id of a line and the arguments of the request, and returns
+a `Change` with one sentence on what happened. It raises ReviewError where the act is impossible.
+
+Every act marks the line as a person's (`shotad.script.edits`), so no later run overwrites it. An acceptance
+is void once the text, the times or the status change (`Cue.review` sees to that). No act puts a line over
+another heard line, or over speech that it did not cover before. Times are whole milliseconds.
 """
 
 from __future__ import annotations
@@ -17,22 +19,22 @@ from shotad.core import ReviewError, plural, quoted
 from shotad.description import empty_line
 from shotad.film import SlotChange, new_slot
 from shotad.review.events import Json
-from shotad.review.scene import (
+from shotad.review.timeline import (
     SOURCE,
     Change,
-    Scene,
     Span,
-    at_own_pace,
+    Timeline,
+    as_saved,
     clock,
-    fitted,
+    cut_to_free_time,
     interval_of,
     is_added,
     number_in,
-    room_or_refuse,
-    settled,
+    require_free_span,
     span_of,
     text_in,
-    timed,
+    with_span,
+    with_spoken_end,
     with_words,
 )
 from shotad.script import (
@@ -55,406 +57,480 @@ from shotad.script import (
     unaccept as unaccepted,
 )
 
-Act = Callable[[Scene, str, Json], Change]
-"""An act: what is known, the id of a line, arguments → what changes. Raises ReviewError."""
+Act = Callable[[Timeline, str, Json], Change]
+"""An act: timeline, id of a line, arguments → change. Raises ReviewError."""
 
 DROPPED = "dropped by a person"
+"""Reason of a line that a person left out (`Cue.reason`)."""
 
 
-def choose(scene: Scene, name: str, args: Json) -> Change:
-    """Take a candidate, ``number`` from 1, as the line."""
-    cue, number = scene.cue(name), int(number_in(args, "number"))
+def choose(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Take candidate ``number`` (from 1) as the text of the line."""
+    cue, number = timeline.cue(line_id), int(number_in(args, "number"))
     if not 1 <= number <= len(cue.candidates):
-        there = f"it has {len(cue.candidates)}" if cue.candidates else "it has none"
-        raise ReviewError(f"This line has no candidate {number}: {there}.", "Choose one that is shown.")
+        count = f"it has {len(cue.candidates)}" if cue.candidates else "it has none"
+        raise ReviewError(f"This line has no candidate {number}: {count}.", "Choose one that is shown.")
     text = clean_text(cue.candidates[number - 1])
     if not text:
         raise ReviewError(f"Candidate {number} has no words.", "Choose another, or write the line.")
     if cue.heard and cue.text == text and cue.chosen == number - 1:
         return Change(f"Candidate {number} is the line already.", focus=cue.id)
-    return Change(f"Candidate {number} chosen.", (_retold(scene, cue, text, number - 1),), focus=cue.id)
+    changed = _with_text(timeline, cue, text, number - 1)
+    return Change(f"Candidate {number} chosen.", (changed,), focus=cue.id)
 
 
-def write(scene: Scene, name: str, args: Json) -> Change:
-    """Give the line other words; without any it is dropped."""
-    cue, text = scene.cue(name), clean_text(text_in(args))
+def write(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Give the line another ``text``; an empty one drops the line."""
+    cue, text = timeline.cue(line_id), clean_text(text_in(args))
     if text == cue.text and (cue.heard or not text):
         return Change("The text is as it was.", focus=cue.id)
     if not text:
-        gone = replace(cue, text="", status=CueStatus.DROPPED, reason=EMPTIED, chosen=None, fit_steps=())
-        changed = mark_edit(gone, cue, (EditField.TEXT, EditField.STATUS), SOURCE)
-        return Change("Text emptied: the line is dropped.", (settled(changed),), focus=cue.id)
-    said = "Text changed." if cue.heard else "Text changed: the line is heard again."
-    return Change(said, (_retold(scene, cue, text),), focus=cue.id)
+        dropped = replace(cue, text="", status=CueStatus.DROPPED, reason=EMPTIED, chosen=None, fit_steps=())
+        changed = mark_edit(dropped, cue, (EditField.TEXT, EditField.STATUS), SOURCE)
+        return Change("Text emptied: the line is dropped.", (as_saved(changed),), focus=cue.id)
+    message = "Text changed." if cue.heard else "Text changed: the line is heard again."
+    return Change(message, (_with_text(timeline, cue, text),), focus=cue.id)
 
 
-def accept(scene: Scene, name: str, args: Json) -> Change:
-    """Say that the line has been read and is good."""
-    cue = scene.cue(name)
+def accept(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Mark the line as read and found good by the reviewer. Raises ReviewError where it is not heard."""
+    cue = timeline.cue(line_id)
     if not cue.heard:
         raise ReviewError(
             "A line that is not heard cannot be accepted.",
             "Restore it, choose a candidate or write it first; or leave it: it needs no acceptance.",
         )
-    by = f" by {scene.reviewer}" if scene.reviewer else ""
-    if cue.review is not None and cue.review.by == scene.reviewer:
+    by = f" by {timeline.reviewer}" if timeline.reviewer else ""
+    if cue.review is not None and cue.review.by == timeline.reviewer:
         return Change(f"Accepted already{by}.", focus=cue.id)
-    return Change(f"Accepted{by}.", (settled(accepted_by(cue, scene.reviewer, SOURCE)),), focus=cue.id)
+    return Change(f"Accepted{by}.", (as_saved(accepted_by(cue, timeline.reviewer, SOURCE)),), focus=cue.id)
 
 
-def unaccept(scene: Scene, name: str, args: Json) -> Change:
-    """Take the acceptance back; the line stays as it is."""
-    cue = scene.cue(name)
+def unaccept(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Remove the acceptance; nothing else of the line changes."""
+    cue = timeline.cue(line_id)
     if cue.state is not LineState.ACCEPTED:
         return Change("This line is not accepted, so there is nothing to take back.", focus=cue.id)
-    return Change("No longer accepted.", (settled(unaccepted(cue)),), focus=cue.id)
+    return Change("No longer accepted.", (as_saved(unaccepted(cue)),), focus=cue.id)
 
 
-def drop(scene: Scene, name: str, args: Json) -> Change:
-    """Leave the line out; its words stay in the track."""
-    cue = scene.cue(name)
+def drop(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Leave the line out of the audio description; its text stays in the track."""
+    cue = timeline.cue(line_id)
     if not cue.heard:
         return Change("It is left out already.", focus=cue.id)
-    return Change("Dropped.", (_unheard(cue, DROPPED, EditField.STATUS),), focus=cue.id)
+    return Change("Dropped.", (_dropped(cue, DROPPED, EditField.STATUS),), focus=cue.id)
 
 
-def restore(scene: Scene, name: str, args: Json) -> Change:
-    """Let a line that was left out be heard, with the words it has or had."""
-    cue = scene.cue(name)
+def restore(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Let a line that was left out be heard again.
+
+    Its text is the one it has, else the machine's, else the first candidate. Raises ReviewError where there
+    is none of them, or where its time is taken.
+    """
+    cue = timeline.cue(line_id)
     if cue.heard:
         return Change("It is heard already.", focus=cue.id)
-    own = cue.machine.text if cue.machine is not None else ""
-    text = next((text for text in (cue.text, own, *map(clean_text, cue.candidates)) if text), "")
+    machine_text = cue.machine.text if cue.machine is not None else ""
+    candidates = [clean_text(candidate) for candidate in cue.candidates]
+    text = next((text for text in (cue.text, machine_text, *candidates) if text), "")
     if not text:
         raise ReviewError("This line has no words.", "Write some, or describe the slot again.")
     chosen = cue.chosen
     if text != cue.text:
         chosen = cue.candidates.index(text) if text in cue.candidates else None
-    held = _without_removed(cue)
-    back = replace(held, text=text, chosen=chosen, status=CueStatus.PLACED, reason="")
-    fields = (EditField.STATUS,) if text in (own, cue.text) else (EditField.TEXT, EditField.STATUS)
-    changed = fitted(scene, mark_edit(back, held, fields, SOURCE))
-    return Change("Restored.", (settled(changed),), focus=cue.id)
+    before = _without_removal(cue)
+    restored = replace(before, text=text, chosen=chosen, status=CueStatus.PLACED, reason="")
+    fields = (EditField.STATUS,) if text in (machine_text, cue.text) else (EditField.TEXT, EditField.STATUS)
+    changed = cut_to_free_time(timeline, mark_edit(restored, before, fields, SOURCE))
+    return Change("Restored.", (as_saved(changed),), focus=cue.id)
 
 
-def remove(scene: Scene, name: str, args: Json) -> Change:
-    """Take a line that a person added out of the track; one of the machine stays there, unheard."""
-    cue = scene.cue(name)
+def remove(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Take the line out of the track if a person added it; one of the machine stays there, dropped."""
+    cue = timeline.cue(line_id)
     if is_added(cue):
-        names = list(scene.cues)
-        at = names.index(cue.id)
-        # The line after it, or before the last; None where it is the only one
-        beside = next(iter(names[at + 1 : at + 2] or names[max(0, at - 1) : at]), None)
-        return Change("Line removed.", gone=(cue.id,), focus=beside)
+        line_ids = list(timeline.cues)
+        index = line_ids.index(cue.id)
+        # Select the next line; after the last one, the line before it.
+        neighbours = line_ids[index + 1 : index + 2] or line_ids[max(0, index - 1) : index]
+        focus = neighbours[0] if neighbours else None
+        return Change("Line removed.", removed_ids=(cue.id,), focus=focus)
     if not cue.heard and cue.reason == REMOVED:
         return Change("It is removed already.", focus=cue.id)
-    return Change("Line removed.", (_unheard(cue, REMOVED, EditField.REMOVED),), focus=cue.id)
+    return Change("Line removed.", (_dropped(cue, REMOVED, EditField.REMOVED),), focus=cue.id)
 
 
-def machine(scene: Scene, name: str, args: Json) -> Change:
-    """Give the line back to the machine: its own words, times and status."""
-    cue = scene.cue(name)
+def machine(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Undo all edits of the line: the machine's text, times and status.
+
+    Raises ReviewError where no machine wrote it, or where its own times are taken by another line.
+    """
+    cue = timeline.cue(line_id)
     if cue.edited is None:
         return Change("It is the machine's own line.", focus=cue.id)
-    back = given_back(cue)
-    if back is None:
+    machine_cue = given_back(cue)
+    if machine_cue is None:
         raise ReviewError(
             "No machine wrote this line.", "Remove it, or undo; describing the film again may bring one."
         )
-    there = next((other for _, _, other in scene.heard_in(span_of(back.interval)) if other != cue.id), None)
-    if back.heard and there is not None:
+    overlapping = timeline.heard_in(span_of(machine_cue.interval))
+    other_ids = [other_id for _, _, other_id in overlapping if other_id != cue.id]
+    if machine_cue.heard and other_ids:
         raise ReviewError(
-            f"The machine's own line would be spoken over {there}.", "Move or drop that line first."
+            f"The machine's own line would be spoken over {other_ids[0]}.", "Move or drop that line first."
         )
-    return Change("Given back to the machine.", (settled(back),), focus=cue.id)
+    return Change("Given back to the machine.", (as_saved(machine_cue),), focus=cue.id)
 
 
-def _retold(scene: Scene, cue: Cue, text: str, chosen: int | None = None) -> Cue:
-    """The line with other words, heard from now on, its end with them; ``chosen``: that candidate."""
+def _with_text(timeline: Timeline, cue: Cue, text: str, chosen: int | None = None) -> Cue:
+    """The line with another text, heard from now on, its end moved to fit the text.
+
+    ``chosen`` is the index of the candidate that the text is; None: found by comparing. Raises ReviewError
+    where a line that was not heard finds its time taken.
+    """
     fields: tuple[EditField, ...] = (EditField.TEXT,) if cue.heard else (EditField.TEXT, EditField.STATUS)
-    held = _without_removed(cue)
-    told = with_words(scene, held, text)
-    told = told if chosen is None else replace(told, chosen=chosen)
-    after = at_own_pace(scene, mark_edit(told, held, fields, SOURCE))
-    return settled(after if cue.heard else fitted(scene, after))
+    before = _without_removal(cue)
+    after = with_words(timeline, before, text)
+    if chosen is not None:
+        # Comparing finds no candidate whose text was cleaned, and the wrong one of two that are the same.
+        after = replace(after, chosen=chosen)
+    after = with_spoken_end(timeline, mark_edit(after, before, fields, SOURCE))
+    if not cue.heard:
+        after = cut_to_free_time(timeline, after)
+    return as_saved(after)
 
 
-def _unheard(cue: Cue, reason: str, field: EditField) -> Cue:
-    gone = replace(cue, status=CueStatus.DROPPED, reason=reason)
-    return settled(mark_edit(gone, cue, (field,), SOURCE))
+def _dropped(cue: Cue, reason: str, field: EditField) -> Cue:
+    """The line left out for ``reason``; ``field`` is how the edit is marked."""
+    dropped = replace(cue, status=CueStatus.DROPPED, reason=reason)
+    return as_saved(mark_edit(dropped, cue, (field,), SOURCE))
 
 
-def _without_removed(cue: Cue) -> Cue:
-    """A line of which nothing says any more that a person removed it."""
+def _without_removal(cue: Cue) -> Cue:
+    """The line without the mark that a person removed it."""
     if cue.edited is None or EditField.REMOVED not in cue.edited.fields:
         return cue
-    left = tuple(field for field in cue.edited.fields if field is not EditField.REMOVED)
-    return replace(cue, edited=Edit(left or (EditField.STATUS,), cue.edited.source, cue.edited.machine))
+    fields = tuple(field for field in cue.edited.fields if field is not EditField.REMOVED)
+    # The line is still a person's, so at least its status is marked as edited.
+    fields = fields or (EditField.STATUS,)
+    return replace(cue, edited=Edit(fields, cue.edited.source, cue.edited.machine))
 
 
-_FARTHEST = 2000
-"""Milliseconds between two lines that can be joined, at most: a longer pause parts two events."""
+_LONGEST_PAUSE_JOINED = 2000
+"""Milliseconds between two lines that can still be joined. A longer pause separates two events."""
 
 JOINED = "Joined with the next line."
 
-_JOINER = "\u200d"
-"""Makes one sign of two."""
+_ZERO_WIDTH_JOINER = "\u200d"
+"""Makes one visible character of the two around it."""
 
 
-def move(scene: Scene, name: str, args: Json) -> Change:
-    """Set the start, the end, or both (seconds), as near to what is asked as the line's room allows;
-    ``start_by`` and ``end_by`` say by how much they go later."""
-    cue = scene.cue(name)
-    old, room = span_of(cue.interval), room_or_refuse(scene, cue)
-    start, end = _wanted(args, "start", old[0]), _wanted(args, "end", old[1])
+def move(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Set the start, the end, or both, as near to the request as the free time around the line allows.
+
+    Arguments: ``start`` and ``end`` in seconds of the film, or ``start_by`` and ``end_by`` in seconds from
+    the present ones. Raises ReviewError where none is given, or nothing can move.
+    """
+    cue = timeline.cue(line_id)
+    old, free_span = span_of(cue.interval), require_free_span(timeline, cue)
+    start, end = _requested_time(args, "start", old[0]), _requested_time(args, "end", old[1])
     if start is None and end is None:
         raise ReviewError("Neither a start nor an end was given.", "Say where the line shall go.")
-    wanted = (old[0] if start is None else start, old[1] if end is None else end)
-    new = _clamped(wanted, room, scene.shortest, moves_start=start is not None)
-    return _moved(scene, cue, new, wanted)
+    requested = (old[0] if start is None else start, old[1] if end is None else end)
+    new = _clamped(requested, free_span, timeline.shortest, moves_start=start is not None)
+    return _moved(timeline, cue, new, requested)
 
 
-def _wanted(args: Json, key: str, old: int) -> int | None:
-    """The millisecond that is asked for, by itself or from the ``old`` one; None: none is."""
+def _requested_time(args: Json, key: str, old: int) -> int | None:
+    """The time in milliseconds that ``args`` ask for under ``key`` or ``key_by``; None where they do not."""
     if f"{key}_by" in args:
         return old + milliseconds(number_in(args, f"{key}_by"))
     return milliseconds(number_in(args, key)) if key in args else None
 
 
-def shift(scene: Scene, name: str, args: Json) -> Change:
-    """Move the whole line ``by`` seconds, as far as its room allows."""
-    cue, by = scene.cue(name), milliseconds(number_in(args, "by"))
-    (start, end), (low, high) = span_of(cue.interval), room_or_refuse(scene, cue)
+def shift(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Move the whole line ``by`` seconds, as far as the free time around it allows."""
+    cue, by = timeline.cue(line_id), milliseconds(number_in(args, "by"))
+    (start, end), (low, high) = span_of(cue.interval), require_free_span(timeline, cue)
     step = max(min(by, high - end), 0) if by > 0 else min(max(by, low - start), 0)
-    return _moved(scene, cue, (start + step, end + step), (start + by, end + by))
+    return _moved(timeline, cue, (start + step, end + step), (start + by, end + by))
 
 
-def split(scene: Scene, name: str, args: Json) -> Change:
-    """Make two lines of one, ``at`` a character of its text or the nearest gap between words.
+def split(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Make two lines of one, at the gap between words that is nearest to character ``at`` of its text.
 
-    The first keeps the line's id and candidates, both its slot; its time is divided by words.
+    The first keeps the line's id and candidates, both keep its slot; the time is divided by words. Raises
+    ReviewError where the line is not heard, has only one word, or is too short.
     """
-    cue, at = scene.cue(name), int(number_in(args, "at"))
+    cue, at = timeline.cue(line_id), int(number_in(args, "at"))
     if not cue.heard:
         raise ReviewError("A line that is not heard cannot be split.", "Restore it first.")
     text, at = cue.text, min(max(at, 0), len(cue.text))
+    halves = _nearest_halves(text, at, cue.language)
+    if halves is None:
+        raise ReviewError("There are no words to part here.", "Put the cursor between two words.")
+    first_text, second_text = halves
+    start, end = span_of(cue.interval)
+    if end - start < 2 * timeline.shortest:
+        raise ReviewError("The line is too short to be split.", "Give it more time first.")
+    first_words = spoken_words(first_text, cue.language)
+    second_words = spoken_words(second_text, cue.language)
+    middle = start + round((end - start) * first_words / (first_words + second_words))
+    middle = min(max(middle, start + timeline.shortest), end - timeline.shortest)
+    first = with_span(with_words(timeline, cue, first_text), (start, middle))
+    first = mark_edit(first, cue, (EditField.TEXT, EditField.TIME), SOURCE)
+    second = _added_line(timeline, (middle, end), second_text, cue)
+    return Change(f"Split at {clock(middle / 1000)}.", (as_saved(first), second), focus=cue.id)
+
+
+def _nearest_halves(text: str, at: int, language: str) -> tuple[str, str] | None:
+    """The text parted at the blank nearest to character ``at``; None where a half would have no words.
+
+    In a language without blanks it is parted at that character itself.
+    """
     cuts = [match.span() for match in re.finditer(r"\s+", text)]
-    if not has_blanks(cue.language):
-        # At or before it, where no letter is parted from its accents and sound marks
-        while 0 < at < len(text) and (
-            _JOINER in text[at - 1 : at + 1] or unicodedata.category(text[at]).startswith("M")
-        ):
+    if not has_blanks(language):
+        # Go back to where no letter is separated from its accents and sound marks.
+        while 0 < at < len(text):
+            is_joined = _ZERO_WIDTH_JOINER in text[at - 1 : at + 1]
+            is_mark = unicodedata.category(text[at]).startswith("M")
+            if not is_joined and not is_mark:
+                break
             at -= 1
         cuts = [(at, at)]
     cuts.sort(key=lambda cut: abs(at - cut[1]))
-    parts = ((clean_text(text[:before]), clean_text(text[after:])) for before, after in cuts)
-    texts = next((both for both in parts if all(spoken_words(one, cue.language) for one in both)), None)
-    if texts is None:
-        raise ReviewError("There are no words to part here.", "Put the cursor between two words.")
-    start, end = span_of(cue.interval)
-    if end - start < 2 * scene.shortest:
-        raise ReviewError("The line is too short to be split.", "Give it more time first.")
-    words = [spoken_words(text, cue.language) for text in texts]
-    middle = start + round((end - start) * words[0] / sum(words))
-    middle = min(max(middle, start + scene.shortest), end - scene.shortest)
-    first = timed(with_words(scene, cue, texts[0]), (start, middle))
-    first = mark_edit(first, cue, (EditField.TEXT, EditField.TIME), SOURCE)
-    second = _by_hand(scene, (middle, end), texts[1], cue)
-    return Change(f"Split at {clock(middle / 1000)}.", (settled(first), second), focus=cue.id)
+    for blank_start, blank_end in cuts:
+        first, second = clean_text(text[:blank_start]), clean_text(text[blank_end:])
+        # A half that is only punctuation is not spoken.
+        if spoken_words(first, language) and spoken_words(second, language):
+            return first, second
+    return None
 
 
-def join(scene: Scene, name: str, args: Json) -> Change:
-    """Make one line of this and the next that is heard, which leaves the track or stays in it unheard.
+def join(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Make one line of this and the next heard one, which is removed as by `remove`.
 
-    It ends where the second did, or where its words do if there is no time up to there. Raises ReviewError
-    for lines that do not belong together (`why_apart`).
+    It ends where the second did, or where its text is spoken if that end is not free. Raises ReviewError
+    for lines that cannot be joined (`why_apart`).
     """
-    cue = scene.cue(name)
-    other, apart = scene.following(cue), why_apart(scene, cue)
-    if other is None or apart is not None:
-        raise ReviewError(*(apart or ("There is no line after this one.",)))
+    cue = timeline.cue(line_id)
+    following, problem = timeline.following(cue), why_apart(timeline, cue)
+    if following is None or problem is not None:
+        raise ReviewError(*(problem or ("There is no line after this one.",)))
     blank = " " if has_blanks(cue.language) else ""
-    text = text_in({"text": f"{cue.text}{blank}{other.text}"})
-    rest = replace(
-        scene, track=scene.track.with_cues(each for each in scene.track.cues if each.id != other.id)
-    )
-    low, high = room_or_refuse(rest, cue)
-    start, end = cue.interval.start, max(cue.interval.end, other.interval.end)
+    text = text_in({"text": f"{cue.text}{blank}{following.text}"})
+    # The time of the following line is free for the joined one.
+    other_cues = [other for other in timeline.track.cues if other.id != following.id]
+    without_following = replace(timeline, track=timeline.track.with_cues(other_cues))
+    low, high = require_free_span(without_following, cue)
+    start, end = cue.interval.start, max(cue.interval.end, following.interval.end)
     if milliseconds(end) > high:
-        end = min(high / 1000, max(cue.interval.end, start + scene.spoken_seconds(text, cue.language)))
-    is_half = is_added(other) and other.slot_id is not None and other.slot_id == cue.slot_id
-    kept = cue.candidates if is_half or cue.text in cue.candidates else (*cue.candidates, cue.text)
-    together = with_words(scene, replace(cue, candidates=kept), text)
-    span = _clamped((milliseconds(start), milliseconds(end)), (low, high), scene.shortest)
-    joined = mark_edit(timed(together, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
-    if is_added(other):
-        return Change(JOINED, (settled(joined),), (other.id,), focus=cue.id)
-    left = _unheard(other, REMOVED, EditField.REMOVED)
-    return Change(JOINED, (settled(joined), left), focus=cue.id)
+        spoken_end = start + timeline.spoken_seconds(text, cue.language)
+        end = min(high / 1000, max(cue.interval.end, spoken_end))
+    # The text of the first line stays among the candidates, unless it is only half of a line that was split.
+    is_half = is_added(following) and following.slot_id is not None and following.slot_id == cue.slot_id
+    candidates = cue.candidates
+    if not is_half and cue.text not in candidates:
+        candidates = (*candidates, cue.text)
+    joined = with_words(timeline, replace(cue, candidates=candidates), text)
+    span = _clamped((milliseconds(start), milliseconds(end)), (low, high), timeline.shortest)
+    joined = mark_edit(with_span(joined, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
+    if is_added(following):
+        return Change(JOINED, (as_saved(joined),), (following.id,), focus=cue.id)
+    dropped = _dropped(following, REMOVED, EditField.REMOVED)
+    return Change(JOINED, (as_saved(joined), dropped), focus=cue.id)
 
 
-def why_apart(scene: Scene, cue: Cue) -> tuple[str, str] | None:
-    """Why a line cannot be joined with the next that is heard, and what to do; None: it can.
+def why_apart(timeline: Timeline, cue: Cue) -> tuple[str, str] | None:
+    """Why a line cannot be joined with the next heard one, and what to do; None where it can.
 
-    The joined line is spoken in one go, so no speech and no long pause may lie between the two. Where it is
+    The joined line is spoken in one go, so no speech and no long pause may be between the two. Where it is
     not known when somebody speaks, slots that do not touch show it: the time between them was not free.
     """
     if not cue.heard:
         return "A line that is not heard cannot be joined.", "Restore it first."
-    other = scene.following(cue)
-    if other is None:
+    following = timeline.following(cue)
+    if following is None:
         return "There is no line after this one.", "Join the line before it instead."
-    end, start = span_of(cue.interval)[1], span_of(other.interval)[0]
-    between = f"between {clock(end / 1000)} and {clock(start / 1000)}, where the next line begins"
-    if not scene.are_free(end, start):
+    pause_start, pause_end = span_of(cue.interval)[1], span_of(following.interval)[0]
+    between = f"between {clock(pause_start / 1000)} and {clock(pause_end / 1000)}, where the next line begins"
+    if not timeline.are_free(pause_start, pause_end):
         return f"Somebody speaks {between}: lines are not joined over speech.", "Leave them as two lines."
-    if start - end > _FARTHEST:
-        seconds, most = (start - end) / 1000, _FARTHEST / 1000
+    if pause_end - pause_start > _LONGEST_PAUSE_JOINED:
+        seconds, most = (pause_end - pause_start) / 1000, _LONGEST_PAUSE_JOINED / 1000
         what = f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
         return what, "Move one of them nearer to the other first, or leave them as two lines."
-    slots = [scene.slots.get(one.slot_id or "") for one in (cue, other)]
-    if scene.free is None and slots[0] and slots[1] and slots[0].interval.end < slots[1].interval.start:
+    slot = timeline.slots.get(cue.slot_id or "")
+    next_slot = timeline.slots.get(following.slot_id or "")
+    if timeline.free is None and slot and next_slot and slot.interval.end < next_slot.interval.start:
         return f"The slot of this line ends {between}.", "Leave them as two lines."
     return None
 
 
-def add(scene: Scene, name: str, args: Json) -> Change:
-    """A line of a person's own, from ``start`` to ``end`` or as long as its ``text`` takes."""
+def add(timeline: Timeline, line_id: str, args: Json) -> Change:
+    """Add a line with a ``text``, from ``start`` to ``end`` (seconds), or as long as its text takes to say.
+
+    Raises ReviewError where the text is empty, or the time is outside the film or not free.
+    """
     text, start = clean_text(text_in(args)), number_in(args, "start")
-    length = scene.spoken_seconds(text, scene.track.language)
+    length = timeline.spoken_seconds(text, timeline.track.language)
     end = number_in(args, "end") if args.get("end") is not None else start + length
     if not text:
         raise ReviewError("A line needs words.", "Write what shall be said.")
     if start < 0:
         raise ReviewError(f"A line cannot start at {start:.3f} s.", "Give a second of the film.")
-    if start >= scene.track.film.duration:
-        over = clock(scene.track.film.duration)
-        raise ReviewError(f"{clock(start)} is after the film's end at {over}.", "Give a second of the film.")
+    if start >= timeline.track.film.duration:
+        film_end = clock(timeline.track.film.duration)
+        raise ReviewError(
+            f"{clock(start)} is after the film's end at {film_end}.", "Give a second of the film."
+        )
     if end <= start:
         raise ReviewError(f"A line cannot end at {clock(end)} before it starts at {clock(start)}.")
     span = (milliseconds(max(start, EARLIEST)), milliseconds(end))
-    line = _by_hand(scene, (span[0], max(span[1], span[0] + scene.shortest)), text, None)
-    gap = scene.gap_of(span_of(line.interval))
+    cue = _added_line(timeline, (span[0], max(span[1], span[0] + timeline.shortest)), text, None)
+    gap = timeline.gap_of(span_of(cue.interval))
     if gap is None:
         raise ReviewError(
-            f"Somebody speaks at {clock(line.interval.start)}.", "Put the line where nobody speaks."
+            f"Somebody speaks at {clock(cue.interval.start)}.", "Put the line where nobody speaks."
         )
-    low, high = max(gap[0], milliseconds(line.interval.start)), min(gap[1], milliseconds(line.interval.end))
-    inside = replace(line, interval=interval_of((low, max(high, low + 1))))
-    there = fitted(scene, inside)
-    there = replace(there, id=hand_id(there.interval.start, scene.cues))
-    return Change(f"Line added at {clock(there.interval.start)}.", (settled(there),), focus=there.id)
+    # Cut to the gap first: the line's own time would count as free although somebody speaks in it.
+    low, high = max(gap[0], milliseconds(cue.interval.start)), min(gap[1], milliseconds(cue.interval.end))
+    cue = replace(cue, interval=interval_of((low, max(high, low + 1))))
+    cue = cut_to_free_time(timeline, cue)
+    # The id says when a line starts, so it is given last.
+    cue = replace(cue, id=hand_id(cue.interval.start, timeline.cues))
+    return Change(f"Line added at {clock(cue.interval.start)}.", (as_saved(cue),), focus=cue.id)
 
 
-def _by_hand(scene: Scene, span: Span, text: str, like: Cue | None) -> Cue:
-    """A line that a person added; of the kind, the language and the slot of ``like``."""
-    language = scene.track.language if like is None else like.language
-    line = Cue(
-        id=hand_id(span[0] / 1000, scene.cues),
+def _added_line(timeline: Timeline, span: Span, text: str, model: Cue | None) -> Cue:
+    """A new line, marked as a person's; its kind, language and slot are those of ``model``, if given."""
+    language = timeline.track.language if model is None else model.language
+    cue = Cue(
+        id=hand_id(span[0] / 1000, timeline.cues),
         slot_id=None,
         interval=interval_of(span),
         text=text,
         language=language,
         edited=Edit((EditField.ADDED,), SOURCE, None),
-        spoken_length=scene.spoken_seconds(text, language),
+        spoken_length=timeline.spoken_seconds(text, language),
     )
-    return line if like is None else replace(line, kind=like.kind, slot_id=like.slot_id)
+    return cue if model is None else replace(cue, kind=model.kind, slot_id=model.slot_id)
 
 
-def _moved(scene: Scene, cue: Cue, new: Span, wanted: Span) -> Change:
+def _moved(timeline: Timeline, cue: Cue, new: Span, requested: Span) -> Change:
+    """The change that gives a line the times ``new``; ``requested`` are those that were asked for.
+
+    Raises ReviewError where others than the present ones were asked for and the line cannot move at all.
+    """
     old = span_of(cue.interval)
-    if wanted == old == new:
+    if requested == old == new:
         return Change("The times are as they were.", focus=cue.id)
     if new == old:
-        raise ReviewError(*_why_not(scene, cue, wanted))
-    ahead, behind = new[0] - old[0], new[1] - old[1]
+        raise ReviewError(*_why_stuck(timeline, cue, requested))
+    start_shift, end_shift = new[0] - old[0], new[1] - old[1]
     start, end = clock(new[0] / 1000), clock(new[1] / 1000)
-    if ahead == behind:
-        said = f"Moved to {start}, {_how_far(scene, ahead)}"
-    elif not behind:
-        said = f"Start at {start}, {_how_far(scene, ahead)}"
-    elif not ahead:
-        said = f"End at {end}, {_how_far(scene, behind)}"
+    if start_shift == end_shift:
+        message = f"Moved to {start}, {_shift_text(timeline, start_shift)}"
+    elif not end_shift:
+        message = f"Start at {start}, {_shift_text(timeline, start_shift)}"
+    elif not start_shift:
+        message = f"End at {end}, {_shift_text(timeline, end_shift)}"
     else:
-        said = f"Moved to {start} to {end}"
-    moved = settled(mark_edit(timed(cue, new), cue, (EditField.TIME,), SOURCE))
-    short = "" if new == wanted else ", as far as there is room"
-    return Change(f"{said}{short}.", (moved,), focus=cue.id)
+        message = f"Moved to {start} to {end}"
+    moved = as_saved(mark_edit(with_span(cue, new), cue, (EditField.TIME,), SOURCE))
+    limit = "" if new == requested else ", as far as there is room"
+    return Change(f"{message}{limit}.", (moved,), focus=cue.id)
 
 
-def _how_far(scene: Scene, ms: int) -> str:
-    frames = round(abs(ms) / 1000 / scene.frame)
-    way = "earlier" if ms < 0 else "later"
-    if 1 <= frames <= 10 and abs(abs(ms) - frames * scene.frame * 1000) <= 1:
-        return f"{frames} frame{'s' if frames > 1 else ''} {way}"
-    return f"{abs(ms) / 1000:g} s {way}"
+def _shift_text(timeline: Timeline, ms: int) -> str:
+    """``2 frames earlier`` for whole frames up to ten, else ``0.5 s later``."""
+    frames = round(abs(ms) / 1000 / timeline.frame)
+    direction = "earlier" if ms < 0 else "later"
+    if 1 <= frames <= 10 and abs(abs(ms) - frames * timeline.frame * 1000) <= 1:
+        return f"{frames} frame{'s' if frames > 1 else ''} {direction}"
+    return f"{abs(ms) / 1000:g} s {direction}"
 
 
-def _why_not(scene: Scene, cue: Cue, wanted: Span) -> tuple[str, str]:
-    """Why a line stays where it is, and what to do."""
-    low, high = room_or_refuse(scene, cue)
+def _why_stuck(timeline: Timeline, cue: Cue, requested: Span) -> tuple[str, str]:
+    """Why a line cannot move at all towards ``requested``, and what to do."""
+    low, high = require_free_span(timeline, cue)
     start, end = span_of(cue.interval)
-    if wanted[0] >= start and wanted[1] <= end:
+    if requested[0] >= start and requested[1] <= end:
         return "The line cannot be shorter: it lasts a frame at least.", "Drop it instead."
-    later = wanted[1] > end
-    edge = high if later else low
-    touching = [other for other in scene.heard if other[2] != cue.id and edge == other[0 if later else 1]]
-    if touching:
-        word = "begins" if later else "ends"
-        return f"{touching[0][2]} {word} there, at {clock(edge / 1000)}.", "Move or drop that line first."
-    if edge <= milliseconds(EARLIEST) or edge >= milliseconds(scene.track.film.duration):
-        return f"The film {'ends' if later else 'begins'} there.", ""
-    word = "begins" if later else "ends"
-    return f"Speech {word} there, at {clock(edge / 1000)}.", "Lines stay where nobody speaks."
+    moves_later = requested[1] > end
+    edge = high if moves_later else low
+    verb = "begins" if moves_later else "ends"
+    for other_start, other_end, other_id in timeline.heard:
+        if other_id != cue.id and edge == (other_start if moves_later else other_end):
+            return f"{other_id} {verb} there, at {clock(edge / 1000)}.", "Move or drop that line first."
+    if edge <= milliseconds(EARLIEST) or edge >= milliseconds(timeline.track.film.duration):
+        return f"The film {'ends' if moves_later else 'begins'} there.", ""
+    return f"Speech {verb} there, at {clock(edge / 1000)}.", "Lines stay where nobody speaks."
 
 
-def _clamped(wanted: Span, room: Span, shortest: int, *, moves_start: bool = False) -> Span:
-    """The nearest time within ``room`` that is not too short; what was not asked to move yields last."""
-    start, end = (min(max(each, room[0]), room[1]) for each in wanted)
+def _clamped(requested: Span, free_span: Span, shortest: int, *, moves_start: bool = False) -> Span:
+    """The span nearest to ``requested`` that is within ``free_span`` and not below ``shortest``.
+
+    Where it would be too short, the edge that was asked to move gives way first: the start with
+    ``moves_start``, else the end.
+    """
+    low, high = free_span
+    start, end = min(max(requested[0], low), high), min(max(requested[1], low), high)
     if end - start >= shortest:
         return start, end
     if moves_start:
-        start = max(room[0], end - shortest)
-    return start, min(room[1], max(end, start + shortest))
+        start = max(low, end - shortest)
+    return start, min(high, max(end, start + shortest))
 
 
-def add_slot(scene: Scene, _: str, args: Json) -> Change:
-    """A slot from ``start`` to ``end`` with an empty line. Raises ReviewError where it cannot be."""
-    loose = [(cue.id, cue.interval) for cue in scene.track.heard if cue.slot_id is None]
+def add_slot(timeline: Timeline, _: str, args: Json) -> Change:
+    """Add a slot from ``start`` to ``end`` (seconds) with an empty line.
+
+    Raises ReviewError where that time is not free, or a line with the slot's id is in use.
+    """
+    lines_without_slot = [(cue.id, cue.interval) for cue in timeline.track.heard if cue.slot_id is None]
     slot = new_slot(
         number_in(args, "start"),
         number_in(args, "end"),
-        free=scene.free,
-        slots=tuple(scene.slots.values()),
-        lines=loose,
-        film=scene.end,
-        settings=scene.settings,
+        free=timeline.free,
+        slots=tuple(timeline.slots.values()),
+        lines=lines_without_slot,
+        film=timeline.end,
+        settings=timeline.settings,
     )
-    known = next((cue for cue in scene.track.cues if cue.id == slot.id), None)
-    if known is not None and (known.heard or known.edited is not None):
-        what = f"The line {known.id} begins at that very moment and belongs to a slot that is gone."
+    # Slots and their lines are named after their start, so an old line may have this name. One that is not
+    # heard and that nobody edited is replaced.
+    existing = next((cue for cue in timeline.track.cues if cue.id == slot.id), None)
+    if existing is not None and (existing.heard or existing.edited is not None):
+        what = f"The line {existing.id} begins at that very moment and belongs to a slot that is gone."
         raise ReviewError(what, "Begin a little later.")
     words = plural(slot.max_words, "word")
-    said = f"Slot added at {clock(slot.interval.start)}: {words} fit into {slot.interval.duration:.1f} s."
-    return Change(said, (empty_line(slot, scene.track.language),), focus=slot.id, slots=SlotChange((slot,)))
+    message = f"Slot added at {clock(slot.interval.start)}: {words} fit into {slot.interval.duration:.1f} s."
+    cue = empty_line(slot, timeline.track.language)
+    return Change(message, (cue,), focus=slot.id, slots=SlotChange((slot,)))
 
 
-def remove_slot(scene: Scene, line: str, _: Json) -> Change:
-    """The slot ``line`` goes, and so does its line. Raises ReviewError where there is none."""
-    slot = scene.slots.get(line)
+def remove_slot(timeline: Timeline, slot_id: str, _: Json) -> Change:
+    """Remove a slot and its lines. Raises ReviewError where there is no such slot."""
+    slot = timeline.slots.get(slot_id)
     if slot is None:
         raise ReviewError(
-            f"There is no slot {quoted(line)}.", "A line that belongs to no slot is removed by itself."
+            f"There is no slot {quoted(slot_id)}.", "A line that belongs to no slot is removed by itself."
         )
-    own = tuple(cue.id for cue in scene.track.cues if cue.slot_id == slot.id)
-    others = [cue for cue in scene.track.cues if cue.id not in own]
-    after = next((cue for cue in others if cue.interval.start >= slot.interval.start), None)
-    focus = after or (others[-1] if others else None)
-    with_line = " and its line" if own else ""
-    said = f"Slot at {clock(slot.interval.start)}{with_line} removed."
-    return Change(said, gone=own, focus=None if focus is None else focus.id, slots=SlotChange((), (slot,)))
+    removed_ids = tuple(cue.id for cue in timeline.track.cues if cue.slot_id == slot.id)
+    remaining = [cue for cue in timeline.track.cues if cue.id not in removed_ids]
+    # Select the next line; after the last slot, the last line.
+    later = [cue for cue in remaining if cue.interval.start >= slot.interval.start]
+    focus = None
+    if remaining:
+        focus = later[0].id if later else remaining[-1].id
+    with_line = " and its line" if removed_ids else ""
+    message = f"Slot at {clock(slot.interval.start)}{with_line} removed."
+    return Change(message, removed_ids=removed_ids, focus=focus, slots=SlotChange((), (slot,)))
 
 
-_ALL = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
-ACTS: Mapping[str, Act] = {act.__name__: act for act in (*_ALL, add_slot, remove_slot)}
+_LINE_ACTS = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
+_SLOT_ACTS = (add_slot, remove_slot)
+ACTS: Mapping[str, Act] = {act.__name__: act for act in (*_LINE_ACTS, *_SLOT_ACTS)}
 """All acts by name."""

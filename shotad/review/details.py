@@ -16,7 +16,7 @@ from typing import Any
 from shotad.core import Config, Role, ShotadError, open_file, whole_record
 from shotad.description import ADDED, Attempt, Stage1Answer, Stage2Answer
 from shotad.engines import ENGINES, stage_engines
-from shotad.review.keeping import Watched
+from shotad.review.keeping import WatchedFile
 from shotad.review.session import Session
 from shotad.script import REDO, Cue, CueStatus, EditField
 
@@ -342,7 +342,7 @@ class RecordIndex:
     again when it has changed. Safe in threads."""
 
     def __init__(self, path: Path) -> None:
-        self._lines = Watched(path, _by_slot)
+        self._lines = WatchedFile(path, _by_slot)
 
     def last(self, slot: str) -> Record | None:
         """The newest record of a slot that is whole; None where there is none."""

@@ -1,8 +1,8 @@
-"""News for all open tabs, as Server-Sent Events. Any thread may tell; no tab can hold up another.
+"""Events for all open tabs, as Server-Sent Events. Any thread may send; a slow tab delays no other.
 
-Each tab has a bounded queue. A newer word on the same thing (how far a job is) takes the place of one that
-was not sent yet. A tab that falls behind loses what waited: it is told to fetch the film again and its
-connection ends; browsers connect again by themselves.
+Each tab has a bounded queue. Of events about the same thing, such as the progress of a job, only the newest
+is kept there. A tab that falls behind loses its queue: it gets one event that makes it fetch the film again,
+and its connection ends. Browsers connect again by themselves.
 
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
@@ -19,62 +19,69 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 Json = Mapping[str, Any]
-"""Values of JSON by name."""
+"""A JSON object."""
 
-MOST_BYTES = 4_000_000
-"""What may wait for one tab."""
+MAX_QUEUED_BYTES = 4_000_000
+"""Size of the events that may wait for one tab."""
 
-BEAT = 15.0
-"""Seconds after which a silent connection carries a comment, so that one that broke is noticed."""
+HEARTBEAT_SECONDS = 15.0
+"""Silence after which a connection carries a comment, so that a broken one is noticed."""
 
-_LATEST = {"job": "id", "playable": None, "film": None}
-"""Events of which the newest says all: those of the same kind, or of the same value of this key."""
+_SUPERSEDED_BY_NEWER = {"job": "id", "playable": None, "film": None}
+"""Kinds of which a newer event replaces an older one in the queue, and the key whose value must be the same;
+None: any two of that kind."""
 
-_AGAIN = b"retry: 1000\n"
+_RECONNECT_AFTER = b"retry: 1000\n"
+"""Milliseconds that a browser waits before it connects again."""
 
 
 class Tab:
-    """One open connection: what waits for it, in the order in which it came."""
+    """One open connection and the events that wait to be sent on it, in order, ``max_bytes`` at most.
 
-    def __init__(self, size: int) -> None:
+    Must be made in a running event loop; `put` and `close` may be called from any thread.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._lock = threading.Lock()
-        self._waiting: dict[object, bytes] = {}
-        self._size, self._most = 0, size
+        self._queue: dict[object, bytes] = {}
+        self._queued_bytes, self._max_bytes = 0, max_bytes
         self._closed = False
 
-    def put(self, key: object, text: bytes) -> None:
-        """Let an event wait, in place of an older one with the same key."""
+    def put(self, key: object, event: bytes) -> None:
+        """Queue an event; one with the same key that still waits is dropped."""
         with self._lock:
             if self._closed:
                 return
-            self._size += len(text) - len(self._waiting.pop(key, b""))
-            self._waiting[key] = text
-            if self._size > self._most:
-                self._waiting = {"film": message("film", {})}
+            self._queued_bytes += len(event) - len(self._queue.pop(key, b""))
+            self._queue[key] = event
+            if self._queued_bytes > self._max_bytes:
+                self._queue = {"film": message("film", {})}
                 self._closed = True
         self._wake()
 
     def close(self) -> None:
-        """Let the connection end when what waits has been sent."""
+        """End the connection once the queue has been sent."""
         with self._lock:
             self._closed = True
         self._wake()
 
-    async def take(self, seconds: float) -> bytes | None:
-        """All that waits, as soon as something does; a comment after ``seconds`` of silence; None where
-        nothing will come any more."""
+    async def next_bytes(self, seconds: float) -> bytes | None:
+        """All queued events, as soon as there is one; a comment after ``seconds`` of silence; None when the
+        tab is closed and its queue empty."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
         with self._lock:
             self._woken.clear()
-            found, self._waiting, self._size = b"".join(self._waiting.values()), {}, 0
+            events = b"".join(self._queue.values())
+            self._queue, self._queued_bytes = {}, 0
             if self._closed:
+                # The next call must not wait: it returns None.
                 self._woken.set()
-                return found or None
-        return found or b": here\n\n"
+                return events or None
+        return events or b": here\n\n"
 
     def _wake(self) -> None:
         with suppress(RuntimeError):  # its loop has ended, and the connection with it
@@ -84,28 +91,32 @@ class Tab:
 class Tabs:
     """All open tabs. May be called from any thread."""
 
-    def __init__(self, size: int = MOST_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_QUEUED_BYTES) -> None:
         self._lock = threading.Lock()
         self._tabs: set[Tab] = set()
-        self._count, self._most = 0, size
+        self._event_count, self._max_bytes = 0, max_bytes
         self._closed = False
 
     def __len__(self) -> int:
         return len(self._tabs)
 
-    def tell(self, kind: str, data: Json) -> None:
-        """Send one event to every open page."""
+    def send(self, kind: str, data: Json) -> None:
+        """Send one event to every open tab."""
         with self._lock:
-            tabs, self._count = tuple(self._tabs), self._count + 1
-            if not tabs:
+            self._event_count += 1
+            if not self._tabs:
                 return
-            key = (kind, data.get(_LATEST[kind] or "")) if kind in _LATEST else self._count
-            text = message(kind, data)
-            for tab in tabs:
-                tab.put(key, text)
+            # A key that no other event has replaces nothing in a tab's queue.
+            key: object = self._event_count
+            if kind in _SUPERSEDED_BY_NEWER:
+                key = (kind, data.get(_SUPERSEDED_BY_NEWER[kind] or ""))
+            event = message(kind, data)
+            for tab in self._tabs:
+                tab.put(key, event)
 
     def close(self) -> None:
-        self.tell("bye", {})
+        """Say ``bye`` to every tab and end the connections; one that opens later ends at once."""
+        self.send("bye", {})
         with self._lock:
             self._closed = True
             for tab in self._tabs:
@@ -113,7 +124,8 @@ class Tabs:
 
     @contextmanager
     def opened(self) -> Iterator[Tab]:
-        tab = Tab(self._most)
+        """A new tab that gets all events sent within the block."""
+        tab = Tab(self._max_bytes)
         with self._lock:
             self._tabs.add(tab)
             if self._closed:
@@ -126,20 +138,28 @@ class Tabs:
 
 
 def message(kind: str, data: Json) -> bytes:
-    """One event as it is sent; its id is the revision, where it has one."""
-    lines = [f"id: {data['revision']}"] if "revision" in data else []
-    lines += [f"event: {kind}", f"data: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}"]
+    """One event in the format of the stream; its id is the ``revision`` in ``data``, where there is one."""
+    payload = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    lines = [f"event: {kind}", f"data: {payload}"]
+    if "revision" in data:
+        lines.insert(0, f"id: {data['revision']}")
     return ("\n".join(lines) + "\n\n").encode()
 
 
-def event_stream(tabs: Tabs, hello: Callable[[], Json], *, beat: float = BEAT) -> StreamingResponse:
-    """The answer of a connection that stays open. ``hello`` is told first: at which revision this tab begins,
-    so that it knows whether it missed something."""
+def event_stream(
+    tabs: Tabs, hello: Callable[[], Json], *, heartbeat: float = HEARTBEAT_SECONDS
+) -> StreamingResponse:
+    """A response that stays open and sends the events of one new tab.
 
-    async def news() -> AsyncIterator[bytes]:
+    The first event is ``hello()``: the revision at which the tab begins, by which the page knows whether it
+    missed something. ``heartbeat``: seconds of silence after which a comment is sent.
+    """
+
+    async def stream() -> AsyncIterator[bytes]:
         with tabs.opened() as tab:
-            yield _AGAIN + message("hello", hello())
-            while (found := await tab.take(beat)) is not None:
-                yield found
+            # Only now, so that no change falls between the hello and the first event.
+            yield _RECONNECT_AFTER + message("hello", hello())
+            while (events := await tab.next_bytes(heartbeat)) is not None:
+                yield events
 
-    return StreamingResponse(news(), media_type="text/event-stream", headers={"cache-control": "no-store"})
+    return StreamingResponse(stream(), media_type="text/event-stream", headers={"cache-control": "no-store"})

@@ -42,7 +42,7 @@ from shotad.core import (
 from shotad.description import CHARACTERS, FACES
 from shotad.film import COLOURS, STILLS, Film, Frames as Reading, fit, jpeg, open_film, paint, vlm_size
 from shotad.review.details import records_of, stage1_answer
-from shotad.review.keeping import Watched
+from shotad.review.keeping import WatchedFile
 from shotad.review.session import Session
 from shotad.sight import FaceTrack, from_row
 
@@ -119,8 +119,8 @@ class Frames:
         self._session, self._path = session, film
         folder = session.folder
         self._run, self._redo = records_of(folder / "stage1.jsonl"), records_of(folder / "redo.jsonl")
-        self._named = Watched(folder / f"{CHARACTERS}.json", _named)
-        self._faces = Watched(folder / f"{FACES}.jsonl", _faces)
+        self._named = WatchedFile(folder / f"{CHARACTERS}.json", _named)
+        self._faces = WatchedFile(folder / f"{FACES}.jsonl", _faces)
         self._passes: OrderedDict[object, Pass] = OrderedDict()
         self._film: Film | None = None
         self._lock = threading.Lock()

@@ -1,13 +1,13 @@
-"""What was done on the page, step by step, so that it can be undone: ``review.jsonl`` in the work folder.
+"""The undo history of a work folder, in ``review.jsonl``.
 
-One row is added for each step, and one for each that is undone or done again; nothing is ever rewritten. A
-row holds what changed of its lines, before and after: the history of a long week stays small.
+One row is appended for each step, and one for each that is undone or redone; nothing is ever rewritten. A row
+holds only what changed of its lines, before and after, so the history of a long week stays small.
 
-A row is added when the track holds what it says. Until then it lies in ``review.begun.json``: where a
-program is killed between the two, the track shows the next one whether it was done (`History.settle`).
+A row is appended after the track is written. Until then it stands in ``review.begun.json``: where a program
+is killed between the two, the next one sees in the track whether the step was done (`History.finish_begun`).
 
-A page sends an act again whose answer it never got. So a row also says which act of which tab it is, and an
-act that changed nothing has a row too: each is done once (`History.knows`).
+A page sends an act again when it never got the answer. So a row also names its request, the tab and the
+number of the act, and an act that changed nothing has a row too: each is done once (`History.knows`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from shotad.core import (
     write_text,
 )
 from shotad.film import SlotChange
-from shotad.review.scene import Asked, Change
+from shotad.review.timeline import Change, RequestId
 from shotad.script import (
     BEGUN,
     HISTORY,
@@ -46,18 +46,23 @@ from shotad.script import (
 )
 
 Row = Mapping[str, Any]
-Way = Literal["undo", "redo"]
+Direction = Literal["undo", "redo"]
 
 
 def row_of(cue: Cue) -> dict[str, Any]:
-    """A line as the track's file has it."""
+    """A line as JSON values, as the track's file has it."""
+    # Through text, so that tuples become lists and compare equal to rows that were read.
     values: dict[str, Any] = json.loads(json.dumps(cue_json(cue)))
     return values
 
 
 @dataclass(frozen=True, slots=True)
 class LineStep:
-    """What a step did to one line: its `content_stamp` and what changed, before and after; None: no line."""
+    """What a step did to one line. The fields are keys of ``review.jsonl``.
+
+    was, now: `content_stamp` of the line before and after; None where it was not in the track.
+    before, after: the values that changed; None where the line was not in the track.
+    """
 
     id: str
     was: str | None
@@ -66,210 +71,271 @@ class LineStep:
     after: Row | None
 
     @staticmethod
-    def of(name: str, before: Cue | None, after: Cue | None) -> LineStep:
-        old, new = (None if cue is None else row_of(cue) for cue in (before, after))
+    def of(line_id: str, before: Cue | None, after: Cue | None) -> LineStep:
+        """The step from one state of a line to another; None where it is not in the track."""
+        old = None if before is None else row_of(before)
+        new = None if after is None else row_of(after)
         if old is not None and new is not None:
-            keys = [key for key in (old | new) if old.get(key) != new.get(key)]
-            old, new = ({key: row.get(key) for key in keys} for row in (old, new))
-        was, now = (None if cue is None else content_stamp(cue) for cue in (before, after))
-        return LineStep(name, was, now, old, new)
+            changed = [key for key in (old | new) if old.get(key) != new.get(key)]
+            old, new = {key: old.get(key) for key in changed}, {key: new.get(key) for key in changed}
+        was = None if before is None else content_stamp(before)
+        now = None if after is None else content_stamp(after)
+        return LineStep(line_id, was, now, old, new)
 
-    def backwards(self) -> LineStep:
-        """The step that takes this one back."""
+    def inverse(self) -> LineStep:
+        """The step that undoes this one."""
         return LineStep(self.id, self.now, self.was, self.after, self.before)
 
     def applied(self, cue: Cue | None, language: str) -> Cue | None:
-        """The line after this step. Raises ScriptError for a row that somebody has spoilt."""
+        """The line after this step; None where the step removes it.
+
+        Raises ScriptError for a row that somebody has damaged.
+        """
         if self.after is None:
             return None
         values = {**(row_of(cue) if cue is not None else {}), **self.after}
         return read_cue(Fields(HISTORY), values, self.id, language, set())
 
     def followed_by(self, other: LineStep) -> LineStep | None:
-        """Both as one; None where they do not belong together."""
-        sides = (self.before, self.after, other.before, other.after)
-        if self.id != other.id or self.now != other.was or any(side is None for side in sides):
+        """This step and ``other`` after it as one; None where the line changed otherwise in between, or one
+        of them adds or removes it."""
+        rows = (self.before, self.after, other.before, other.after)
+        if self.id != other.id or self.now != other.was or any(row is None for row in rows):
             return None
         before = {**(other.before or {}), **(self.before or {})}
         after = {**(self.after or {}), **(other.after or {})}
-        keys = [key for key in before if before[key] != after[key]]
+        # What the second step set back to how it was has not changed.
+        changed = [key for key in before if before[key] != after[key]]
         return LineStep(
-            self.id, self.was, other.now, {k: before[k] for k in keys}, {k: after[k] for k in keys}
+            self.id,
+            self.was,
+            other.now,
+            {key: before[key] for key in changed},
+            {key: after[key] for key in changed},
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of undo: what was said of it and what it did. ``slots`` are JSON values of slots that came and
-    went with it. Steps of one ``group`` that follow each other are one."""
+    """One step of undo.
 
-    said: str
+    message: the sentence that a person got when it was done.
+    lines: what it did to each line.
+    slots: JSON values of the slots that it ``added`` and ``removed``; None where it had none.
+    group: steps of one group that follow each other are undone together; empty: none.
+    """
+
+    message: str
     lines: tuple[LineStep, ...]
     slots: Row | None = None
     group: str = ""
 
     def followed_by(self, other: Step) -> Step | None:
-        """Both as one step; None where they do not belong together."""
+        """This step and ``other`` after it as one; None where they are not of one group, or change different
+        lines or slots."""
         if not self.group or self.group != other.group or len(self.lines) != len(other.lines):
             return None
-        both = [one.followed_by(two) for one, two in zip(self.lines, other.lines, strict=True)]
-        lines = tuple(line for line in both if line is not None)
-        whole = len(lines) == len(both) and not self.slots and not other.slots
-        return Step(other.said, lines, None, self.group) if whole else None
+        if self.slots or other.slots:
+            return None
+        lines = []
+        for line, next_line in zip(self.lines, other.lines, strict=True):
+            joined = line.followed_by(next_line)
+            if joined is None:
+                return None
+            lines.append(joined)
+        return Step(other.message, tuple(lines), None, self.group)
 
 
 class History:
-    """The steps of a work folder. Who uses it holds `shotad.script.track_files.track_lock`."""
+    """The steps of a work folder. Callers must hold `shotad.script.track_files.track_lock`.
+
+    Raises WorkFolderError where a row cannot be written.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / HISTORY
         self._begun = folder / BEGUN
-        self._end = self._rows = 0
-        self._stacks: dict[Way, list[bytes]] = {"undo": [], "redo": []}
-        self._next: dict[Way, Step | None] = {"undo": None, "redo": None}
-        # By tab: the numbers of its acts that were done, and the stamps of lines that they made of others
+        # How far the file was read: bytes, and rows that could be parsed
+        self._read_bytes = self._read_rows = 0
+        # Rows of the steps that can be undone or redone, the next one last
+        self._stacks: dict[Direction, list[bytes]] = {"undo": [], "redo": []}
+        self._next: dict[Direction, Step | None] = {"undo": None, "redo": None}
+        # By tab: the numbers of its acts that were done, and each stamp of a line that they replaced, with
+        # the new one
         self._tabs: dict[str, tuple[set[int], dict[str, str]]] = {}
+        # The row that last added each line, by its id
         self._added: dict[str, bytes] = {}
         self.sync()
 
     def sync(self) -> None:
-        """Take in what others have added. A last line that is not whole is left out."""
+        """Read the rows that others have appended. A last line that is not whole is left out."""
         try:
             size = self.path.stat().st_size
         except OSError:
             size = 0
-        if size == self._end:
+        if size == self._read_bytes:
             return
-        if size < self._end:  # somebody took the file away or started it again
-            self._end = self._rows = 0
+        if size < self._read_bytes:  # somebody took the file away or started it again
+            self._read_bytes = self._read_rows = 0
             self._stacks = {"undo": [], "redo": []}
         if size:
             with open_file(self.path) as rows:
-                rows.seek(self._end)
+                rows.seek(self._read_bytes)
                 for line in rows:
                     self._follow(line)
-        self._say()
+        self._update_next()
 
-    def begin(self, what: Step | Way, asked: Asked | None = None) -> None:
-        """Note what the track will hold next; `add` follows."""
-        row = self._row(what, asked)
-        with suppress(WorkFolderError):  # the row that follows says what cannot be written
-            write_text(self._begun, json.dumps({"at": self._rows, "row": row}))
+    def begin(self, step: Step | Direction, request_id: RequestId | None = None) -> None:
+        """Note the step, or the undo or redo of the next one, that the track will hold once it is written.
 
-    def add(self, what: Step | Way, asked: Asked | None = None) -> None:
-        """A new step, ``asked`` for by a page; what was undone before cannot be done again. Or a way: the
-        next step was undone or done again."""
-        self._append(self._row(what, asked))
+        `add` must follow when it is.
+        """
+        row = self._row(step, request_id)
+        with suppress(WorkFolderError):  # `add` will report it
+            write_text(self._begun, json.dumps({"at": self._read_rows, "row": row}))
+
+    def add(self, step: Step | Direction, request_id: RequestId | None = None) -> None:
+        """Append a new step, after which nothing can be redone; or that the next one was undone or redone."""
+        self._append(self._row(step, request_id))
         self._begun.unlink(missing_ok=True)
 
     @property
     def is_open(self) -> bool:
-        """Whether something was begun that `settle` has to look at."""
+        """Whether a step was begun that `finish_begun` has to look at."""
         return self._begun.exists()
 
-    def settle(self, track: Track, slots: Sequence[Slot]) -> None:
-        """Add what a program had begun that was killed, where ``track`` and ``slots`` hold it."""
+    def finish_begun(self, track: Track, slots: Sequence[Slot]) -> None:
+        """Append the step that a killed program had begun, if ``track`` and ``slots`` hold its result."""
         try:
             data = read_file(self._begun)
         except (OSError, WorkFolderError):
             return
         match whole_record(BEGUN, data):
-            case {"at": at, "row": {"step": "undo" | "redo" as way} as row} if at == self._rows:
-                step = self.last(way)
-                back: Way = "redo" if way == "undo" else "undo"
-            case {"at": at, "row": {"step": "done"} as row} if at == self._rows:
-                step, back = _step_of(row), "undo"
+            case {"at": at, "row": {"step": "undo" | "redo" as direction} as row} if at == self._read_rows:
+                step = self.last(direction)
+                opposite: Direction = "redo" if direction == "undo" else "undo"
+            case {"at": at, "row": {"step": "done"} as row} if at == self._read_rows:
+                step, opposite = _step_of(row), "undo"
             case _:
-                step, row, back = None, {}, "undo"
-        with suppress(OutOfDate, ScriptError):  # the track does not hold it
+                step, row, opposite = None, {}, "undo"
+        # Whatever can be taken back has been done; OutOfDate says that the track does not hold it.
+        with suppress(OutOfDate, ScriptError):
             if step is not None:
-                walked(step, back, track, slots)
+                step_change(step, opposite, track, slots)
                 self._append(row)
         self._begun.unlink(missing_ok=True)
 
-    def _row(self, what: Step | Way, asked: Asked | None) -> Row:
-        if isinstance(what, str):
-            step = self.last(what) if asked is not None else None
-            lines = () if step is None else step.lines
-            moved = [line.backwards() for line in lines] if what == "undo" else lines
-            return {"step": what, **_asked_row(asked, moved)}
-        last = self.last("undo") if what.group else None
-        together = None if last is None else last.followed_by(what)
-        step = together or what
-        rows = [asdict(one) for one in step.lines]
-        row: dict[str, Any] = {"step": "done", "said": step.said, "lines": rows}
-        row |= {key: value for key, value in (("slots", step.slots), ("group", step.group)) if value}
-        row |= _asked_row(asked, what.lines)
-        return row if together is None else {**row, "on": True}
+    def _row(self, step: Step | Direction, request_id: RequestId | None) -> Row:
+        """The row of a new step, joined with the last one where both are of one group; or of an undo or
+        redo."""
+        if isinstance(step, str):
+            repeated = self.last(step) if request_id is not None else None
+            lines = () if repeated is None else repeated.lines
+            if step == "undo":
+                lines = tuple(line.inverse() for line in lines)
+            return {"step": step, **_request_row(request_id, lines)}
+        last = self.last("undo") if step.group else None
+        joined = None if last is None else last.followed_by(step)
+        written = joined or step
+        row: dict[str, Any] = {
+            "step": "done",
+            "said": written.message,
+            "lines": [asdict(line) for line in written.lines],
+        }
+        if written.slots:
+            row["slots"] = written.slots
+        if written.group:
+            row["group"] = written.group
+        row |= _request_row(request_id, step.lines)
+        if joined is not None:
+            row["on"] = True  # it replaces the step before it
+        return row
 
-    def knows(self, asked: Asked | None) -> bool:
-        """Whether this act of a page was done."""
-        return asked is not None and asked[0] in self._tabs and asked[1] in self._tabs[asked[0]][0]
+    def knows(self, request_id: RequestId | None) -> bool:
+        """Whether this request of a page was carried out before."""
+        if request_id is None:
+            return False
+        tab, number = request_id
+        return tab in self._tabs and number in self._tabs[tab][0]
 
-    def grown(self, asked: Asked | None, stamp: str, now: str) -> str:
-        """What a stamp became by acts of the same tab alone; it ends at ``now``, for an undo leads back to
-        stamps that were there before."""
-        grown = {} if asked is None or asked[0] not in self._tabs else self._tabs[asked[0]][1]
-        seen: set[str] = set()
-        while stamp != now and stamp in grown and stamp not in seen:
-            seen.add(stamp)
-            stamp = grown[stamp]
+    def latest_stamp(self, request_id: RequestId | None, stamp: str, current: str) -> str:
+        """The stamp of a line after all acts of the request's tab alone, starting from ``stamp``.
+
+        ``current`` is the line's stamp now: the search ends there, since an undo leads back to stamps that
+        were there before.
+        """
+        if request_id is None or request_id[0] not in self._tabs:
+            return stamp
+        _, replaced_by = self._tabs[request_id[0]]
+        visited: set[str] = set()
+        while stamp != current and stamp in replaced_by and stamp not in visited:
+            visited.add(stamp)
+            stamp = replaced_by[stamp]
         return stamp
 
-    def pass_by(self, asked: Asked) -> None:
+    def add_unchanged(self, request_id: RequestId) -> None:
         """Note that an act of a page changed nothing."""
-        self._append({"step": "none", **_asked_row(asked, ())})
+        self._append({"step": "none", **_request_row(request_id, ())})
 
-    def adding(self, line: str) -> Step | None:
+    def step_that_added(self, line_id: str) -> Step | None:
         """The step that last added this line; None where it is not known."""
-        row = self._added.get(line)
+        row = self._added.get(line_id)
         return None if row is None else _step_of(row)
 
-    def last(self, way: Way) -> Step | None:
-        """The step that is undone, or done again, next; None where there is none."""
-        stack = self._stacks[way]
+    def last(self, direction: Direction) -> Step | None:
+        """The step that is undone or redone next; None where there is none."""
+        stack = self._stacks[direction]
         while stack:
-            if (step := _step_of(stack[-1])) is not None:
+            step = _step_of(stack[-1])
+            if step is not None:
                 return step
-            stack.pop()
+            stack.pop()  # somebody has damaged this row
         return None
 
     @property
     def next_steps(self) -> dict[str, str | None]:
-        """What was said of the next ``undo`` and ``redo`` (as `last` gives them), and as ``undo_line`` and
-        ``redo_line`` of which line they are; None where there is none, or it is of several, or of slots."""
-        steps = {str(way): step for way, step in self._next.items()}
-        said = {way: None if step is None else step.said for way, step in steps.items()}
-        alone = {way: step.lines[0].id for way, step in steps.items() if step and len(step.lines) == 1}
-        return {**said, **{f"{way}_line": alone.get(way) for way in said}}
+        """The messages of the steps that are next, as ``undo`` and ``redo``; None where there is none.
 
-    def skip(self, way: Way) -> None:
-        """Note that the next step can be undone or done again no more."""
-        self._append({"step": "skip", "way": way})
+        ``undo_line`` and ``redo_line``: the id of the line that each changes; None where it changes several,
+        or slots.
+        """
+        messages: dict[str, str | None] = {}
+        line_ids: dict[str, str | None] = {}
+        for direction, step in self._next.items():
+            messages[direction] = None if step is None else step.message
+            is_of_one_line = step is not None and len(step.lines) == 1
+            line_ids[f"{direction}_line"] = step.lines[0].id if step and is_of_one_line else None
+        return {**messages, **line_ids}
+
+    def skip(self, direction: Direction) -> None:
+        """Note that the next step can no longer be undone or redone."""
+        self._append({"step": "skip", "way": direction})
 
     def _append(self, row: Row) -> None:
         line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-        self._remember(row)  # what cannot be noted was done all the same
+        # First: the act was done, also where its row cannot be written, and must not be done twice.
+        self._remember(row)
         try:
-            end = b""
-            if self._end:  # a process killed in the middle of a row leaves it without an end
+            line_break = b""
+            if self._read_bytes:  # a process killed in the middle of a row leaves it without a line break
                 with open_file(self.path) as rows:
-                    rows.seek(self._end - 1)
-                    end = b"" if rows.read(1) == b"\n" else b"\n"
-            # On the disk before the note of what was begun goes: else a power cut takes both.
-            append(self.path, end + line, durable=True)
-            self._end += len(end)
+                    rows.seek(self._read_bytes - 1)
+                    line_break = b"" if rows.read(1) == b"\n" else b"\n"
+            # Durable, since the file of the step that was begun is removed next: a power cut must not take
+            # both.
+            append(self.path, line_break + line, durable=True)
+            self._read_bytes += len(line_break)
         except (FileNotFoundError, WorkFolderError) as error:
             what = getattr(error, "what", f"{self.path} is gone.")
             raise WorkFolderError(what, "What was done cannot be undone then.") from None
         self._follow(line)
-        self._say()
+        self._update_next()
 
     def _follow(self, line: bytes) -> None:
         """Bring the stacks up to date with the next row of the file."""
         row = whole_record(HISTORY, line) or {}
-        self._end += len(line)
-        self._rows += bool(row)
+        self._read_bytes += len(line)
+        self._read_rows += bool(row)
         self._remember(row)
         undo, redo = self._stacks["undo"], self._stacks["redo"]
         match row:
@@ -278,9 +344,9 @@ class History:
                     undo.pop()
                 undo.append(line)
                 redo.clear()
-                for one in row.get("lines", ()):
-                    if one["was"] is None and one["now"] is not None:
-                        self._added[one["id"]] = line
+                for line_row in row.get("lines", ()):
+                    if line_row["was"] is None and line_row["now"] is not None:
+                        self._added[line_row["id"]] = line
             case {"step": "undo"} if undo:
                 redo.append(undo.pop())
             case {"step": "redo"} if redo:
@@ -291,32 +357,34 @@ class History:
                 redo.pop()
 
     def _remember(self, row: Row) -> None:
-        """Keep which act of which tab a row is of, and what stamps it made of which."""
+        """Keep which request a row answers, and which stamps it replaced."""
         match row:
             case {"asked": [str(tab), int(number)], "grew": list(pairs)}:
-                numbers, grown = self._tabs.setdefault(tab, (set(), {}))
+                numbers, replaced_by = self._tabs.setdefault(tab, (set(), {}))
                 numbers.add(number)
                 for pair in pairs:
                     match pair:
                         case [str(was), str(now)]:
-                            grown[was] = now
+                            replaced_by[was] = now
 
-    def _say(self) -> None:
-        for way in self._next:
-            self._next[way] = self.last(way)
+    def _update_next(self) -> None:
+        for direction in self._next:
+            self._next[direction] = self.last(direction)
 
 
-def _asked_row(asked: Asked | None, lines: Sequence[LineStep]) -> dict[str, Any]:
-    if asked is None:
+def _request_row(request_id: RequestId | None, lines: Sequence[LineStep]) -> dict[str, Any]:
+    """The keys of a row that name its request, and the stamps of lines before and after it."""
+    if request_id is None:
         return {}
-    return {"asked": list(asked), "grew": [[one.was, one.now] for one in lines if one.was and one.now]}
+    stamps = [[line.was, line.now] for line in lines if line.was and line.now]
+    return {"asked": list(request_id), "grew": stamps}
 
 
 def _step_of(line: bytes | Row) -> Step | None:
-    """The step of a row; None for one that somebody has spoilt."""
+    """The step of a row, parsed or not; None for one that somebody has damaged."""
     row = line if isinstance(line, Mapping) else whole_record(HISTORY, line) or {}
     try:
-        lines = tuple(LineStep(**one) for one in row["lines"])
+        lines = tuple(LineStep(**line_row) for line_row in row["lines"])
         return Step(row["said"], lines, row.get("slots"), row.get("group", ""))
     except (KeyError, TypeError):
         return None
@@ -326,44 +394,50 @@ _UNDONE = {"undo": "undone", "redo": "done again"}
 
 
 def step_of(track: Track, change: Change, group: str = "") -> Step:
-    before = {cue.id: cue for cue in track.cues}
-    lines = [LineStep.of(cue.id, before.get(cue.id), cue) for cue in change.cues]
-    lines += [LineStep.of(name, before[name], None) for name in change.gone if name in before]
-    slots = {"added": slot_rows(change.slots.added), "removed": slot_rows(change.slots.removed)}
-    return Step(change.said, tuple(lines), None if change.slots == SlotChange() else slots, group)
+    """The step that ``change`` is on ``track``, which must not be changed yet."""
+    cues = {cue.id: cue for cue in track.cues}
+    lines = [LineStep.of(cue.id, cues.get(cue.id), cue) for cue in change.cues]
+    lines += [LineStep.of(line_id, cues[line_id], None) for line_id in change.removed_ids if line_id in cues]
+    slots = None
+    if change.slots != SlotChange():
+        slots = {"added": slot_rows(change.slots.added), "removed": slot_rows(change.slots.removed)}
+    return Step(change.message, tuple(lines), slots, group)
 
 
 def changed_track(track: Track, change: Change) -> Track:
+    """The track after a change."""
     cues = {cue.id: cue for cue in track.cues} | {cue.id: cue for cue in change.cues}
-    return track.with_cues(cue for name, cue in cues.items() if name not in change.gone)
+    return track.with_cues(cue for line_id, cue in cues.items() if line_id not in change.removed_ids)
 
 
-def walked(step: Step, way: Way, track: Track, slots: Sequence[Slot]) -> Change:
-    """What takes a step back, or does it again.
+def step_change(step: Step, direction: Direction, track: Track, slots: Sequence[Slot]) -> Change:
+    """The change that undoes or redoes a step.
 
-    Raises OutOfDate where one of its lines, or one of ``slots``, has changed otherwise since.
+    Raises OutOfDate where one of its lines, or one of its slots among ``slots``, has changed since, and
+    ScriptError for a row that somebody has damaged.
     """
     cues = {cue.id: cue for cue in track.cues}
-    lines = [line.backwards() if way == "undo" else line for line in step.lines]
-    if step.slots is None:
-        moved = SlotChange()
-    else:
-        moved = SlotChange(tuple(slots_of(step.slots["added"])), tuple(slots_of(step.slots["removed"])))
-    moved = moved.inverse if way == "undo" else moved
-    there = {slot.id for slot in slots}
+    lines = [line.inverse() if direction == "undo" else line for line in step.lines]
+    slot_change = SlotChange()
+    if step.slots is not None:
+        added, removed = slots_of(step.slots["added"]), slots_of(step.slots["removed"])
+        slot_change = SlotChange(tuple(added), tuple(removed))
+    if direction == "undo":
+        slot_change = slot_change.inverse
+    slot_ids = {slot.id for slot in slots}
     stamps = {line.id: content_stamp(cues[line.id]) for line in lines if line.id in cues}
-    changed = [line.id for line in lines if line.was != stamps.get(line.id)]
-    changed += [slot.id for slot in moved.removed if slot.id not in there]
-    changed += [slot.id for slot in moved.added if slot.id in there]
-    if changed:
-        said, names = step.said.rstrip("."), ", ".join(dict.fromkeys(changed))
+    conflicts = [line.id for line in lines if line.was != stamps.get(line.id)]
+    conflicts += [slot.id for slot in slot_change.removed if slot.id not in slot_ids]
+    conflicts += [slot.id for slot in slot_change.added if slot.id in slot_ids]
+    if conflicts:
+        message, names = step.message.rstrip("."), ", ".join(dict.fromkeys(conflicts))
         raise OutOfDate(
-            f"“{said}” cannot be {_UNDONE[way]}: {names} has changed otherwise since.",
+            f"“{message}” cannot be {_UNDONE[direction]}: {names} has changed otherwise since.",
             "It is passed over and nothing is lost; the step before it comes next.",
         )
     after = {line.id: line.applied(cues.get(line.id), track.language) for line in lines}
-    present = tuple(cue for cue in after.values() if cue is not None)
-    gone = tuple(name for name, cue in after.items() if cue is None)
-    said = f"{_UNDONE[way].capitalize()}: {step.said}"
-    focus = present[0].id if present else None
-    return Change(said, present, gone, focus, moved)
+    changed_cues = tuple(cue for cue in after.values() if cue is not None)
+    removed_ids = tuple(line_id for line_id, cue in after.items() if cue is None)
+    message = f"{_UNDONE[direction].capitalize()}: {step.message}"
+    focus = changed_cues[0].id if changed_cues else None
+    return Change(message, changed_cues, removed_ids, focus, slot_change)

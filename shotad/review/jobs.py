@@ -111,8 +111,8 @@ class _Job:
 class Jobs:
     """The jobs of a session. All methods may be called from any thread."""
 
-    def __init__(self, hub: Tabs) -> None:
-        self._hub, self._lock = hub, threading.RLock()
+    def __init__(self, tabs: Tabs) -> None:
+        self._tabs, self._lock = tabs, threading.RLock()
         self._jobs: dict[str, _Job] = {}
         self._files: dict[str, str] = {}
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
@@ -222,7 +222,7 @@ class Jobs:
     def _tell(self, job: _Job) -> Json:
         """Tell the pages of a job, in the order in which it changed: the lock is held."""
         view = job.view()
-        self._hub.tell("job", view)
+        self._tabs.send("job", view)
         return view
 
     def _forget(self) -> None:
@@ -252,12 +252,12 @@ class _Task:
 
 
 _JOIN = 10.0
-"""Seconds that `WhenQuiet.close` waits for work under way."""
+"""Seconds that `Debouncer.close` waits for work under way."""
 
 
-class WhenQuiet:
-    """Calls ``work`` once ``pause`` seconds have gone by since the last `ask`, and at most ``longest`` since
-    the first (None: for as long as it goes on being asked).
+class Debouncer:
+    """Calls ``work`` when ``pause`` seconds have gone by since the last `schedule`, at most ``longest``
+    seconds after the first (None: without a limit).
 
     ``work`` must not raise: what it raises ends the thread.
     """
@@ -278,7 +278,7 @@ class WhenQuiet:
         with self._state:
             return self._due is not None
 
-    def ask(self, pause: float | None = None) -> None:
+    def schedule(self, pause: float | None = None) -> None:
         """Have the work done after ``pause`` seconds (None: as set), counted again with each call."""
         with self._state:
             now = time.monotonic()
@@ -287,14 +287,14 @@ class WhenQuiet:
             self._due = min(now + (self._pause if pause is None else pause), self._latest)
             self._state.notify_all()
 
-    def settle(self, timeout: float) -> bool:
-        """Wait until nothing is asked for and nothing under way; False where that took too long."""
+    def wait(self, timeout: float) -> bool:
+        """Wait until nothing is scheduled and nothing under way; False where that took too long."""
         with self._state:
             return self._state.wait_for(lambda: self._due is None and not self._busy, timeout)
 
     def close(self, *, finish: bool = False) -> None:
         """Take nothing more on, and wait a while for what is under way; ``finish``: until it is done, and do
-        now what is asked for."""
+        now what is scheduled."""
         with self._state:
             self._closed, is_due = True, self._due is not None
             self._state.notify_all()
@@ -315,11 +315,11 @@ class WhenQuiet:
         """Wait until there is work; False where there will be none."""
         with self._state:
             while not self._closed:
-                left = None if self._due is None else self._due - time.monotonic()
-                if left is not None and left <= 0:
+                seconds_left = None if self._due is None else self._due - time.monotonic()
+                if seconds_left is not None and seconds_left <= 0:
                     self._due, self._busy = None, True
                     return True
-                self._state.wait(left)
+                self._state.wait(seconds_left)
             self._due = None
             self._state.notify_all()
             return False

@@ -1,7 +1,7 @@
-"""The files of a work folder as a session knows them: its track, scripts beside it, records that may change.
+"""The files of a work folder that a session reads and writes, and what other programs changed in them.
 
-Edits in the scripts come in, and the scripts follow the track, which is written whole and at once. And what
-others have changed of it that nobody was told of yet.
+`TrackFile` is the track, `SideScripts` the scripts beside it, `WatchedFile` a record that is read again when
+it changes. `OutsideChanges` holds lines that others changed until the page is told of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from shotad.core import (
     read_file,
     write_bytes,
 )
-from shotad.review.scene import Change
+from shotad.review.timeline import Change
 from shotad.script import (
     REDO,
     WRITTEN,
@@ -47,130 +47,139 @@ from shotad.script import (
 
 
 class SideScripts:
-    """The scripts of a folder for the film called ``name``. Who reads or writes them holds the track's lock.
+    """The scripts in ``folder`` for the film called ``film_name``. Callers must hold the track's lock.
 
-    Those with somebody's edits that cannot be brought in are left as they are; the others follow the track.
+    Scripts that people edited and that cannot be imported are left as they are; the others follow the track.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._folder, self._name = folder, name
-        self._files = (*script_places(folder, name), folder / WRITTEN)
-        self._seen: object = None
+    def __init__(self, folder: Path, film_name: str) -> None:
+        self._folder, self._film_name = folder, film_name
+        self._files = (*script_places(folder, film_name), folder / WRITTEN)
+        self._last_signatures: object = None
+        # Scripts with edits that could not be imported
         self._blocked: frozenset[Path] = frozenset()
 
     @property
     def is_stale(self) -> bool:
-        return signatures(self._files) != self._seen
+        """Whether a file has changed since it was last read or written here."""
+        return signatures(self._files) != self._last_signatures
 
-    def brought_into(self, track: Track) -> tuple[Track, ShotadError | None]:
-        """The track with what people changed in scripts, itself where that is nothing new or the scripts are
-        as they were looked at last; and why some of it cannot be brought in."""
-        now = signatures(self._files)
-        if now == self._seen:
+    def import_edits(self, track: Track) -> tuple[Track, ShotadError | None]:
+        """The track with what people changed in the scripts, and the error where not all could be imported.
+
+        The same track object where the scripts are as before, or nothing in them is new.
+        """
+        current_signatures = signatures(self._files)
+        if current_signatures == self._last_signatures:
             return track, None
-        self._seen, self._blocked = now, frozenset()
-        edited = edited_scripts(self._folder, self._name, track)
+        self._last_signatures, self._blocked = current_signatures, frozenset()
+        edited = edited_scripts(self._folder, self._film_name, track)
 
-        def brought(scripts: Sequence[tuple[Format, Path]]) -> Track:
+        def imported(scripts: Sequence[tuple[Format, Path]]) -> Track:
             return with_scripts(track, WorkFolder(self._folder), scripts)
 
-        def fits(scripts: Sequence[tuple[Format, Path]]) -> bool:
+        def can_import(scripts: Sequence[tuple[Format, Path]]) -> bool:
             try:
-                brought(scripts)
+                imported(scripts)
             except ShotadError:
                 return False
             return True
 
         try:
-            return brought(edited), None
+            return imported(edited), None
         except ShotadError as error:
-            # Those that contradict neither the track nor each other come in.
-            alone = [script for script in edited if fits([script])]
-            pairs = (pair for pair in combinations(alone, 2) if not fits(pair))
-            bad = {path for pair in pairs for _, path in pair}
-            good = [(form, path) for form, path in alone if path not in bad]
+            # Import those that contradict neither the track nor each other.
+            usable = [script for script in edited if can_import([script])]
+            contradicting: set[Path] = set()
+            for pair in combinations(usable, 2):
+                if not can_import(pair):
+                    contradicting.update(path for _, path in pair)
+            good = [(form, path) for form, path in usable if path not in contradicting]
             self._blocked = frozenset(path for _, path in edited) - {path for _, path in good}
-            return brought(good), error
+            return imported(good), error
 
     def texts(self, track: Track) -> Mapping[Path, str]:
-        """What the scripts of a track hold."""
-        return script_texts(track, self._folder, self._name)
+        """The text of each script of a track, by path."""
+        return script_texts(track, self._folder, self._film_name)
 
     def write(self, texts: Mapping[Path, str]) -> None:
-        """Write the scripts that are not so already, but those in which somebody's edits wait."""
-        free = {path: text for path, text in texts.items() if path not in self._blocked}
-        edited = {path for _, path in edited_scripts(self._folder, self._name)}
-        there = all(path.is_file() for path in free)
-        if not (there and are_written(free, self._folder) and not edited & free.keys()):
-            write_texts(free, self._folder)
-            self._seen = signatures(self._files)
+        """Write the scripts whose text has changed, except those with edits that could not be imported."""
+        writable = {path: text for path, text in texts.items() if path not in self._blocked}
+        edited = {path for _, path in edited_scripts(self._folder, self._film_name)}
+        all_exist = all(path.is_file() for path in writable)
+        if not (all_exist and are_written(writable, self._folder) and not edited & writable.keys()):
+            write_texts(writable, self._folder)
+            self._last_signatures = signatures(self._files)
 
 
 K = TypeVar("K")
 T = TypeVar("T")
 
 Signature = tuple[int, int, int] | None
-"""By what a file is known to be the same: when it was changed, its size, its place on the disk."""
+"""Time of change (ns), size (bytes) and inode of a file, by which a change is noticed; None: no file."""
 
 
 def signature(path: Path) -> Signature:
-    """None where there is no such file."""
+    """The signature of one file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
-    return tuple(map(signature, paths))
+    """The signatures of several files, in order."""
+    return tuple(signature(path) for path in paths)
 
 
 @dataclass(slots=True, eq=False)
-class Watched(Generic[K, T]):
-    """What a file holds, read again when it has changed; nothing where it is gone."""
+class WatchedFile(Generic[K, T]):
+    """The parsed contents of a file, read again when it has changed; empty where there is no file."""
 
     path: Path
     parse: Callable[[Path], Mapping[K, T]]
-    _seen: Signature = None
-    _held: Mapping[K, T] = field(default_factory=dict)
+    _last_signature: Signature = None
+    _contents: Mapping[K, T] = field(default_factory=dict)
 
     def read(self) -> Mapping[K, T]:
-        """What ``parse`` makes of it; raises what that does."""
-        now = signature(self.path)
-        if now != self._seen:
+        """What ``parse(path)`` returns for the file as it is now. Raises what ``parse`` does."""
+        current = signature(self.path)
+        if current != self._last_signature:
+            # A file that goes between the two calls: keep what was read before, and try again next time.
             with suppress(FileNotFoundError):
-                self._held, self._seen = self.parse(self.path) if now else {}, now
-        return self._held
+                self._contents, self._last_signature = self.parse(self.path) if current else {}, current
+        return self._contents
 
 
-_LINES = 1 << 14
+_CACHED_LINES = 1 << 14
+"""Lines of which the text in the file is kept: more than a film has."""
 
 
 class TrackFile:
-    """The file of a track, as far as this process knows it."""
+    """The file of a track, and the signature and bytes with which it was last read or written."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._known: Signature = None
+        self._last_signature: Signature = None
         self._data: bytes | None = None
 
     @property
     def is_stale(self) -> bool:
         """Whether the file is another than the one that was last read or written."""
-        return self._known is None or signature(self.path) != self._known
+        return self._last_signature is None or signature(self.path) != self._last_signature
 
     def forget(self) -> None:
-        """Read the file again at the next `look`, whatever it holds."""
-        self._known, self._data = None, None
+        """Read the file again at the next `read_if_changed`, whatever it holds."""
+        self._last_signature, self._data = None, None
 
-    def look(self) -> Track | None:
-        """The track, where it is not what was last read or written; else None.
+    def read_if_changed(self) -> Track | None:
+        """The track, if it is not the one that was last read or written; else None.
 
-        Raises ScriptError while it cannot be read or understood.
+        Raises ScriptError while it cannot be read or understood, OSError where no more files can be opened.
         """
-        now = signature(self.path)
-        if now is not None and now == self._known:
+        current = signature(self.path)
+        if current is not None and current == self._last_signature:
             return None
         try:
             data = read_file(self.path)
@@ -182,78 +191,93 @@ class TrackFile:
                 with explained(self.path, "cannot be read"):
                     raise
             raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
+        # A file that was written again unchanged is no change.
         track = None if data == self._data else from_json(text, str(self.path))
-        self._known, self._data = now, data
+        self._last_signature, self._data = current, data
         return track
 
     def write(self, track: Track) -> None:
         """Replace the file; it is on the disk when this returns. Raises WorkFolderError."""
-        data = to_json(track, _block, _span).encode()
+        data = to_json(track, _cached_block, _cached_span).encode()
         write_bytes(self.path, [data])
-        self._known, self._data = signature(self.path), data
+        self._last_signature, self._data = signature(self.path), data
 
 
-_block, _span = lru_cache(_LINES)(cue_block), lru_cache(_LINES)(cue_span)
-"""Lines that did not change keep their text: writing 2,000 takes 13 ms, and 340 ms without."""
+# Lines that did not change keep their text: writing 2,000 takes 13 ms, and 340 ms without.
+_cached_block = lru_cache(_CACHED_LINES)(cue_block)
+_cached_span = lru_cache(_CACHED_LINES)(cue_span)
 
-Before = Mapping[str, Cue | None]
-"""Lines that have changed, as they were; None: they were not there."""
+OldLines = Mapping[str, Cue | None]
+"""Lines that have changed, by id, as they were before; None: they were not in the track."""
 
 
-def differences(before: Track, after: Track) -> Before:
-    """The lines that are not the same objects in two states of a track."""
+def differences(before: Track, after: Track) -> OldLines:
+    """The lines that are not the same objects in two states of a track, as they were before."""
     if before is after:
         return {}
-    old, new = ({cue.id: cue for cue in track.cues} for track in (before, after))
-    return {name: old.get(name) for name in (*new, *old) if old.get(name) is not new.get(name)}
+    old = {cue.id: cue for cue in before.cues}
+    new = {cue.id: cue for cue in after.cues}
+    changed_ids = [line_id for line_id in (*new, *old) if old.get(line_id) is not new.get(line_id)]
+    return {line_id: old.get(line_id) for line_id in changed_ids}
 
 
-class News:
-    """Lines that others changed: which of them nobody was told of yet, and which a job may have written."""
+class OutsideChanges:
+    """Lines that other programs or jobs changed: which were not reported yet, and which a job may have
+    written. True where something is not reported."""
 
     def __init__(self) -> None:
-        self._untold: dict[str, Cue | None] = {}
-        self._taken: dict[str, Cue | None] = {}
-        self._expects = False
+        self._unreported: dict[str, Cue | None] = {}
+        # What was read since the last job, or since the present one began
+        self._since_job: dict[str, Cue | None] = {}
+        self._job_runs = False
 
     def __bool__(self) -> bool:
-        return bool(self._untold)
+        return bool(self._unreported)
 
-    def add(self, changed: Before) -> None:
-        """Lines have been taken in."""
-        self._untold = {**changed, **self._untold}
-        self._taken = {**changed, **self._taken}
+    def add(self, old_lines: OldLines) -> None:
+        """Lines have changed on the disk. Of a line that changed twice the oldest state is kept."""
+        self._unreported = {**old_lines, **self._unreported}
+        self._since_job = {**old_lines, **self._since_job}
 
-    def expect(self) -> None:
-        """A job begins: what is taken in from now on is what it wrote, which it tells itself."""
-        self._taken, self._expects = {}, True
+    def begin_job(self) -> None:
+        """From now on, what changes was written by the job that begins, which reports it itself."""
+        self._since_job, self._job_runs = {}, True
 
-    def of_job(self, now: Track, last: Before) -> Before:
-        """The lines that a job wrote, as they were before it; it is at its end.
+    def end_job(self, track: Track, last_read: OldLines) -> OldLines:
+        """The lines that a job wrote, which ends now, as they were before it.
 
-        Where nobody said when it began, they are the ``last`` that were taken in, and those that were
-        described again.
+        Where `begin_job` was not called: those just read from the disk (``last_read``), and those of
+        ``track`` that were described again.
         """
-        anew = {cue.id for cue in now.cues if cue.edited is not None and cue.edited.source == REDO}
-        found = {
-            name: cue for name, cue in self._taken.items() if self._expects or name in anew or name in last
+        if self._job_runs:
+            job_ids = set(self._since_job)
+        else:
+            job_ids = set(last_read)
+            job_ids |= {cue.id for cue in track.cues if cue.edited is not None and cue.edited.source == REDO}
+        of_job = {line_id: old for line_id, old in self._since_job.items() if line_id in job_ids}
+        self._since_job, self._job_runs = {}, False
+        return {**last_read, **of_job}
+
+    def take_unreported(self, reported: Container[str], track: Track) -> Change:
+        """The change that nobody was told of, without lines whose ids are ``reported``; it counts as reported
+        from now on. ``track`` has the lines as they are now.
+
+        The message does not count lines that a render only spoke, and is empty while a job runs.
+        """
+        before = {
+            line_id: old for line_id, old in sorted(self._unreported.items()) if line_id not in reported
         }
-        self._taken, self._expects = {}, False
-        return {**last, **found}
-
-    def told(self, known: Container[str], now: Track) -> Change:
-        """What nobody was told of, less the lines that are ``known``; from now on it is told.
-
-        No words are made of how a render spoke a line, nor of what a job does.
-        """
-        before = {name: cue for name, cue in sorted(self._untold.items()) if name not in known}
-        self._untold = {}
-        there = {cue.id: cue for cue in now.cues}
-        gone = tuple(name for name in before if name not in there)
-        cues = tuple(there[name] for name in before if name in there)
-        olds = ((before[cue.id], cue) for cue in cues)
-        others = sum(old is None or content_stamp(old) != content_stamp(cue) for old, cue in olds)
-        number = 0 if self._expects else len(gone) + others
-        what = plural(number, "line was", "lines were")
-        said = f"{what} changed by another program." if number else ""
-        return Change(said, cues, gone)
+        self._unreported = {}
+        current = {cue.id: cue for cue in track.cues}
+        removed_ids = tuple(line_id for line_id in before if line_id not in current)
+        cues = tuple(current[line_id] for line_id in before if line_id in current)
+        count = 0
+        if not self._job_runs:
+            count = len(removed_ids)
+            for cue in cues:
+                old = before[cue.id]
+                if old is None or content_stamp(old) != content_stamp(cue):
+                    count += 1
+        lines = plural(count, "line was", "lines were")
+        message = f"{lines} changed by another program." if count else ""
+        return Change(message, cues, removed_ids)

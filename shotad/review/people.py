@@ -38,8 +38,8 @@ from shotad.description import CHARACTERS, DISCOVERED, OWN_CAST, PIXELS, cast_pl
 from shotad.film import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
-from shotad.review.scene import Change
 from shotad.review.session import Session
+from shotad.review.timeline import Change
 from shotad.review.work import (
     folder_of,
     held,
@@ -243,10 +243,12 @@ class People:
             return text(cue) != cue.text or (cue.id in seen and not names(cue.text, after, others, film, at))
 
         def make() -> Change:
-            scene = session.scene()
-            texts = {cue.id: text(cue) for cue in scene.track.heard if may_change(cue)}
+            timeline = session.timeline()
+            texts = {cue.id: text(cue) for cue in timeline.track.heard if may_change(cue)}
             cues = [
-                cue for name, now in texts.items() for cue in ACTS["write"](scene, name, {"text": now}).cues
+                cue
+                for name, now in texts.items()
+                for cue in ACTS["write"](timeline, name, {"text": now}).cues
             ]
             changed.extend(texts)
             return Change(f"{plural(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))

@@ -62,13 +62,13 @@ class Proxy:
     """Which file the page plays: the film itself, or its copy, once that is made.
 
     The copy stands in the work folder (``review/proxy.mp4``, with ``proxy.json`` beside it, which names
-    which film and settings it is). Thread-safe. Changes are told to the hub as ``playable``, with `state`.
+    which film and settings it is). Thread-safe. Changes are told to the tabs as ``playable``, with `state`.
     """
 
     def __init__(
-        self, film: Path, folder: Path, config: Config, info: FilmInfo, hub: Tabs | None = None
+        self, film: Path, folder: Path, config: Config, info: FilmInfo, tabs: Tabs | None = None
     ) -> None:
-        self._hub, self._lock = hub, threading.Lock()
+        self._tabs, self._lock = tabs, threading.Lock()
         self.media_type, self.why = browser_kind(info, config)
         """Of the film, and why browsers do not play it; empty where they do."""
         settings = [LINES, QUALITY, BITS, config.film.reader, config.film.audio_track]
@@ -165,8 +165,8 @@ class Proxy:
             self._tell()
 
     def _tell(self) -> None:
-        if self._hub is not None and not self._stopped:
-            self._hub.tell("playable", self.state())
+        if self._tabs is not None and not self._stopped:
+            self._tabs.send("playable", self.state())
 
 
 def _view(state: str, url: str | None, done: float, why: str) -> Json:

@@ -55,7 +55,6 @@ from shotad.review.jobs import Jobs, Work
 from shotad.review.material import Material
 from shotad.review.people import People
 from shotad.review.proxy import Proxy
-from shotad.review.scene import Change
 from shotad.review.security import (
     MOST_BYTES,
     Guard,
@@ -67,13 +66,14 @@ from shotad.review.security import (
     read_body,
 )
 from shotad.review.session import Session
+from shotad.review.timeline import Change
 from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 from shotad.script import LONGEST, TRACK, FilmId, load_track
 
 
 def open_session(
-    folder: Path, film: Path | None, run: RunSettings, hub: Tabs, *, reviewer: str | None = None
+    folder: Path, film: Path | None, run: RunSettings, tabs: Tabs, *, reviewer: str | None = None
 ) -> Session:
     """The session of a work folder: all of a review that can fail.
 
@@ -98,7 +98,7 @@ def open_session(
         reviewer = str(remembered(folder).get("reviewer", ""))
     else:
         remember(folder, reviewer=reviewer)
-    return Session(folder, info, run, reviewer=reviewer, hub=hub)
+    return Session(folder, info, run, reviewer=reviewer, tabs=tabs)
 
 
 def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
@@ -109,7 +109,7 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         config = session.config.model_copy(update={"language": session.track.language})
 
         def settled() -> None:
-            tabs.tell("heard", {"settled": True})
+            tabs.send("heard", {"settled": True})
 
         hearing = Hearing(
             film, folder, config, lambda: session.prepared, settled=settled, spoken=findings.update
@@ -120,7 +120,7 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
             proxy.start()
         pictures = Pictures(film, Frames(session, film), proxy, hearing)
     review = Review(session, findings, jobs, people, Material(session), tabs, pictures)
-    session.told = review._publish
+    session.publish = review._publish
     return review
 
 
@@ -167,7 +167,7 @@ class Review:
         """Tell all tabs of a change; what they are told."""
         self.findings.update()
         view = changed_view(self.session, change, origin, self.findings)
-        self.tabs.tell("change", view)
+        self.tabs.send("change", view)
         return view
 
     def look(self) -> None:
@@ -413,17 +413,17 @@ def acts_routes(review: Review) -> list[Route]:
     def done(one: Json, tab: str) -> Change:
         name, line = value(one, "act", str), value(one, "line", str, "")
         by, number = value(one, "tab", str, tab), value(one, "number", int | None)
-        asked = None if number is None else (by, number)
+        request_id = None if number is None else (by, number)
         if name in ("undo", "redo"):
-            return (session.undo if name == "undo" else session.redo)(tab, asked)
+            return (session.undo if name == "undo" else session.redo)(tab, request_id)
         return session.act(
             name,
             line,
             value(one, "args", dict, {}),
-            seen=value(one, "seen", str | None),
+            seen_stamp=value(one, "seen", str | None),
             origin=tab,
             group=value(one, "group", str, ""),
-            asked=asked,
+            request_id=request_id,
         )
 
     def reviewer(_: Request, body: Json) -> Any:
@@ -432,7 +432,7 @@ def acts_routes(review: Review) -> list[Route]:
             raise ReviewError("That is no name.", f"Write at most {_LONGEST_NAME} letters.")
         session.reviewer = name
         remember(session.folder, reviewer=name)
-        review.tabs.tell("reviewer", {"reviewer": name})
+        review.tabs.send("reviewer", {"reviewer": name})
         return {"reviewer": name}
 
     # Threads of their own: whatever else is asked for meanwhile, an edit does not wait for one.

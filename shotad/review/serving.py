@@ -1,5 +1,7 @@
-"""The review page's server as a program: one for each work folder, at an address of its own, until it is told
-to end; then all that is due is written.
+"""The program behind ``shotad review``: one server for each work folder.
+
+`serve` opens the folder, prints the address and answers requests until a signal ends it; then it stops the
+jobs that run and writes what is still due.
 """
 
 from __future__ import annotations
@@ -44,24 +46,23 @@ from shotad.review.security import Hosts, Keys
 
 LOCK, ADDRESS = ".review.lock", ".review.address"
 
-_FIRST_PORT, _PORTS = 20_000, 12_000
-"""Below the ports that systems give to outgoing connections."""
-_PATIENCE = 20.0
-"""Seconds that a running job has to stop when the server ends."""
-_SWITCH = 0.001
-"""Seconds that a thread may compute while others wait: an answer passes through several threads, and each
-would wait Python's 5 ms again while lines are checked or a film is rendered."""
-_WAITING = 1024
-"""Connections that wait until they are accepted."""
-_LAST_ANSWERS = 3
-"""Seconds that answers under way have to be sent when the server ends."""
+_FIRST_PORT, _PORT_COUNT = 20_000, 12_000
+"""Range of `usual_port`, below the ports that systems give to outgoing connections."""
+_JOB_STOP_SECONDS = 20.0
+"""Time that a running job has to stop when the server ends."""
+_THREAD_SWITCH_SECONDS = 0.001
+"""How long a thread may compute while others wait."""
+_LISTEN_BACKLOG = 1024
+"""Connections that the system queues until they are accepted."""
+_LAST_ANSWERS_SECONDS = 3
+"""Time that answers under way have to be sent when the server ends."""
 
 
 class Speaker(Progress, Protocol):
-    """How the program speaks; `shotad.cli.options.Console` is one."""
+    """Where the program prints progress, notes and its result; `shotad.cli.options.Console` is one."""
 
     def result(self, text: str, value: Any) -> None:
-        """The command's result: text for people, or JSON."""
+        """Print the command's result: ``text`` for people, or ``value`` as JSON."""
 
 
 def serve(
@@ -77,22 +78,24 @@ def serve(
 ) -> None:
     """Serve the review page of a work folder until Ctrl-C, SIGTERM or the end of the terminal.
 
-    ``film`` is None where it is gone. Without ``port`` one is taken that is, as a rule, the same for the same
-    folder, so that a browser finds again what it keeps for the page. Raises ReviewError where another server
-    has the folder open, UsageError for an address that cannot be had, and what `open_session` raises.
+    ``film`` is None where it is gone. ``port`` None: `usual_port` of the folder, or any free one.
+    ``reviewer`` None: the name that was given last. Raises ReviewError where another server has the folder
+    open, UsageError for an address that cannot be had, and what `open_session` raises.
     """
-    with _alone(folder) as tell_address, _bound(host, port, folder) as listener:
-        listens, number = listener.getsockname()[:2]
-        listens = listens.partition("%")[0]
-        hosts, address = Hosts(listens), _address(listens, number)
-        keys, tabs, ends = Keys(number), Tabs(), _Ends()
+    with _folder_lock(folder) as write_address, _listening_socket(host, port, folder) as listener:
+        bound_host, bound_port = listener.getsockname()[:2]
+        # The zone of an IPv6 address, fe80::1%eth0, has no place in a URL.
+        bound_host = bound_host.partition("%")[0]
+        hosts = Hosts(bound_host)
+        address = _address(bound_host, bound_port)
+        keys, tabs, end_signals = Keys(bound_port), Tabs(), _EndSignals()
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
         with suppress(InUse), WorkFolder(folder):
             pass
         session = open_session(folder, film, run, tabs, reviewer=reviewer)
-        with ends.heard():
-            tell_address(address)
+        with end_signals.counted():
+            write_address(address)
             if hosts.open_to_others:
                 console.note(
                     "Warning: everybody in your network who has the address can reach this page and change "
@@ -100,22 +103,26 @@ def serve(
                 )
             if film is None:
                 console.note("The film is not where it was: lines can be reviewed without picture and sound.")
-            # Whoever comes from now on waits a moment: the socket listens, and what follows cannot fail.
-            said = {"address": f"{address}?token={quote(keys.token)}", "folder": str(folder)}
-            console.result(f"Review: {said['address']}\nCtrl-C ends it. Every change is saved at once.", said)
+            # The address can be printed before the server runs: the socket listens already, so a browser
+            # waits a moment, and nothing that follows can fail.
+            result = {"address": f"{address}?token={quote(keys.token)}", "folder": str(folder)}
+            text = f"Review: {result['address']}\nCtrl-C ends it. Every change is saved at once."
+            console.result(text, result)
             if open_browser:
                 _open_browser(f"{address}?token={quote(keys.once)}", console)
-            sys.setswitchinterval(_SWITCH)
+            # An answer passes through several threads, and each would wait Python's 5 ms again while lines
+            # are checked or a film is rendered.
+            sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
             review = review_of(session, film, tabs)
             try:
-                if not ends.count:
+                if not end_signals.count:
                     ReviewServer(review, make_app(review, keys, hosts)).run(sockets=[listener])
             finally:
-                _close(review, ends, console)
+                _close(review, end_signals, console)
 
 
 def _address(host: str, port: int) -> str:
-    """The address for people, without the token, of a server that listens at a host in digits."""
+    """The URL for people, without the token, of a server that listens at ``host``, an IP address."""
     if host in ("0.0.0.0", "::"):
         # This machine's address in its network; nothing is sent to find it.
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -128,72 +135,89 @@ def _address(host: str, port: int) -> str:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
-    """Hold the folder for one server; gives a function that leaves its address for others to be told.
+def _folder_lock(folder: Path) -> Iterator[Callable[[str], None]]:
+    """Lock the folder for one server; gives a function that writes its address to a file.
 
-    The system lets go of the lock when a server is killed, so an address that it left means nothing.
+    A second server that finds the lock taken names that address in its error. Raises ReviewError where
+    another server holds the lock, WorkFolderError for a folder that cannot be written.
     """
-    lock, note = lock_file(folder / LOCK, timeout=0), folder / ADDRESS
+    lock, address_file = lock_file(folder / LOCK, timeout=0), folder / ADDRESS
     try:
+        # The system releases the lock of a server that was killed; its address file alone means nothing.
         lock.acquire()
     except Timeout:
-        where = ""
+        address = ""
         with suppress(OSError, WorkFolderError, ValueError, KeyError, TypeError):
-            where = str(parse_json(read_file(note))["address"])
-        what = f"A review of {folder} is open already{f' at {where}' if where else ''}."
-        raise ReviewError(what, "Go on there, or end it first: Ctrl-C in its terminal.") from None
+            address = str(parse_json(read_file(address_file))["address"])
+        at_address = f" at {address}" if address else ""
+        raise ReviewError(
+            f"A review of {folder} is open already{at_address}.",
+            "Go on there, or end it first: Ctrl-C in its terminal.",
+        ) from None
     except OSError as error:
         raise WorkFolderError(f"{folder} cannot be written: {error.strerror}.") from None
+
+    def write_address(address: str) -> None:
+        write_text(address_file, json.dumps({"address": address}) + "\n")
+
     try:
-        yield lambda address: write_text(note, json.dumps({"address": address}) + "\n")
+        yield write_address
     finally:
-        note.unlink(missing_ok=True)
+        address_file.unlink(missing_ok=True)
         lock.release()
 
 
 @contextmanager
-def _bound(host: str, port: int | None, folder: Path) -> Iterator[socket.socket]:
-    """A socket that listens. Raises UsageError."""
+def _listening_socket(host: str, port: int | None, folder: Path) -> Iterator[socket.socket]:
+    """A socket that listens at ``host``, closed at the end of the block. Raises UsageError."""
+    # Port 0: the system chooses a free one.
     ports = (port,) if port is not None else (usual_port(folder), 0)
-    trouble: OSError | None = None
-    for one in ports:
+    bind_error: OSError | None = None
+    for candidate_port in ports:
         with ExitStack() as stack:
             try:
-                family, kind, number, _, place = socket.getaddrinfo(
-                    host, one, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+                family, kind, protocol, _, socket_address = socket.getaddrinfo(
+                    host, candidate_port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
                 )[0]
-                listener = stack.enter_context(socket.socket(family, kind, number))
+                listener = stack.enter_context(socket.socket(family, kind, protocol))
+                # Else a server that is started again soon would not get its port back.
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                listener.bind(place)
+                listener.bind(socket_address)
                 listener.listen(128)
             except (OSError, UnicodeError) as error:
-                trouble = error if isinstance(error, OSError) else OSError(0, str(error))
+                # getaddrinfo raises UnicodeError for a host that cannot be a name.
+                bind_error = error if isinstance(error, OSError) else OSError(0, str(error))
                 continue
             yield listener
             return
-    reason = trouble.strerror if trouble is not None else ""
-    where = host if port is None else f"{host}, port {port}"
-    raise UsageError(f"The server cannot listen at {where}: {reason}.", "Name another --host or --port.")
+    reason = bind_error.strerror if bind_error is not None else ""
+    place = host if port is None else f"{host}, port {port}"
+    raise UsageError(f"The server cannot listen at {place}: {reason}.", "Name another --host or --port.")
 
 
 def usual_port(folder: Path) -> int:
-    """The port of a work folder: the same whenever it is free."""
+    """The port that a work folder gets whenever it is free.
+
+    A browser keeps what a page stores by its address, so the same folder should have the same port.
+    """
     name = str(folder.absolute()).encode(errors="surrogateescape")
-    return _FIRST_PORT + int.from_bytes(sha256(name).digest()[:4], "big") % _PORTS
+    number = int.from_bytes(sha256(name).digest()[:4], "big")
+    return _FIRST_PORT + number % _PORT_COUNT
 
 
 def _open_browser(url: str, console: Speaker) -> None:
-    """In a thread, for some browsers run until they are closed."""
+    """Open the browser at ``url`` without waiting for it; prints a note where there is none."""
 
     def run() -> None:
         if not webbrowser.open(url):
             console.note("No browser could be opened: open the address above yourself.")
 
+    # In a thread: some browsers return only when they are closed.
     threading.Thread(target=run, name="browser", daemon=True).start()
 
 
 class ReviewServer(uvicorn.Server):
-    """Uvicorn with `Connections`, letting tabs go before it waits for connections to end."""
+    """Uvicorn with `Connections`. It closes the event streams of tabs before it waits for connections."""
 
     def __init__(self, review: Review, app: ASGIApp, connections: Connections | None = None) -> None:
         self._connections = Connections() if connections is None else connections
@@ -212,7 +236,7 @@ class ReviewServer(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 timeout_keep_alive=120,
-                timeout_graceful_shutdown=_LAST_ANSWERS,
+                timeout_graceful_shutdown=_LAST_ANSWERS_SECONDS,
             )
         )
         self._review = review
@@ -223,24 +247,25 @@ class ReviewServer(uvicorn.Server):
             signal.signal(signal.SIGHUP, self.handle_exit)
         asyncio.get_running_loop().set_exception_handler(self._connections.handle_loop_error)
         for listener in sockets or ():
-            # Only few are accepted at once, but many may wait: nobody has to try again a second later.
-            listener.listen(_WAITING)
+            # asyncio also accepts as many at once as the backlog says, so that one is small. This one lets
+            # more of them wait: a client that is turned away would try again only a second later.
+            listener.listen(_LISTEN_BACKLOG)
 
     async def on_tick(self, counter: int) -> bool:
-        if counter % 10 == 0:  # once a second
+        if counter % 10 == 0:  # once a second: there are ten ticks in one
             self._connections.close_overdue()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._review.tabs.close()
         await super().shutdown(sockets)
-        # Whoever does not read what is sent to him would never be done.
+        # A client that does not read its answer would keep its connection open for good.
         self._connections.abort_all()
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the loop closes the transports in its next round
 
 
-class _Ends:
-    """Counts how often the program was told to end."""
+class _EndSignals:
+    """Counts the signals that ask the program to end."""
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -248,28 +273,30 @@ class _Ends:
         self.count = 0
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        """Signals are counted instead of what they did before. The server, which listens to them first, hands
-        on those it got."""
-        before = {one: signal.signal(one, self._hear) for one in self.SIGNALS}
+    def counted(self) -> Iterator[None]:
+        """Count signals within the block, instead of what they did before.
+
+        Uvicorn sets handlers of its own while it runs, and raises again what it caught when it has ended.
+        """
+        previous = {number: signal.signal(number, self._count) for number in self.SIGNALS}
         try:
             yield
         finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
+            for number, handler in previous.items():
+                signal.signal(number, handler)
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
+    def _count(self, number: int, frame: FrameType | None) -> None:
         self.count += 1
 
 
-def _close(review: Review, ends: _Ends, console: Speaker) -> None:
-    """End jobs and write what is due. Whoever asks once more does not wait for a job any longer."""
-    before, until = ends.count, time.monotonic() + _PATIENCE
+def _close(review: Review, end_signals: _EndSignals, console: Speaker) -> None:
+    """Stop the jobs and write what is due. Waits `_JOB_STOP_SECONDS` for a job, or until one more signal."""
+    signals_before, deadline = end_signals.count, time.monotonic() + _JOB_STOP_SECONDS
     running = review.jobs.close()
     with suppress(OSError):  # the terminal may be gone
         if running:
             console.note(f"Waiting for {running[0]} to stop. Ctrl-C: do not wait.")
-    while running and ends.count == before and time.monotonic() < until:
+    while running and end_signals.count == signals_before and time.monotonic() < deadline:
         running = review.jobs.close(0.1)
     review.close()
     with suppress(OSError):

@@ -1,7 +1,7 @@
-"""A person at work on a track: acts, undo and redo, each on the disk before it is answered.
+"""One work folder, open for review: acts, undo and redo, each saved before it is answered.
 
-Others may write the same track meanwhile: a run that describes the film, an import, an editor. Whatever they
-changed is taken in before anything is done, and nothing of theirs is overwritten.
+Other programs may write the same track meanwhile: a run that describes the film, an import, an editor. Before
+each act the session reads what they changed, and it overwrites nothing of theirs.
 """
 
 from __future__ import annotations
@@ -26,45 +26,47 @@ from shotad.core import (
 from shotad.film import Prepared, SlotChange, change_slots, recorded, refuse_lost_slots
 from shotad.review.acts import ACTS, JOINED
 from shotad.review.events import Json, Tabs
-from shotad.review.history import History, LineStep, Step, Way, changed_track, step_of, walked
-from shotad.review.jobs import WhenQuiet
-from shotad.review.keeping import News, SideScripts, Signature, TrackFile, differences, signatures
-from shotad.review.scene import Asked, Change, Scene
+from shotad.review.history import Direction, History, LineStep, Step, changed_track, step_change, step_of
+from shotad.review.jobs import Debouncer
+from shotad.review.keeping import OutsideChanges, SideScripts, Signature, TrackFile, differences, signatures
+from shotad.review.timeline import Change, RequestId, Timeline
 from shotad.script import TRACK, Cue, Track, content_stamp, refuse_older, track_lock
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
+"""Files of the work folder from which `Session.prepared` is read."""
 
 
 class Session:
     """One work folder, open for review: its track, slots and scripts, read and written under locks (`open`).
 
-    ``revision`` counts the states of the track since it began; ``prepared`` is what the run found of the
-    film, with the slots as they are now. ``told`` is called with whatever changes and who asked for it: the
-    name of a tab, ``job``, or ``disk``; it gives the `Change.view`. All may be called from any thread.
+    track: the lines as they are now; revision: counts its states since the session began.
+    prepared: what the run found of the film, with the slots as they are now.
+    publish: called with each saved change and its origin: the name of the tab that asked for it, ``job``, or
+    ``disk`` for what another program changed. Returns the `Change.view`.
 
-    Raises WorkFolderError where the folder belongs to another film, or a record is missing or damaged,
-    ScriptError for a track that cannot be read.
+    Methods may be called from any thread. Raises WorkFolderError where the folder belongs to another film, or
+    a record is missing or damaged, ScriptError for a track that cannot be read.
     """
 
     def __init__(
-        self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Tabs | None = None
+        self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", tabs: Tabs | None = None
     ) -> None:
         self.reviewer = reviewer
-        self.told: Callable[[Change, str], Json] = lambda change, origin: {}
+        self.publish: Callable[[Change, str], Json] = lambda change, origin: {}
         self.folder, self.film, self.config = folder, film, run.config
-        self._hub = Tabs() if hub is None else hub
-        self.revision, self.news = 0, News()
+        self._tabs = Tabs() if tabs is None else tabs
+        self.revision, self.outside_changes = 0, OutsideChanges()
         self._records = tuple(folder / name for name in _RECORDS)
-        self._seen: tuple[Signature, ...] = ()
+        self._record_signatures: tuple[Signature, ...] = ()
         self._read_records()
         self._lock = threading.RLock()
         self._file = TrackFile(folder / TRACK)
-        self._trouble: tuple[str, str] | None = None
-        self._broken = False
-        self._scripts = WhenQuiet(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
+        self._reported_problem: tuple[str, str] | None = None
+        self._is_track_damaged = False
+        self._scripts = Debouncer(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
         try:
             with self.open():
-                track = self._file.look()
+                track = self._file.read_if_changed()
                 if track is None or track.film.fingerprint != self.film.fingerprint:
                     name = "none" if track is None else track.film.name
                     raise WorkFolderError(
@@ -74,29 +76,31 @@ class Session:
                 refuse_older(track, folder)
                 refuse_lost_slots(folder)
                 self.track = track
-                self._beside = SideScripts(folder, self.track.film.name)
-                self._look_beside()
+                self._side_scripts = SideScripts(folder, self.track.film.name)
+                self._read_side_scripts()
         except BaseException:
             self._scripts.close()
             raise
-        self._scripts.ask()  # those that a killed server left as they were
+        self._scripts.schedule()  # a killed server may have left them older than the track
         self._history = History(folder)
         if self._history.is_open:
-            with self._opened():
+            # A killed server had begun a step: find out whether it was saved.
+            with self._up_to_date():
                 pass
 
     @property
     def next_steps(self) -> dict[str, str | None]:
+        """What can be undone and redone next, as `History.next_steps`."""
         return self._history.next_steps
 
-    def cue(self, name: str) -> Cue:
-        """The line called ``name``. Raises ReviewError where there is none."""
-        return self.scene().cue(name)
+    def cue(self, line_id: str) -> Cue:
+        """The line with this id. Raises ReviewError where there is none."""
+        return self.timeline().cue(line_id)
 
-    def scene(self) -> Scene:
-        """What acts may know."""
+    def timeline(self) -> Timeline:
+        """The lines, slots and free time as they are now, for acts."""
         rate, prepared = self.film.frame_rate, self.prepared
-        return Scene(
+        return Timeline(
             track=self.track,
             free=prepared.gaps,
             slots={slot.id: slot for slot in prepared.slots},
@@ -109,268 +113,319 @@ class Session:
     def act(
         self,
         name: str,
-        line: str,
+        line_id: str,
         args: Json,
         *,
-        seen: str | None = None,
+        seen_stamp: str | None = None,
         origin: str = "",
         group: str = "",
-        asked: Asked | None = None,
+        request_id: RequestId | None = None,
     ) -> Change:
-        """Do the act called ``name`` to a line; it is on the disk when this returns.
+        """Apply the act ``name`` to a line and save it; returns the change, with the others' unreported ones.
 
-        ``seen`` is the `content_stamp` of the line that the person sees; what acts of the same tab made of it
-        since is no news to them. Acts of one ``group`` that follow each other are one step of undo. An act
-        that was ``asked`` for and done before is not done again; then nothing is said. Raises OutOfDate for a
-        line that has changed since, ReviewError for what cannot be done, WorkFolderError where it cannot be
-        written; then nothing is changed.
+        seen_stamp: `content_stamp` of the line that the person sees; None: not checked.
+        origin: the tab that asks, for `publish`.
+        group: acts of one group that follow each other are undone together.
+        request_id: an act that was saved before under this id is not applied again; the message is empty
+        then.
+
+        Raises OutOfDate where the line is another than the person saw, unless only acts of the same tab made
+        it so; ReviewError for an impossible act, WorkFolderError where the track cannot be written. Nothing
+        is changed then.
         """
         if name not in ACTS:
             raise ReviewError(f"There is no act {quoted(name)}.", f"There are {', '.join(ACTS)}.")
         act = ACTS[name]
 
-        def make() -> Change:
-            scene = self.scene()
-            # Two lines that are as a split left them become the line as it was, accepted if it was.
-            other = scene.following(scene.cue(line)) if name == "join" else None
-            step = None if other is None else self._history.adding(other.id)
-            if other is not None and step is not None and [one.id for one in step.lines] == [line, other.id]:
-                with suppress(OutOfDate):
-                    back = walked(step, "undo", self.track, self.prepared.slots)
-                    return replace(back, said=JOINED, focus=line)
-            return act(scene, line, args)
+        def make_change() -> Change:
+            timeline = self.timeline()
+            if name == "join":
+                unsplit = self._undone_split(timeline, line_id)
+                if unsplit is not None:
+                    return unsplit
+            return act(timeline, line_id, args)
 
-        of_slots = name in ("add_slot", "remove_slot")
+        # Slots have no stamp: the one in the request is of the line, which may be another by now.
+        is_slot_act = name in ("add_slot", "remove_slot")
         return self.change(
-            make, line=line, seen=None if of_slots else seen, origin=origin, group=group, asked=asked
+            make_change,
+            line_id=line_id,
+            seen_stamp=None if is_slot_act else seen_stamp,
+            origin=origin,
+            group=group,
+            request_id=request_id,
         )
+
+    def _undone_split(self, timeline: Timeline, line_id: str) -> Change | None:
+        """The change that joins a line with its other half, if both are as a split left them; else None.
+
+        The line becomes what it was before, with its acceptance and times, instead of a new text.
+        """
+        following = timeline.following(timeline.cue(line_id))
+        step = None if following is None else self._history.step_that_added(following.id)
+        if following is None or step is None:
+            return None
+        if [line.id for line in step.lines] != [line_id, following.id]:
+            return None
+        with suppress(OutOfDate):
+            undone = step_change(step, "undo", self.track, self.prepared.slots)
+            return replace(undone, message=JOINED, focus=line_id)
+        return None
 
     def change(
         self,
-        make: Callable[[], Change],
+        make_change: Callable[[], Change],
         *,
-        line: str = "",
-        seen: str | None = None,
+        line_id: str = "",
+        seen_stamp: str | None = None,
         origin: str = "",
         group: str = "",
-        asked: Asked | None = None,
+        request_id: RequestId | None = None,
     ) -> Change:
-        """Keep what ``make`` says, once all that others wrote is taken in; see `act`."""
-        with self._opened():
-            if self._history.knows(asked):
-                return self._done(Change(""), origin)
-            if seen is not None:
-                cue = self.scene().cues.get(line)
-                now = None if cue is None else content_stamp(cue)
-                if now is None or self._history.grown(asked, seen, now) != now:
+        """Save the change that ``make_change()`` returns, called with the track locked and up to date.
+
+        The other arguments and errors are those of `act`.
+        """
+        with self._up_to_date():
+            if self._history.knows(request_id):
+                return self._finished(Change(""), origin)
+            if seen_stamp is not None:
+                cue = self.timeline().cues.get(line_id)
+                stamp = None if cue is None else content_stamp(cue)
+                if stamp is None or self._history.latest_stamp(request_id, seen_stamp, stamp) != stamp:
                     raise OutOfDate(
-                        f"The line {line} has changed since you saw it.",
+                        f"The line {line_id} has changed since you saw it.",
                         "Look at it now, and do it again if you still want it.",
                     )
-            change = make()
+            change = make_change()
             step = step_of(self.track, change, group)
             if step.lines or step.slots:
-                self._history.begin(step, asked)
-                self._keep(change)
-                self._note(lambda: self._history.add(step, asked))
-            elif asked is not None:
-                self._note(lambda: self._history.pass_by(asked))
-            return self._done(change, origin)
+                # In this order, so that after a kill at any point the track and the history agree.
+                self._history.begin(step, request_id)
+                self._save(change)
+                self._write_history(lambda: self._history.add(step, request_id))
+            elif request_id is not None:
+                self._write_history(lambda: self._history.add_unchanged(request_id))
+            return self._finished(change, origin)
 
-    def undo(self, origin: str = "", asked: Asked | None = None) -> Change:
-        """Take the last step back. Raises ReviewError where there is none, OutOfDate where one of its lines
-        has changed otherwise since: that step is passed over, and the one before it is next."""
-        return self._walk("undo", origin, asked)
+    def undo(self, origin: str = "", request_id: RequestId | None = None) -> Change:
+        """Undo the last step; arguments as in `act`.
 
-    def redo(self, origin: str = "", asked: Asked | None = None) -> Change:
-        """Do again what was undone last; raises as `undo`."""
-        return self._walk("redo", origin, asked)
+        Raises ReviewError where there is none, OutOfDate where one of its lines has changed since: that step
+        is skipped, and the one before it is next.
+        """
+        return self._undo_or_redo("undo", origin, request_id)
+
+    def redo(self, origin: str = "", request_id: RequestId | None = None) -> Change:
+        """Redo the step that was undone last; arguments and errors as in `undo`."""
+        return self._undo_or_redo("redo", origin, request_id)
 
     def refresh(self) -> Change | None:
-        """Take in what others have changed on the disk; what that is, or None.
+        """Read what other programs changed on the disk; returns it, or None where nothing is new.
 
         Raises ReviewError while the track there cannot be used.
         """
-        if not self.is_stale and not self.news:
+        if not self.is_stale and not self.outside_changes:
             return None
-        with self._opened():
-            return self._done(Change(""), "disk") if self.news else None
+        with self._up_to_date():
+            return self._finished(Change(""), "disk") if self.outside_changes else None
 
-    def expect(self) -> None:
-        """A job begins that will write the track: what is taken in from now on is what it did (`absorb`)."""
-        with self._opened():
-            self.news.expect()
+    def begin_job(self) -> None:
+        """Say that a job begins which will write the track: changes on the disk are its own from now on."""
+        with self._up_to_date():
+            self.outside_changes.begin_job()
 
-    def absorb(self, said: str) -> Change | None:
-        """Take in what a job wrote, as one step that can be undone; None where it changed nothing.
+    def end_job(self, message: str) -> Change | None:
+        """Read what a job wrote and add it to the history as one step; None where it changed nothing.
 
-        Of what was taken in before (`refresh`, `act`) those lines are part of the step that were described
-        again, or all since `expect`.
+        The step has all lines that changed since `begin_job`. Where that was not called, it has those that
+        changed since the last read, and those that were described again.
         """
         with self.open():
             before = self.track
-            self._take_in()
-            earlier = self.news.of_job(self.track, differences(before, self.track))
-            now = {cue.id: cue for cue in self.track.cues}
-            steps = (LineStep.of(name, was, now.get(name)) for name, was in earlier.items())
-            lines = tuple(step for step in steps if step.was != step.now)
-            if lines:
-                self._note(lambda: self._history.add(Step(said, lines)))
-            return self._done(Change(said), "job") if lines or self.news else None
+            self._read_disk()
+            old_lines = self.outside_changes.end_job(self.track, differences(before, self.track))
+            current = {cue.id: cue for cue in self.track.cues}
+            line_steps = [
+                LineStep.of(line_id, old, current.get(line_id)) for line_id, old in old_lines.items()
+            ]
+            # Equal stamps: only how the line was spoken is new, which is nothing to undo.
+            changed = tuple(line_step for line_step in line_steps if line_step.was != line_step.now)
+            if changed:
+                self._write_history(lambda: self._history.add(Step(message, changed)))
+            return self._finished(Change(message), "job") if changed or self.outside_changes else None
 
     @contextmanager
-    def _opened(self) -> Iterator[None]:
-        """Nobody else changes the track meanwhile, and all that others wrote is taken in."""
+    def _up_to_date(self) -> Iterator[None]:
+        """Hold the lock of the track, with all that others wrote read."""
         with self.open():
-            self._take_in()
+            self._read_disk()
             yield
 
-    def _take_in(self) -> None:
-        self._take_in_track()
+    def _read_disk(self) -> None:
+        """Read the track and the history, where they changed; the lock is held."""
+        self._read_track()
         self._history.sync()
-        self._note(lambda: self._history.settle(self.track, self.prepared.slots))
+        self._write_history(lambda: self._history.finish_begun(self.track, self.prepared.slots))
 
-    def _walk(self, way: Way, origin: str, asked: Asked | None) -> Change:
-        with self._opened():
-            if self._history.knows(asked):
-                return self._done(Change(""), origin)
-            step = self._history.last(way)
+    def _undo_or_redo(self, direction: Direction, origin: str, request_id: RequestId | None) -> Change:
+        with self._up_to_date():
+            if self._history.knows(request_id):
+                return self._finished(Change(""), origin)
+            step = self._history.last(direction)
             if step is None:
-                raise ReviewError("There is nothing to undo." if way == "undo" else "Nothing was undone.")
+                raise ReviewError(
+                    "There is nothing to undo." if direction == "undo" else "Nothing was undone."
+                )
             try:
-                change = walked(step, way, self.track, self.prepared.slots)
+                change = step_change(step, direction, self.track, self.prepared.slots)
             except OutOfDate:
-                self._history.skip(way)
+                self._history.skip(direction)
                 raise
-            self._history.begin(way, asked)
-            self._keep(change)
-            self._note(lambda: self._history.add(way, asked))
-            return self._done(change, origin)
+            self._history.begin(direction, request_id)
+            self._save(change)
+            self._write_history(lambda: self._history.add(direction, request_id))
+            return self._finished(change, origin)
 
-    def _done(self, change: Change, origin: str) -> Change:
-        """What was done, with all that was taken in since something was last told."""
-        news = self.news.told({*(cue.id for cue in change.cues), *change.gone}, self.track)
-        said = change.said if origin == "job" else f"{change.said} {news.said}".strip()
-        together = replace(
-            change, said=said, cues=(*change.cues, *news.cues), gone=(*change.gone, *news.gone)
+    def _finished(self, change: Change, origin: str) -> Change:
+        """The saved change, joined with what others changed since the last report, and published."""
+        changed_ids = {*(cue.id for cue in change.cues), *change.removed_ids}
+        outside = self.outside_changes.take_unreported(changed_ids, self.track)
+        message = change.message if origin == "job" else f"{change.message} {outside.message}".strip()
+        combined = replace(
+            change,
+            message=message,
+            cues=(*change.cues, *outside.cues),
+            removed_ids=(*change.removed_ids, *outside.removed_ids),
         )
-        return replace(together, view=self.told(together, origin))
+        return replace(combined, view=self.publish(combined, origin))
 
-    def _note(self, note: Callable[[], None]) -> None:
-        """Add to the history. What is in the track by now was done, also where it cannot be noted."""
+    def _write_history(self, write: Callable[[], None]) -> None:
+        """Call ``write``, and report its WorkFolderError instead of raising it.
+
+        The track is saved by then, so the act was done, also where the history cannot be written.
+        """
         try:
-            note()
+            write()
         except WorkFolderError as error:
-            self._tell(error.what, error.hint)
+            self._report(error.what, error.hint)
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Nobody else, in this process or another, changes the track meanwhile."""
+        """Hold the lock of the track: nobody else, in this process or another, changes it meanwhile."""
         with self._lock, track_lock(self.folder):
             yield
 
     @property
     def is_stale(self) -> bool:
-        """Whether something on the disk is another than what was last read or written."""
+        """Whether a file has changed since it was last read or written here."""
         with self._lock:
-            stale = signatures(self._records) != self._seen
-            return stale or self._file.is_stale or self._beside.is_stale
+            are_records_stale = signatures(self._records) != self._record_signatures
+            return are_records_stale or self._file.is_stale or self._side_scripts.is_stale
 
     @contextmanager
     def written(self) -> Iterator[Track]:
-        """The track, and the scripts beside it written as it is; nobody changes either meanwhile."""
+        """The track, locked for the block, with the scripts beside it up to date."""
         with self.open():
-            self._take_in_track()
-            self._beside.write(self._beside.texts(self.track))
+            self._read_track()
+            self._side_scripts.write(self._side_scripts.texts(self.track))
             yield self.track
 
-    def _take_in_track(self) -> None:
-        """Bring the track up to what the disk has; it is `open`. Raises ReviewError while that is no good."""
+    def _read_track(self) -> None:
+        """Read the track, the scripts and the records where they changed; the lock is held.
+
+        Raises ReviewError while the track cannot be read, or belongs to another film.
+        """
         before = self.track
         try:
-            found = self._file.look()
+            track = self._file.read_if_changed()
         except ScriptError as error:
             hint = f"{error.hint} Mend that file; until then nothing is changed here.".strip()
-            self._tell(error.what, hint)
-            self._broken = True
+            self._report(error.what, hint)
+            self._is_track_damaged = True
             raise ReviewError(error.what, hint) from None
-        if self._broken:
-            self._broken = False
-            self._tell("", "")  # it is mended
+        if self._is_track_damaged:
+            self._is_track_damaged = False
+            self._report("", "")  # the page takes the error away
         try:
-            if found is not None:
-                if found.film.fingerprint != self.film.fingerprint:
+            if track is not None:
+                if track.film.fingerprint != self.film.fingerprint:
                     self._file.forget()
                     raise ReviewError(
-                        f"{self._file.path} now belongs to another film: {found.film.name}.",
+                        f"{self._file.path} now belongs to another film: {track.film.name}.",
                         f"Put the track of {self.film.name} back; until then nothing is changed here.",
                     )
-                kept = {cue.id: cue for cue in self.track.cues}
-                # Same lines stay the same objects, by which what is known of them is found again.
-                same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
-                self.track = replace(found, cues=tuple(same))
-                self._scripts.ask()
-            self._look_beside()
+                old_cues = {cue.id: cue for cue in self.track.cues}
+                # Equal lines stay the same objects: `differences` and the caches of lines compare those.
+                cues = [old_cues[cue.id] if old_cues.get(cue.id) == cue else cue for cue in track.cues]
+                self.track = replace(track, cues=tuple(cues))
+                self._scripts.schedule()
+            self._read_side_scripts()
         finally:
-            self.news.add(differences(before, self.track))
+            self.outside_changes.add(differences(before, self.track))
             self.revision += self.track is not before
-        if signatures(self._records) != self._seen:
+        if signatures(self._records) != self._record_signatures:
             try:
                 self._read_records()
             except WorkFolderError:
-                self._seen = ()  # a run that is in the middle of writing them is waited for
+                # A run is in the middle of writing them: try again at the next read.
+                self._record_signatures = ()
                 return
-            self._hub.tell("film", {})
+            self._tabs.send("film", {})
 
-    def _keep(self, change: Change) -> None:
-        """Write a change, its slots and then its lines, both or none; it is `open`."""
+    def _save(self, change: Change) -> None:
+        """Write a change, first its slots and then its lines, both or none; the lock is held."""
         slots, track = change.slots, changed_track(self.track, change)
-        moved = slots != SlotChange()
-        if moved:
+        has_slots = slots != SlotChange()
+        if has_slots:
             change_slots(self.folder, slots)
         try:
             self._file.write(track)
         except ShotadError:
-            if moved:
+            if has_slots:
                 change_slots(self.folder, slots.inverse)
             raise
-        if moved:
+        if has_slots:
             self._read_records()
         self.track = track
         self.revision += 1
-        self._scripts.ask()
+        self._scripts.schedule()
 
     def close(self) -> None:
-        """Write the scripts that are still due. Only reading is possible afterwards."""
+        """Write the scripts that are still due. After this, nothing may be changed any more."""
         self._scripts.close(finish=True)
 
-    def _tell(self, what: str, hint: str) -> None:
-        if self._trouble != (what, hint):
-            self._hub.tell("trouble", {"what": what, "hint": hint})
-        self._trouble = (what, hint)
+    def _report(self, what: str, hint: str) -> None:
+        """Show a problem on the page, once; empty texts: there is none any more."""
+        if self._reported_problem != (what, hint):
+            self._tabs.send("trouble", {"what": what, "hint": hint})
+        self._reported_problem = (what, hint)
 
     def _read_records(self) -> None:
-        self._seen = signatures(self._records)
+        """Read `prepared` from the work folder. Raises WorkFolderError."""
+        # Before the files are read: a change in between is noticed at the next look.
+        self._record_signatures = signatures(self._records)
         self.prepared: Prepared = recorded(WorkFolder(self.folder), self.film, self.config)
 
-    def _look_beside(self) -> None:
-        """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
-        track, trouble = self._beside.brought_into(self.track)
-        if trouble is None:
-            self._trouble = None
+    def _read_side_scripts(self) -> None:
+        """Import the scripts that a person edited; reports those that cannot be imported."""
+        track, error = self._side_scripts.import_edits(self.track)
+        if error is None:
+            self._reported_problem = None
         else:
-            self._tell(trouble.what, trouble.hint)
+            self._report(error.what, error.hint)
         if track is not self.track:
             self._file.write(track)
             self.track = track
-            self._scripts.ask()
+            self._scripts.schedule()
 
     def _write_scripts(self) -> None:
-        """Write the scripts as the track now is, but those in which edits wait to be sorted out."""
-        texts = self._beside.texts(self.track)
+        """Write the scripts as the track is now, except those with edits that could not be imported."""
+        # Made before the lock is taken: it takes a while, and an act need not wait for it.
+        texts = self._side_scripts.texts(self.track)
         try:
             with self.open():
-                self._take_in_track()
-                self._beside.write(texts)
+                self._read_track()
+                self._side_scripts.write(texts)
         except ShotadError as error:
-            self._tell(error.what, error.hint)
+            self._report(error.what, error.hint)

@@ -1,8 +1,7 @@
-"""What the page shows of a film, of its lines, of changes to them and of what is wrong with them.
+"""The JSON that the page gets of a film, its lines and their changes; and `Findings`, the check of all lines.
 
-Findings arise as somebody works: all rules are looked at, in a thread, when nothing has changed for a moment;
-lines that are the same are not looked at again. What a person accepted with ``shotad lint --accept`` stays
-accepted.
+Lines are checked in a thread when nothing has changed for a moment; those that are the same are not checked
+again. What a person accepted with ``shotad lint --accept`` stays accepted.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
 from shotad.review.events import Json, Tabs
-from shotad.review.jobs import WhenQuiet
+from shotad.review.jobs import Debouncer
 from shotad.review.keeping import Signature, signatures
-from shotad.review.scene import Change, Scene, is_added, room_of
 from shotad.review.session import Session
+from shotad.review.timeline import Change, Timeline, free_interval_of, is_added
 from shotad.script import (
     ALL_FORMATS,
     Cue,
@@ -50,25 +49,36 @@ from shotad.script import (
 from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
 
-def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
-    """One line as the page shows it."""
-    room, apart = room_of(scene, cue), why_apart(scene, cue)
-    # How long the line may be: its slot's words; of a line without one, and of one that a person added to it,
-    # those of its own time
-    slot = None if is_added(cue) else scene.slots.get(cue.slot_id or "")
-    words = slot.max_words if slot else word_budget(cue.interval.duration, scene.settings)
-    review, doubt, made = cue.review, cue.doubt, cue.spoken
+def line_view(timeline: Timeline, cue: Cue, findings: Findings) -> dict[str, Any]:
+    """One line as the page shows it: JSON values."""
+    free_interval, why_not_joined = free_interval_of(timeline, cue), why_apart(timeline, cue)
+    free_seconds = None if free_interval is None else max(0.0, free_interval.end - cue.interval.start)
+    # A line that a person added beside the slot's own, or without a slot, may be as long as its own time
+    # allows.
+    slot = None if is_added(cue) else timeline.slots.get(cue.slot_id or "")
+    max_words = slot.max_words if slot else word_budget(cue.interval.duration, timeline.settings)
+    review, doubt, spoken = cue.review, cue.doubt, cue.spoken
     # The machine's own version, where a person has another
-    own, machine = cue.edited.machine if cue.edited is not None else None, None
-    if own is not None:
-        rest = {"text": own.text, "status": own.status.value, "reason": own.reason}
-        machine = {**times_view(own.interval), **rest}
-    # How long it takes to say: as it was spoken, else as words are reckoned
-    at, seconds = None if made is None else made.interval, None
-    if made is not None and at is not None:
-        seconds = at.duration - made.pause
+    machine_version = cue.edited.machine if cue.edited is not None else None
+    machine_view = None
+    if machine_version is not None:
+        machine_view = {
+            **times_view(machine_version.interval),
+            "text": machine_version.text,
+            "status": machine_version.status.value,
+            "reason": machine_version.reason,
+        }
+    # How long it takes to say: as it was spoken, else estimated by its words
+    spoken_interval = None if spoken is None else spoken.interval
+    spoken_view = None
+    if spoken is not None:
+        at = None if spoken_interval is None else span_view(spoken_interval)
+        spoken_view = {"at": at, "text": spoken.text}
+    seconds = None
+    if spoken is not None and spoken_interval is not None:
+        seconds = spoken_interval.duration - spoken.pause
     elif count := spoken_words(cue.text, cue.language):
-        seconds = count * scene.settings.seconds_per_word
+        seconds = count * timeline.settings.seconds_per_word
     return {
         "id": cue.id,
         "stamp": content_stamp(cue),
@@ -82,48 +92,36 @@ def line_view(scene: Scene, cue: Cue, findings: Findings) -> dict[str, Any]:
         "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
         "state": cue.state.value,
         "by": review.by if review is not None else "",
-        "slot": cue.slot_id if cue.slot_id in scene.slots else None,
+        "slot": cue.slot_id if cue.slot_id in timeline.slots else None,
         "voice": "" if slot is None or slot.voice is None else slot.voice.words,
         "words": words_in(cue.text, cue.language),
-        "allowed": budget_in(cue.language, words),
+        "allowed": budget_in(cue.language, max_words),
         "unit": "word" if has_blanks(cue.language) else "character",
         "seconds": _rounded(seconds),
         "candidates": list(cue.candidates),
         "chosen": cue.chosen,
         "fit_steps": list(cue.fit_steps),
-        "spoken": None if made is None else {"at": None if at is None else span_view(at), "text": made.text},
-        "machine": machine,
+        "spoken": spoken_view,
+        "machine": machine_view,
         "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
-        "apart": "" if apart is None else " ".join(apart).strip(),
-        "room": None if room is None else span_view(room),
-        "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
-        "findings": [finding_view(found) for found in findings.of(cue.id)],
+        "apart": "" if why_not_joined is None else " ".join(why_not_joined).strip(),
+        "room": None if free_interval is None else span_view(free_interval),
+        "room_seconds": _rounded(free_seconds),
+        "findings": [finding_view(finding) for finding in findings.of(cue.id)],
     }
 
 
 def changed_view(session: Session, change: Change, origin: str, findings: Findings) -> dict[str, Any]:
-    """What a change came to: the lines that changed, and their neighbours, whose room it changes.
+    """A saved change as JSON: the lines that changed, and their neighbours, whose free time it changes.
 
-    ``origin`` names the tab that asked, ``disk`` a change that was found there, ``job`` one that a job made.
+    ``origin``: the tab that asked, ``disk`` for a change by another program, ``job`` for one by a job.
     """
-    track, scene = session.track, session.scene()
-    cues, touched = track.cues, {cue.id for cue in change.cues}
-    # Also those that are heard just before and after them, and around lines that are gone
-    places = [place for place, cue in enumerate(cues) if cue.id in touched]
-    wanted: set[int | None] = set(places)
-    # An id says where a line began: nothing else is known of one that is gone.
-    starts = [cue.interval.start for cue in cues] if change.gone else []
-    around = [(at - 1, at + 1) for at in places]
-    around += [(at - 1, at) for name in change.gone for at in [bisect_left(starts, int(name[1:]) / 1000)]]
-    for before, after in around:
-        wanted.add(next((at for at in range(before, -1, -1) if cues[at].heard), None))
-        wanted.add(next((at for at in range(after, len(cues)) if cues[at].heard), None))
-    shown = [cues[at] for at in sorted(at for at in wanted if at is not None)]
+    track, timeline = session.track, session.timeline()
     view: dict[str, Any] = {
         "revision": session.revision,
-        "said": change.said,
-        "lines": [line_view(scene, cue, findings) for cue in shown],
-        "gone": list(change.gone),
+        "said": change.message,
+        "lines": [line_view(timeline, cue, findings) for cue in _affected_cues(track, change)],
+        "gone": list(change.removed_ids),
         "focus": change.focus,
         "progress": progress_view(track),
         "history": session.next_steps,
@@ -134,33 +132,62 @@ def changed_view(session: Session, change: Change, origin: str, findings: Findin
     return view
 
 
-def conflict_view(session: Session, line: str, findings: Findings) -> list[dict[str, Any]]:
-    """A line as it is now, where it is there."""
-    scene = session.scene()
-    return [line_view(scene, scene.cues[line], findings)] if line in scene.cues else []
+def _affected_cues(track: Track, change: Change) -> list[Cue]:
+    """The lines of a change, and the heard ones just before and after each of them and each removed one."""
+    cues = track.cues
+    changed_ids = {cue.id for cue in change.cues}
+    changed = [index for index, cue in enumerate(cues) if cue.id in changed_ids]
+    # Where the search for the neighbours begins, backwards and forwards
+    search_from = [(index - 1, index + 1) for index in changed]
+    if change.removed_ids:
+        starts = [cue.interval.start for cue in cues]
+        for line_id in change.removed_ids:
+            # The id says where a line began, in milliseconds; nothing else is known of a removed one.
+            index = bisect_left(starts, int(line_id[1:]) / 1000)
+            search_from.append((index - 1, index))
+    affected = set(changed)
+    for backwards_from, forwards_from in search_from:
+        before, after = backwards_from, forwards_from
+        while before >= 0 and not cues[before].heard:
+            before -= 1
+        if before >= 0:
+            affected.add(before)
+        while after < len(cues) and not cues[after].heard:
+            after += 1
+        if after < len(cues):
+            affected.add(after)
+    return [cues[index] for index in sorted(affected)]
+
+
+def conflict_view(session: Session, line_id: str, findings: Findings) -> list[dict[str, Any]]:
+    """The line as it is now, in a list; an empty one where it was removed."""
+    timeline = session.timeline()
+    cue = timeline.cues.get(line_id)
+    return [] if cue is None else [line_view(timeline, cue, findings)]
 
 
 def progress_view(track: Track) -> dict[str, Any]:
     """How far the review has come; ``lines`` counts those that are heard, ``dropped`` all others."""
     heard = track.heard
     states = Counter(cue.state for cue in heard)
-    people = dict.fromkeys(cue.review.by for cue in heard if cue.review is not None and cue.review.by)
+    reviewers = dict.fromkeys(cue.review.by for cue in heard if cue.review is not None and cue.review.by)
     return {
         "lines": len(heard),
         **{state.value: states[state] for state in LineState},
         "dropped": len(track.cues) - len(heard),
-        "by": list(people),
+        "by": list(reviewers),
     }
 
 
 def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
-    by_hand = {slot.id for slot in prepared.added}
+    """The slots as the page shows them; ``by_hand``: a person added it."""
+    added_ids = {slot.id for slot in prepared.added}
     return [
         {
             "id": slot.id,
             **times_view(slot.interval),
             "words": slot.max_words,
-            "by_hand": slot.id in by_hand,
+            "by_hand": slot.id in added_ids,
             "voice": "" if slot.voice is None else slot.voice.words,
         }
         for slot in prepared.slots
@@ -168,19 +195,22 @@ def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
 
 
 def words_in(text: str, language: str) -> int:
-    """How long a text is, in the unit in which its language is counted: words, or characters."""
+    """How long a text is: in words, or in letters where the language is written without blanks."""
     return count_words(text) if has_blanks(language) else sum(char.isalnum() for char in text)
 
 
-def span_view(time: Interval) -> list[float]:
-    return [to_the_millisecond(time.start), to_the_millisecond(time.end)]
+def span_view(interval: Interval) -> list[float]:
+    """Start and end in seconds, to 1 ms."""
+    return [to_the_millisecond(interval.start), to_the_millisecond(interval.end)]
 
 
-def times_view(time: Interval) -> dict[str, float]:
-    return {"start": to_the_millisecond(time.start), "end": to_the_millisecond(time.end)}
+def times_view(interval: Interval) -> dict[str, float]:
+    """The same as ``start`` and ``end``."""
+    return {"start": to_the_millisecond(interval.start), "end": to_the_millisecond(interval.end)}
 
 
 def to_the_millisecond(seconds: float) -> float:
+    """Seconds, rounded to 1 ms as in the track's file."""
     return milliseconds(seconds) / 1000
 
 
@@ -205,7 +235,7 @@ FORMAT_TITLES: Mapping[str, str] = {
 
 
 _PACKAGES = {"docx": ("docx", "python-docx"), "xlsx": ("openpyxl", "openpyxl")}
-"""Formats that need a package: its module, and what it is called where it is fetched."""
+"""Formats that need a package: its module, and its name on PyPI."""
 
 
 def film_view(
@@ -218,13 +248,14 @@ def film_view(
     jobs_version: int = 0,
     cast: Sequence[Json] = (),
 ) -> dict[str, Any]:
-    """Everything that the page needs at its start.
+    """Everything that the page needs at its start, as JSON values.
 
-    ``jobs`` and ``cast`` are as their rooms show them; jobs that are not among these have versions above
-    ``jobs_version``, or are forgotten.
+    playable: state of the copy for the browser (`Proxy.state`). voice: `Hearing.voices`. jobs: `Jobs.views`.
+    jobs_version: taken before ``jobs``, so a job that is not among them is newer than this, or forgotten.
+    cast: ``people`` of `People.view`.
     """
-    scene, film, prepared = session.scene(), session.film, session.prepared
-    track = scene.track
+    timeline, film, prepared = session.timeline(), session.film, session.prepared
+    track = timeline.track
     return {
         "version": __version__,
         "film": {
@@ -238,7 +269,7 @@ def film_view(
         "playable": dict(playable),
         "voice": dict(voice),
         "shots": shots_view(session),
-        "speech": [{**times_view(u.interval), "kind": u.kind.value} for u in prepared.speech],
+        "speech": [{**times_view(speech.interval), "kind": speech.kind.value} for speech in prepared.speech],
         "slots": slots_view(prepared),
         "free": [span_view(gap) for gap in prepared.gaps],
         "progress": progress_view(track),
@@ -255,12 +286,12 @@ def film_view(
         ],
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
-        "lines": [line_view(scene, cue, findings) for cue in track.cues],
+        "lines": [line_view(timeline, cue, findings) for cue in track.cues],
     }
 
 
 def formats_view() -> list[dict[str, Any]]:
-    """The formats of a script; ``ready`` whether they can be written here, else ``why`` they cannot."""
+    """The script formats; ``ready``: whether they can be written here, ``why`` they cannot."""
     formats = []
     for name in ALL_FORMATS:
         module, package = _PACKAGES.get(name, ("", ""))
@@ -271,34 +302,35 @@ def formats_view() -> list[dict[str, Any]]:
 
 
 def shots_view(session: Session) -> list[dict[str, Any]]:
-    """The shots with their threads, counted from 0, and their scales, as film grammar was read; both None
-    where it was not, or its record is damaged."""
-    known: dict[int, tuple[str | None, str | None]] = {}
+    """The shots with the number of their thread, from 0, and their scale; both None where film grammar was
+    not read, or its record is damaged."""
+    grammar: dict[int, tuple[str | None, str | None]] = {}
     with suppress(WorkFolderError):
         record = read_record(session.folder / "grammar.json") or {"shots": ()}
-        known = {row["index"]: (row["thread"], row["scale"]) for row in reversed(record["shots"])}
+        # Reversed: of a shot that is there twice the first row counts.
+        grammar = {row["index"]: (row["thread"], row["scale"]) for row in reversed(record["shots"])}
     shots = []
     for shot in session.prepared.shots:
-        letters, scale = known.get(shot.index, (None, None))
+        letters, scale = grammar.get(shot.index, (None, None))
         thread = None if letters is None else thread_number(letters)
         shots.append({"index": shot.index, **times_view(shot.interval), "thread": thread, "scale": scale})
     return shots
 
 
-_SOURCES = ("slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json")
-"""Files of the work folder that lines are checked by."""
+_MATERIAL_FILES = ("slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json")
+"""Files of the work folder that the rules of lint look at."""
 
 _LOG = logging.getLogger(__name__)
 
-PAUSE = 0.5
+CHECK_DELAY = 0.5
 """Seconds without a change after which lines are checked."""
 
-FIRST = 1.5
-"""The same at the beginning: a page that is just opened comes first."""
+FIRST_CHECK_DELAY = 1.5
+"""Seconds before the first check: the page that is being opened goes first."""
 
 
 def finding_view(finding: Finding) -> dict[str, Any]:
-    """A finding as the page shows it."""
+    """A finding of lint as the page shows it."""
     return {
         "rule": finding.rule,
         "title": title_of(finding.rule),
@@ -309,73 +341,94 @@ def finding_view(finding: Finding) -> dict[str, Any]:
 
 
 class Findings:
-    """Findings of all lines, kept up to date. Safe in threads; `close` ends the one that it has."""
+    """The findings of all lines, kept up to date in a thread that `close` ends.
 
-    def __init__(self, session: Session, hub: Tabs, *, pause: float = PAUSE, first: float = FIRST) -> None:
-        """``pause`` is as `PAUSE`; ``first`` are the seconds until lines are checked at the beginning."""
-        self._session, self._hub = session, hub
-        self._lines: Mapping[str, tuple[Finding, ...]] = {}
+    Methods may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        tabs: Tabs,
+        *,
+        delay: float = CHECK_DELAY,
+        first_delay: float = FIRST_CHECK_DELAY,
+    ) -> None:
+        """``delay``: seconds without a change before lines are checked; ``first_delay``: before the first
+        check."""
+        self._session, self._tabs = session, tabs
+        self._by_line: Mapping[str, tuple[Finding, ...]] = {}
         self.version = 0
-        # What lines are checked by, and the state of the files that it comes from
-        self._known: tuple[tuple[Signature, ...], Material] | None = None
+        # What lines are checked against, with the signatures of the files that it was read from
+        self._material: tuple[tuple[Signature, ...], Material] | None = None
         self._checker: Checker | None = None
         self.foresee: Callable[[Track], Sequence[Finding]] | None = None
         """What a render would leave unspoken (`Hearing.foresee`); None where there is no film to render."""
         self._again = Again()
-        self._later = WhenQuiet(self._look, pause, "findings")
-        self.update(first)
+        self._check_later = Debouncer(self._check, delay, "findings")
+        self.update(first_delay)
 
     def of(self, line_id: str) -> tuple[Finding, ...]:
-        """What is wrong with a line, as far as it is known by now."""
-        return self._lines.get(line_id, ())
+        """The findings of a line in the last check."""
+        return self._by_line.get(line_id, ())
 
     def summary(self) -> Json:
-        """``done``: whether there is no more to come until something changes; ``version``: how often news
-        were told, lines that are read after it hold all of them."""
+        """``version``: the number of the last check; ``done``: whether no check is due after it."""
+        # First: a check that ends in between makes the version too low, and the page asks again.
         version = self.version
-        return {"done": version > 0 and not self._later.is_due, "version": version}
+        return {"done": version > 0 and not self._check_later.is_due, "version": version}
 
-    def update(self, pause: float | None = None) -> None:
-        """Have all lines checked, for something has changed."""
-        self._later.ask(pause)
+    def update(self, delay: float | None = None) -> None:
+        """Have all lines checked after ``delay`` seconds (None: as set), since something has changed."""
+        self._check_later.schedule(delay)
 
-    def settle(self, timeout: float = 60.0) -> bool:
-        """Wait until lines were checked since the last change; False where that took too long."""
-        return self._later.settle(timeout)
+    def wait(self, timeout: float = 60.0) -> bool:
+        """Wait until lines were checked since the last change; False after ``timeout`` seconds."""
+        return self._check_later.wait(timeout)
 
     def close(self) -> None:
-        """Look at nothing any more."""
-        self._later.close()
+        """Check nothing any more."""
+        self._check_later.close()
 
-    def _look(self) -> None:
-        """Check all lines, and tell of which something else is found than before."""
-        session, config, before = self._session, self._session.config, self._lines
+    def _check(self) -> None:
+        """Check all lines, and send the findings of those where they changed to the tabs."""
+        session, before = self._session, self._by_line
         try:
-            folder, track = session.folder, session.track
-            state = signatures(folder / name for name in _SOURCES)
-            if self._known is None or self._known[0] != state:
-                self._known = (state, track_material(track, folder)[0])
-            checker = self._checker = self._checker or Checker.of(config.lint, config.fit, config.slots)
-            slots = {slot.id: slot.interval for slot in session.prepared.slots}
-            material = replace(self._known[1], lines=lines_of_track(track, slots))
-            each = self._again.of(material, checker)
-            extra = kept_findings(folder, track)
-            if self.foresee is not None:
-                # What lines would come to now goes before what they came to in the last render.
-                foreseen = self.foresee(track)
-                lost = {one.cue_id for one in foreseen if one.level is Level.ERROR}
-                each = tuple(one for one in each if one.rule != "T4" or one.cue_id not in lost)
-                extra = (*(one for one in extra if one.rule != "T4"), *foreseen)
-            found: dict[str, tuple[Finding, ...]] = {}
-            for one in lint(material, checker, extra=extra, folder=folder, each=each).findings:
-                if one.cue_id is not None:
-                    found[one.cue_id] = (*found.get(one.cue_id, ()), one)
-            self._lines = found
+            self._by_line = self._findings_by_line(session.track)
         except ShotadError as error:
             _LOG.warning("The lines cannot be checked: %s", error)
-        except Exception:  # noqa: BLE001  whatever a rule stumbles over, the page goes on
+        except Exception:  # noqa: BLE001  an error in a rule must not end the page
             _LOG.exception("The lines cannot be checked")
         self.version += 1
-        changed = [name for name in {**before, **self._lines} if before.get(name) != self._lines.get(name)]
-        lines = {name: [finding_view(one) for one in self.of(name)] for name in changed}
-        self._hub.tell("findings", {"lines": lines, "summary": self.summary()})
+        line_ids = {**before, **self._by_line}
+        changed = [line_id for line_id in line_ids if before.get(line_id) != self._by_line.get(line_id)]
+        lines = {line_id: [finding_view(finding) for finding in self.of(line_id)] for line_id in changed}
+        self._tabs.send("findings", {"lines": lines, "summary": self.summary()})
+
+    def _findings_by_line(self, track: Track) -> Mapping[str, tuple[Finding, ...]]:
+        """All findings that are about a line, by its id."""
+        session, config = self._session, self._session.config
+        folder = session.folder
+        file_signatures = signatures(folder / name for name in _MATERIAL_FILES)
+        if self._material is None or self._material[0] != file_signatures:
+            self._material = (file_signatures, track_material(track, folder)[0])
+        if self._checker is None:
+            self._checker = Checker.of(config.lint, config.fit, config.slots)
+        slots = {slot.id: slot.interval for slot in session.prepared.slots}
+        material = replace(self._material[1], lines=lines_of_track(track, slots))
+        each = self._again.of(material, self._checker)
+        extra = kept_findings(folder, track)
+        if self.foresee is not None:
+            # T4, a line that the render did not speak: what a render would do now replaces what the last
+            # one did.
+            foreseen = self.foresee(track)
+            unspoken_ids = {finding.cue_id for finding in foreseen if finding.level is Level.ERROR}
+            each = tuple(
+                finding for finding in each if finding.rule != "T4" or finding.cue_id not in unspoken_ids
+            )
+            extra = (*(finding for finding in extra if finding.rule != "T4"), *foreseen)
+        by_line: dict[str, tuple[Finding, ...]] = {}
+        for finding in lint(material, self._checker, extra=extra, folder=folder, each=each).findings:
+            if finding.cue_id is not None:
+                by_line[finding.cue_id] = (*by_line.get(finding.cue_id, ()), finding)
+        return by_line

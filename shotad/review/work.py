@@ -87,7 +87,7 @@ def redo_line(
         progress.note(line)
     told = "Described again"
     with held(session.folder) as folder, opened(session, run, run.config) as film:
-        session.expect()
+        session.begin_job()
         try:
             done = redo(
                 film,
@@ -105,7 +105,7 @@ def redo_line(
             told = _told(done.results, same)
         finally:
             # What was written before a stop or an error is in the track too.
-            session.absorb(told)
+            session.end_job(told)
     lines = [
         {
             "id": (one.after or one.before).id,
@@ -193,7 +193,7 @@ def render_film(
             done = run_render(film, folder, config, wanted, progress, shorten=shortener)
         finally:
             # How each line was spoken now stands in the track; that is nothing to undo.
-            session.absorb("The film was rendered.")
+            session.end_job("The film was rendered.")
     spoken, heard = len(done.spoken), len(done.track.heard)
     voice = f"{spoken} of {heard} lines spoken by {done.voice}." if done.voice else "No voice was needed."
     made = [

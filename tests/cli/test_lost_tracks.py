@@ -15,7 +15,7 @@ import pytest
 from shotad.core import Interval, Slot, slot_id
 from shotad.film import SlotChange, change_slots
 from shotad.review.history import History, step_of
-from shotad.review.scene import Change
+from shotad.review.timeline import Change
 from shotad.script import EditField, load_track, mark_edit, to_json
 from tests.cli.program import FAKE, Said, Shotad
 

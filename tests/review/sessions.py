@@ -1,4 +1,4 @@
-"""Sessions over small work folders, and a hub that keeps what tabs would be told."""
+"""Sessions over small work folders, and tabs that keep the events they are sent."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from shotad.review.session import Session
 
 
 class Tabs:
-    """A hub that keeps what it is told."""
+    """Open tabs that keep the events that are sent to them, (kind, data)."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, Mapping[str, Any]]] = []
+        self.events: list[tuple[str, Mapping[str, Any]]] = []
 
-    def tell(self, kind: str, data: Mapping[str, Any]) -> None:
-        self.told.append((kind, data))
+    def send(self, kind: str, data: Mapping[str, Any]) -> None:
+        self.events.append((kind, data))
 
     def of(self, kind: str) -> list[Mapping[str, Any]]:
-        return [data for name, data in self.told if name == kind]
+        return [data for name, data in self.events if name == kind]
 
 
 def session_of(
-    place: Path, film: Path | None = None, reviewer: str = "Ann", hub: Tabs | None = None
+    place: Path, film: Path | None = None, reviewer: str = "Ann", tabs: Tabs | None = None
 ) -> Session:
     """A session over a work folder; its film is the one that its run had."""
     run = read_settings(place)
@@ -33,4 +33,4 @@ def session_of(
     assert path is not None
     with open_film(path, reader=run.config.film.reader) as opened:
         info = opened.info
-    return Session(place, info, run, reviewer=reviewer, hub=hub)
+    return Session(place, info, run, reviewer=reviewer, tabs=tabs)

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Interval, ReviewError, Slot, slot_id
 from shotad.film import subtract
 from shotad.review.acts import ACTS, why_apart
-from shotad.review.scene import SOURCE, Change, Scene, clock, room_of
+from shotad.review.timeline import SOURCE, Change, Timeline, clock, free_interval_of
 from shotad.script import LONGEST, REMOVED, Cue, CueStatus, EditField, FilmId, LineState, Track, is_by_hand
 
 FRAME = 0.04
@@ -25,19 +25,19 @@ def line(start: float, text: str, end: float | None = None, **more: Any) -> Cue:
     return Cue(name, name, Interval(start, end or start + 2), text, **more)
 
 
-def scene(*cues: Cue, free: tuple[Interval, ...] | None = FREE, **more: Any) -> Scene:
+def timeline(*cues: Cue, free: tuple[Interval, ...] | None = FREE, **more: Any) -> Timeline:
     track = Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", ()).with_cues(cues)
     slots = {
         c.id: Slot(c.id, Interval(c.interval.start, c.interval.start + 4), 10) for c in cues if c.slot_id
     }
-    return Scene(track, free, slots, FRAME, more.get("reviewer", "Ann"))
+    return Timeline(track, free, slots, FRAME, more.get("reviewer", "Ann"))
 
 
-def act(where: Scene, name: str, of: str, **args: object) -> Change:
+def act(where: Timeline, name: str, of: str, **args: object) -> Change:
     return ACTS[name](where, of, args)
 
 
-def one(where: Scene, name: str, of: str, **args: object) -> Any:
+def one(where: Timeline, name: str, of: str, **args: object) -> Any:
     """The only line that an act changes."""
     (cue,) = act(where, name, of, **args).cues
     return cue
@@ -47,22 +47,22 @@ TWO = line(1.0, "A cat sleeps.", candidates=("A cat sleeps.", "A cat naps by the
 
 
 def test_choosing_takes_the_candidates_words_and_their_length() -> None:
-    assert act(scene(TWO), "choose", TWO.id, number=2).said == "Candidate 2 chosen."
-    cue = one(scene(TWO), "choose", TWO.id, number=2)
+    assert act(timeline(TWO), "choose", TWO.id, number=2).message == "Candidate 2 chosen."
+    cue = one(timeline(TWO), "choose", TWO.id, number=2)
     assert (cue.text, cue.chosen, cue.interval) == ("A cat naps by the window.", 1, Interval(1.0, 3.25))
     assert (cue.edited.fields, cue.edited.source) == ((EditField.TEXT,), SOURCE)
     assert cue.machine.text == "A cat sleeps."
     assert is_by_hand(cue)
-    assert act(scene(cue), "choose", TWO.id, number=2).cues == (), "it is the line already"
+    assert act(timeline(cue), "choose", TWO.id, number=2).cues == (), "it is the line already"
 
 
 def test_an_emptied_line_is_dropped_and_comes_back_with_its_words() -> None:
-    empty = one(scene(TWO), "write", TWO.id, text=" \n ")
+    empty = one(timeline(TWO), "write", TWO.id, text=" \n ")
     assert (empty.status, empty.text) == (CueStatus.DROPPED, "")
     assert empty.reason
-    back = one(scene(empty), "restore", TWO.id)
+    back = one(timeline(empty), "restore", TWO.id)
     assert (back.heard, back.text, back.reason) == (True, "A cat sleeps.", "")
-    again = one(scene(empty), "write", TWO.id, text="A bird sings.")
+    again = one(timeline(empty), "write", TWO.id, text="A bird sings.")
     assert again.heard
     assert again.edited.fields == (EditField.TEXT, EditField.STATUS)
 
@@ -70,26 +70,26 @@ def test_an_emptied_line_is_dropped_and_comes_back_with_its_words() -> None:
 def test_a_line_does_not_come_back_over_another() -> None:
     dropped = line(1.0, "A dog.", status=CueStatus.DROPPED, reason="x")
     other = replace(line(0.9, "Rain falls."), id="h00000900", slot_id=None, interval=Interval(0.9, 3.2))
-    moved = one(scene(TWO), "shift", TWO.id, by=2.5)
+    moved = one(timeline(TWO), "shift", TWO.id, by=2.5)
     sun = replace(line(1.5, "Sun."), id="h00001500", slot_id=None)
     for cue, over, name in ((dropped, other, "restore"), (moved, sun, "machine")):
         with pytest.raises(ReviewError, match=over.id):
-            act(scene(cue, over), name, cue.id)
+            act(timeline(cue, over), name, cue.id)
     half = replace(other, interval=Interval(0.9, 2.0))
-    assert one(scene(dropped, half), "restore", dropped.id).interval == Interval(2.0, 3.0)
+    assert one(timeline(dropped, half), "restore", dropped.id).interval == Interval(2.0, 3.0)
 
 
 def test_acceptance_goes_by_itself_when_the_line_changes() -> None:
-    accepted = one(scene(TWO), "accept", TWO.id)
+    accepted = one(timeline(TWO), "accept", TWO.id)
     assert (accepted.state, accepted.review.by) == (LineState.ACCEPTED, "Ann")
     for name, args in (
         ("choose", {"number": 2}), ("move", {"end": 2.5}), ("drop", {}), ("shift", {"by": 0.5}),
     ):  # fmt: skip
-        changed = one(scene(accepted), name, TWO.id, **args)
+        changed = one(timeline(accepted), name, TWO.id, **args)
         assert (changed.state, changed.accepted) == (LineState.EDITED, None)
-    assert one(scene(accepted), "unaccept", TWO.id) == TWO
-    assert act(scene(accepted), "accept", TWO.id).cues == ()
-    assert one(scene(accepted, reviewer="Bob"), "accept", TWO.id).review.by == "Bob"
+    assert one(timeline(accepted), "unaccept", TWO.id) == TWO
+    assert act(timeline(accepted), "accept", TWO.id).cues == ()
+    assert one(timeline(accepted, reviewer="Bob"), "accept", TWO.id).review.by == "Bob"
 
 
 @pytest.mark.parametrize(("name", "args", "start", "end"), [
@@ -101,14 +101,14 @@ def test_acceptance_goes_by_itself_when_the_line_changes() -> None:
     ("shift", {"by": 100.0}, 4.0, 6.0),
 ])  # fmt: skip
 def test_moving_stays_within_the_gap_and_off_other_lines(name, args, start, end):
-    assert one(scene(TWO), name, TWO.id, **args).interval == Interval(start, end)
-    beside = scene(TWO, line(4.0, "Rain.", 5.0))
+    assert one(timeline(TWO), name, TWO.id, **args).interval == Interval(start, end)
+    beside = timeline(TWO, line(4.0, "Rain.", 5.0))
     assert one(beside, "move", TWO.id, end=9.0).interval.end == 4.0
 
 
 def test_a_frame_earlier_is_said_so() -> None:
-    assert act(scene(TWO), "move", TWO.id, start=0.92).said == "Start at 0:00.920, 2 frames earlier."
-    assert act(scene(TWO), "shift", TWO.id, by=0.1).said == "Moved to 0:01.100, 0.1 s later."
+    assert act(timeline(TWO), "move", TWO.id, start=0.92).message == "Start at 0:00.920, 2 frames earlier."
+    assert act(timeline(TWO), "shift", TWO.id, by=0.1).message == "Moved to 0:01.100, 0.1 s later."
     assert clock(3762.48) == "1:02:42.480"
 
 
@@ -130,15 +130,15 @@ EMPTY = line(1.0, "", status=CueStatus.DROPPED, reason="x")
 ])  # fmt: skip
 def test_what_cannot_be_done_to_a_line_says_why(cue, name, args, why):
     with pytest.raises(ReviewError, match=re.escape(why)):
-        act(scene(cue), name, cue.id, **args)
+        act(timeline(cue), name, cue.id, **args)
     with pytest.raises(ReviewError, match=f"{BEFORE.id} ends there"):
-        act(scene(BEFORE, AT_SPEECH), "move", AT_SPEECH.id, start=1.9)
+        act(timeline(BEFORE, AT_SPEECH), "move", AT_SPEECH.id, start=1.9)
 
 
 @pytest.mark.parametrize("at", [0, 5, 99])
 def test_splitting_cuts_between_words(at: int) -> None:
     said = line(1.0, "She opens the door and leaves.", 4.0)
-    change = act(scene(said), "split", said.id, at=at)
+    change = act(timeline(said), "split", said.id, at=at)
     first, second = change.cues
     assert f"{first.text} {second.text}" == said.text
     assert (first.id, first.interval.start, second.interval.end) == (said.id, 1.0, 4.0)
@@ -152,15 +152,15 @@ def test_a_letter_is_not_parted_from_its_marks() -> None:
     """か and the mark that makes が of it, as some keyboards write it."""
     cue = line(1.0, "\u96e8\u304b\u3099\u964d\u308b", 5.0, language="ja")
     for at in (1, 2):
-        texts = [c.text for c in act(scene(cue), "split", cue.id, at=at).cues]
+        texts = [c.text for c in act(timeline(cue), "split", cue.id, at=at).cues]
         assert texts == ["\u96e8", "\u304b\u3099\u964d\u308b"]
     with pytest.raises(ReviewError, match="no words"):
-        act(scene(cue), "split", cue.id, at=-1)
+        act(timeline(cue), "split", cue.id, at=-1)
 
 
 def test_joining_keeps_both_lines_words() -> None:
     rain = line(5.0, "Rain falls.", 5.9)  # two seconds without speech are not too far
-    both, left = act(scene(TWO, rain), "join", TWO.id).cues
+    both, left = act(timeline(TWO, rain), "join", TWO.id).cues
     assert (both.text, both.interval) == ("A cat sleeps. Rain falls.", Interval(1.0, 5.9))
     assert (both.candidates, both.chosen) == (TWO.candidates, None)
     assert (left.id, left.status, left.reason, left.text) == (rain.id, CueStatus.DROPPED, REMOVED, rain.text)
@@ -175,7 +175,7 @@ def test_joining_keeps_both_lines_words() -> None:
 ])  # fmt: skip
 def test_lines_that_do_not_belong_together_are_not_joined(start, free, why):
     late = line(start, "Rain falls.", start + 1)
-    where = scene(TWO, late, free=free)
+    where = timeline(TWO, late, free=free)
     slot = Slot(TWO.id, Interval(1.0, 3.5), 10)
     where = replace(where, slots={**where.slots, TWO.id: slot})
     with pytest.raises(ReviewError, match=why) as caught:
@@ -185,23 +185,23 @@ def test_lines_that_do_not_belong_together_are_not_joined(start, free, why):
 
 
 def test_no_line_is_longer_than_a_line_may_be() -> None:
-    assert one(scene(TWO), "write", TWO.id, text="a" * LONGEST).text
+    assert one(timeline(TWO), "write", TWO.id, text="a" * LONGEST).text
     with pytest.raises(ReviewError, match="5001 characters"):
-        act(scene(TWO), "write", TWO.id, text="a" * (LONGEST + 1))
+        act(timeline(TWO), "write", TWO.id, text="a" * (LONGEST + 1))
     first, near = replace(TWO, text="a" * LONGEST), line(5.0, "Rain falls.", 5.9)
     with pytest.raises(ReviewError, match=str(LONGEST)):
-        act(scene(first, near), "join", first.id)
+        act(timeline(first, near), "join", first.id)
 
 
 def test_a_line_of_ones_own() -> None:
-    change = act(scene(TWO), "add", "", start=9.0, end=10.5, text="Smoke rises.")
+    change = act(timeline(TWO), "add", "", start=9.0, end=10.5, text="Smoke rises.")
     (cue,) = change.cues
     assert (cue.id, cue.slot_id, cue.interval) == ("h00009000", None, Interval(9.0, 10.5))
-    assert (cue.machine, change.focus, change.said) == (None, cue.id, "Line added at 0:09.000.")
-    gone = act(scene(TWO, cue), "remove", cue.id)
-    assert (gone.gone, gone.cues, gone.focus) == ((cue.id,), (), TWO.id)
+    assert (cue.machine, change.focus, change.message) == (None, cue.id, "Line added at 0:09.000.")
+    gone = act(timeline(TWO, cue), "remove", cue.id)
+    assert (gone.removed_ids, gone.cues, gone.focus) == ((cue.id,), (), TWO.id)
     with pytest.raises(ReviewError, match="No machine wrote"):
-        act(scene(cue), "machine", cue.id)
+        act(timeline(cue), "machine", cue.id)
 
 
 @pytest.mark.parametrize(("args", "why"), [
@@ -216,17 +216,17 @@ def test_a_line_of_ones_own() -> None:
 ])  # fmt: skip
 def test_a_line_goes_only_where_it_can_be_heard(args: dict[str, Any], why: str) -> None:
     with pytest.raises(ReviewError, match=why):
-        act(scene(TWO), "add", "", **args)
+        act(timeline(TWO), "add", "", **args)
 
 
 def test_a_line_goes_back_to_the_machine_and_one_that_was_removed_stays_in_the_track() -> None:
-    changed = one(scene(TWO), "choose", TWO.id, number=2)
-    moved = one(scene(changed), "shift", TWO.id, by=0.5)
-    back = one(scene(moved), "machine", TWO.id)
+    changed = one(timeline(TWO), "choose", TWO.id, number=2)
+    moved = one(timeline(changed), "shift", TWO.id, by=0.5)
+    back = one(timeline(moved), "machine", TWO.id)
     assert (back.interval, back.text, back.chosen, back.edited) == (TWO.interval, TWO.text, 0, None)
-    gone = one(scene(TWO), "remove", TWO.id)
+    gone = one(timeline(TWO), "remove", TWO.id)
     assert (gone.heard, gone.reason, gone.text) == (False, REMOVED, TWO.text)
-    again = one(scene(gone), "restore", TWO.id)
+    again = one(timeline(gone), "restore", TWO.id)
     assert again.heard
     assert EditField.REMOVED not in again.edited.fields
 
@@ -234,10 +234,10 @@ def test_a_line_goes_back_to_the_machine_and_one_that_was_removed_stays_in_the_t
 def test_an_unknown_line() -> None:
     for name in ACTS.keys() - {"add", "add_slot", "remove_slot"}:
         with pytest.raises(ReviewError, match="no line 's00009999'"):
-            act(scene(TWO), name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)
+            act(timeline(TWO), name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)
 
 
-def _room_by_hand(where: Scene, cue: Cue, hull: Interval) -> Interval | None:
+def _room_by_hand(where: Timeline, cue: Cue, hull: Interval) -> Interval | None:
     """The room of a line where nothing is known of speech: of all pieces the one that holds most of it, else the nearest."""
     own = cue.interval
 
@@ -259,23 +259,23 @@ def test_the_room_of_a_line_is_that_of_the_whole_gap(times: list[tuple[int, int]
     ]
     track = Track(FilmId("a.mp4", "f", 60.0), "en", (), "0.1", ()).with_cues(cues)
     hull = Interval(0.1, 60.0)
-    where = Scene(track, (hull,), {}, FRAME)
+    where = Timeline(track, (hull,), {}, FRAME)
     for cue in track.cues:
-        assert room_of(where, cue) == _room_by_hand(where, cue, hull)
+        assert free_interval_of(where, cue) == _room_by_hand(where, cue, hull)
 
 
 def test_the_room_of_a_line_looks_at_its_neighbours_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A film of 2,000 lines in one gap took a minute to open."""
-    looked, heard_in = [], Scene.heard_in
+    looked, heard_in = [], Timeline.heard_in
 
-    def counted(self: Scene, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
+    def counted(self: Timeline, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
         for found in heard_in(self, span):
             looked.append(found)
             yield found
 
-    monkeypatch.setattr(Scene, "heard_in", counted)
+    monkeypatch.setattr(Timeline, "heard_in", counted)
     cues = [Cue(f"s{n:08d}", None, Interval(n * 4 + 1, n * 4 + 3), "A cat.") for n in range(2000)]
     track = Track(FilmId("a.mp4", "f", 8000.0), "en", (), "0.1", ()).with_cues(cues)
-    where = Scene(track, None, {}, FRAME)
-    assert all(room_of(where, cue) is not None for cue in track.cues)
+    where = Timeline(track, None, {}, FRAME)
+    assert all(free_interval_of(where, cue) is not None for cue in track.cues)
     assert len(looked) <= 30 * len(cues)

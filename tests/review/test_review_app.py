@@ -42,9 +42,9 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 def listened(review: Review) -> Tabs:
     """What all tabs are told from now on."""
-    hub = Tabs()
-    review.tabs.tell = hub.tell  # type: ignore[method-assign]
-    return hub
+    tabs = Tabs()
+    review.tabs.send = tabs.send  # type: ignore[method-assign]
+    return tabs
 
 
 def test_the_page_and_all_its_files_are_served_with_their_types(untouched: Page) -> None:

@@ -286,7 +286,7 @@ TOO_LONG = "She opens the heavy old brown wooden door of the cold empty dark hou
 
 def told_of(page: Page, review: Review, name: str) -> list[str]:
     """What the page says of a line by rule T4, once all is known."""
-    assert review.findings.settle()
+    assert review.findings.wait()
     findings = [one for one in page.line(name)["findings"] if one["rule"] == "T4"]
     return [f"{one['level']}: {one['text']}" for one in findings]
 

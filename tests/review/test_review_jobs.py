@@ -60,7 +60,7 @@ def test_a_tab_hears_where_it_begins_then_all_in_order_and_one_that_falls_behind
         slow, quick = Browser(tabs, takes=False), Browser(tabs)
         await quick.until("hello")
         for i in range(100):
-            tabs.tell("change", {"revision": i, "text": "x" * 400})
+            tabs.send("change", {"revision": i, "text": "x" * 400})
             await quick.until(f'"revision":{i},')
         slow.free.set()
         async with asyncio.timeout(WAIT):
@@ -81,7 +81,7 @@ def test_at_the_end_all_are_told_and_let_go_and_new_ones_turned_away() -> None:
         tabs = Tabs()
         browser = Browser(tabs)
         await browser.until("hello")
-        tabs.tell("change", {"revision": 1})
+        tabs.send("change", {"revision": 1})
         tabs.close()
         late = Browser(tabs)
         async with asyncio.timeout(WAIT):

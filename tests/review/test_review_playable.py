@@ -269,15 +269,15 @@ def test_an_older_copy_is_made_anew_and_the_same_is_not(tmp_path: Path) -> None:
     assert known_copy(order) is None
 
 
-def proxy_of(film: Path, folder: Path, hub: Tabs | None = None) -> Proxy:
+def proxy_of(film: Path, folder: Path, tabs: Tabs | None = None) -> Proxy:
     with open_film(film) as opened:
-        return Proxy(film, folder, Config(), opened.info, hub)
+        return Proxy(film, folder, Config(), opened.info, tabs)
 
 
 def test_made_in_the_background_and_told(tmp_path: Path) -> None:
     source = make_film(FilmSpec(suffix=".mkv", frames=200, sounds=(SOUND,))).path
-    hub = Tabs()
-    proxy = proxy_of(source, tmp_path, hub)
+    tabs = Tabs()
+    proxy = proxy_of(source, tmp_path, tabs)
     assert proxy.state()["state"] == "none"
     assert "Matroska" in proxy.state()["why"]
     proxy.start()
@@ -286,9 +286,9 @@ def test_made_in_the_background_and_told(tmp_path: Path) -> None:
     assert proxy.path is not None
     shown = {"state": "proxy", "url": "/media/proxy", "done": 1.0, "why": ""}
     assert dict(proxy.state(), why="") == shown
-    assert {kind for kind, _ in hub.told} == {"playable"}
-    assert [hub.told[at][1]["state"] for at in (0, -1)] == ["making", "proxy"]
-    done = [data["done"] for _, data in hub.told]
+    assert {kind for kind, _ in tabs.events} == {"playable"}
+    assert [tabs.events[at][1]["state"] for at in (0, -1)] == ["making", "proxy"]
+    done = [data["done"] for _, data in tabs.events]
     assert done == sorted(done)
     assert any(0 < share < 1 for share in done)
     again = proxy_of(source, tmp_path)

@@ -186,7 +186,7 @@ def test_asked_to_it_lets_others_in_and_warns(start: Callable[..., Server], plac
 def test_when_its_usual_port_is_taken_it_takes_another_and_no_address_that_is_not_this_machines(
     place: Path,
 ) -> None:
-    taking = serving._bound
+    taking = serving._listening_socket
     with taking("127.0.0.1", None, place) as first, taking("127.0.0.1", None, place) as second:
         ports = [one.getsockname()[1] for one in (first, second)]
         with pytest.raises(UsageError, match=str(ports[0])), taking("127.0.0.1", ports[0], place):
@@ -200,7 +200,7 @@ def test_when_its_usual_port_is_taken_it_takes_another_and_no_address_that_is_no
 
 @pytest.mark.parametrize("asked_once_more", [False, True])
 def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path, asked_once_more: bool) -> None:
-    ends, go, running, said = serving._Ends(), threading.Event(), threading.Event(), list[str]()
+    ends, go, running, said = serving._EndSignals(), threading.Event(), threading.Event(), list[str]()
 
     class Console:
         def note(self, text: str) -> None:
@@ -227,12 +227,12 @@ def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path, asked_onc
 def test_what_a_killed_server_left_is_no_lock(place: Path) -> None:
     (place / serving.ADDRESS).write_text(json.dumps({"address": "http://127.0.0.1:1/"}))
     (place / serving.LOCK).write_text("12345")
-    with serving._alone(place) as tell:
+    with serving._folder_lock(place) as tell:
         tell("http://127.0.0.1:2/")
         refused = pytest.raises(ReviewError, match=r"open already at http://127\.0\.0\.1:2/")
-        with refused, serving._alone(place):
+        with refused, serving._folder_lock(place):
             pass
     (place / serving.ADDRESS).write_text("half of it")
     again = pytest.raises(ReviewError, match=r"is open already\.")
-    with serving._alone(place), again, serving._alone(place):
+    with serving._folder_lock(place), again, serving._folder_lock(place):
         pass

@@ -78,7 +78,7 @@ def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
     seen = content_stamp(session.cue(RAIN))
     change(place / TRACK, LINES[14.0], "Rain stops.")
     with pytest.raises(OutOfDate):
-        session.act("write", RAIN, {"text": "Hail."}, seen=seen)
+        session.act("write", RAIN, {"text": "Hail."}, seen_stamp=seen)
     assert session.cue(RAIN).text == "Rain stops."
     told = session.refresh()
     assert told is not None
@@ -94,18 +94,18 @@ def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
 
 
 def test_a_script_that_contradicts_the_track_blocks_no_other(place: Path) -> None:
-    hub, first = Tabs(), session_of(place)
+    tabs, first = Tabs(), session_of(place)
     first.act("write", RAIN, {"text": "Rain stops."})
     rewritten, kept = next(place.glob("*.dapt.xml")), next(place.glob("*.csv"))
     theirs = rewritten.read_text(encoding="utf-8").replace("Rain falls", "Hail falls")
     first.close()
     rewritten.write_text(theirs, encoding="utf-8")
     change(kept, "A cat sleeps", "A dog sleeps")
-    session = session_of(place, hub=hub)
+    session = session_of(place, tabs=tabs)
     assert text_of(session.track, CAT) == "A dog sleeps by the window."
     assert text_of(session.track, RAIN) == "Rain stops."
     session.close()
-    assert ["Hail" in data["what"] for data in hub.of("trouble")] == [True]
+    assert ["Hail" in data["what"] for data in tabs.of("trouble")] == [True]
     assert rewritten.read_text(encoding="utf-8") == theirs
     assert "A dog sleeps" in next(place.glob("*.vtt")).read_text(encoding="utf-8")
     rewritten.unlink()
@@ -127,8 +127,8 @@ def test_what_a_killed_page_left_undone_is_written_by_the_next(place: Path) -> N
 
 
 def test_a_broken_file_is_told_and_left_until_it_is_mended(place: Path) -> None:
-    hub, path = Tabs(), place / TRACK
-    session = session_of(place, hub=hub)
+    tabs, path = Tabs(), place / TRACK
+    session = session_of(place, tabs=tabs)
     good = path.read_text(encoding="utf-8")
     path.write_text(good.replace('"cues": [', '"cues": [,'), encoding="utf-8")
     broken = path.read_text(encoding="utf-8")
@@ -140,7 +140,7 @@ def test_a_broken_file_is_told_and_left_until_it_is_mended(place: Path) -> None:
     session.act("drop", CAT, {})
     assert text_of(on_disk(place), RAIN).startswith("Hail falls")
     session.close()
-    assert [bool(data["what"]) for data in hub.of("trouble")][-2:] == [True, False]
+    assert [bool(data["what"]) for data in tabs.of("trouble")][-2:] == [True, False]
 
 
 def test_another_films_track_is_refused(place: Path, session: Session) -> None:
@@ -222,14 +222,14 @@ def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted
 
     def ask_all() -> set[str]:
         done = [
-            session.act("shift", CAT, {"by": 0.5}, seen=seen, asked=(TAB, 1)),
-            session.act("drop", DOOR, {}, asked=(TAB, 2)),
-            session.act("unaccept", RAIN, {}, asked=(TAB, 3)),  # changes nothing
-            session.act("accept", RAIN, {}, asked=(TAB, 4)),
-            session.undo(asked=(TAB, 5)),
-            session.act("remove_slot", RAIN, {}, asked=(TAB, 6)),
+            session.act("shift", CAT, {"by": 0.5}, seen_stamp=seen, request_id=(TAB, 1)),
+            session.act("drop", DOOR, {}, request_id=(TAB, 2)),
+            session.act("unaccept", RAIN, {}, request_id=(TAB, 3)),  # changes nothing
+            session.act("accept", RAIN, {}, request_id=(TAB, 4)),
+            session.undo(request_id=(TAB, 5)),
+            session.act("remove_slot", RAIN, {}, request_id=(TAB, 6)),
         ]
-        return {one.said for one in done}
+        return {one.message for one in done}
 
     assert len(ask_all()) > 3
     before = raw(place)
@@ -237,7 +237,7 @@ def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, restarted
         session = again(place, session)
     assert ask_all() == {""}
     assert raw(place) == before
-    session.act("shift", CAT, {"by": 0.5}, asked=("another tab", 1))
+    session.act("shift", CAT, {"by": 0.5}, request_id=("another tab", 1))
     assert raw(place) != before
     session.close()
 
@@ -247,20 +247,20 @@ def test_what_a_tab_did_itself_is_no_news_to_it(place: Path, restarted: bool) ->
     """Its later acts were asked for before it knew how the line came out of the earlier ones."""
     session = session_of(place)
     seen = content_stamp(session.cue(CAT))
-    session.act("write", CAT, {"text": "A dog"}, seen=seen, asked=(TAB, 1), group="typing")
+    session.act("write", CAT, {"text": "A dog"}, seen_stamp=seen, request_id=(TAB, 1), group="typing")
     middle = content_stamp(session.cue(CAT))
-    session.act("write", CAT, {"text": "A dog sleeps."}, seen=seen, asked=(TAB, 2), group="typing")
-    session.act("drop", CAT, {}, seen=seen, asked=(TAB, 3))
-    session.undo(asked=(TAB, 4))
+    session.act("write", CAT, {"text": "A dog sleeps."}, seen_stamp=seen, request_id=(TAB, 2), group="typing")
+    session.act("drop", CAT, {}, seen_stamp=seen, request_id=(TAB, 3))
+    session.undo(request_id=(TAB, 4))
     if restarted:
         session = again(place, session)
     with pytest.raises(OutOfDate):
-        session.act("accept", CAT, {}, seen=seen, asked=("another tab", 1))
-    session.act("accept", CAT, {}, seen=middle, asked=(TAB, 5))
-    session.act("unaccept", CAT, {}, asked=("another tab", 2))
-    session.act("shift", CAT, {"by": 0.5}, asked=("another tab", 3))
+        session.act("accept", CAT, {}, seen_stamp=seen, request_id=("another tab", 1))
+    session.act("accept", CAT, {}, seen_stamp=middle, request_id=(TAB, 5))
+    session.act("unaccept", CAT, {}, request_id=("another tab", 2))
+    session.act("shift", CAT, {"by": 0.5}, request_id=("another tab", 3))
     with pytest.raises(OutOfDate):
-        session.act("drop", CAT, {}, seen=seen, asked=(TAB, 6))
+        session.act("drop", CAT, {}, seen_stamp=seen, request_id=(TAB, 6))
     session.close()
 
 
@@ -333,7 +333,7 @@ def test_split_and_join_give_back_the_line(place: Path, before: tuple[str, ...],
     if restarted:
         session = again(place, session)
     joined = session.act("join", CAT, {})
-    assert joined.said == "Joined with the next line."
+    assert joined.message == "Joined with the next line."
     assert joined.focus == CAT
     assert raw(place) == was
     assert session.cue(CAT).state is state
@@ -393,7 +393,7 @@ def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
     history.add(step_of(texts[0], texts[1], "Two.", "g"))
     whole = history.last("undo")
     assert whole is not None
-    assert whole.lines[0].backwards().applied(texts[1], "en") == SLEEPS
+    assert whole.lines[0].inverse().applied(texts[1], "en") == SLEEPS
     history.add(step_of(texts[2], SLEEPS, "Three.", "g"))  # another hand was between
     history.add("undo")
     assert history.next_steps["undo"] == "Two."
@@ -437,17 +437,17 @@ def test_what_was_begun_counts_where_the_track_holds_it(begun: str, tmp_path: Pa
     for cue, held in ((before, False), (after, True)):
         (tmp_path / "review.begun.json").write_bytes(killed)
         again = History(tmp_path)
-        again.settle(track_with(cue), ())
+        again.finish_begun(track_with(cue), ())
         assert again.knows(("tab", 7)) is held
         assert (again.next_steps["undo"] == "One.") is ((begun == "undo") is not held)
         assert not again.is_open
     # The row was added and the note of it left, or half of the row.
     (tmp_path / "review.begun.json").write_bytes(killed)
-    History(tmp_path).settle(track_with(after), ())
+    History(tmp_path).finish_begun(track_with(after), ())
     (tmp_path / "review.begun.json").write_bytes(killed)
     whole = again.path.read_bytes()
     again.path.write_bytes(whole[:-9])
-    History(tmp_path).settle(track_with(after), ())
+    History(tmp_path).finish_begun(track_with(after), ())
     assert again.path.read_bytes().endswith(whole.splitlines(keepends=True)[-1])
     assert History(tmp_path).next_steps["undo"] == (None if begun == "undo" else "One.")
 
@@ -458,7 +458,7 @@ def test_a_spoilt_note_and_rows_are_passed_over_and_a_history_that_was_taken_awa
     for spoilt in (b"", b"[]", b'{"at": 0, "row": {"step": "done"}}', b'{"at": 0}', b"\xff"):
         (tmp_path / "review.begun.json").write_bytes(spoilt)
         history = History(tmp_path)
-        history.settle(track_with(SLEEPS), ())
+        history.finish_begun(track_with(SLEEPS), ())
         assert (history.next_steps["undo"], history.is_open) == (None, False)
     (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n{"step"')
     history = History(tmp_path)

@@ -53,7 +53,7 @@ def ask(place: Path) -> tuple[Path, ...]:
 def shown(review: Review, page: Page) -> dict[str, list[str]]:
     """What the page says of the story, by line."""
     review.findings.update()
-    assert review.findings.settle()
+    assert review.findings.wait()
     return {
         line["id"]: found
         for line in page.film()["lines"]

@@ -40,10 +40,10 @@ def opened_at() -> Iterator[Callable[[Path], Opened]]:
 
     def make(place: Path) -> Opened:
         tabs = Tabs()
-        session = session_of(place, hub=tabs)
+        session = session_of(place, tabs=tabs)
         found = Findings(session, tabs, pause=0.0, first=0.0)  # type: ignore[arg-type]
         made.append((session, found, tabs))
-        assert found.settle()
+        assert found.wait()
         return made[-1]
 
     yield make
@@ -63,7 +63,7 @@ def film_of(opened: Opened) -> dict[str, Any]:
 
 
 def line_of(opened: Opened, name: str = CAT) -> dict[str, Any]:
-    return line_view(opened[0].scene(), opened[0].cue(name), opened[1])
+    return line_view(opened[0].timeline(), opened[0].cue(name), opened[1])
 
 
 def test_the_film_is_all_that_the_page_needs_and_json(opened):
@@ -177,12 +177,12 @@ def rules(found: Findings, line: str) -> list[str]:
 def act(opened: Opened, name: str, line: str, **args: object) -> None:
     opened[0].act(name, line, args)
     opened[1].update()
-    assert opened[1].settle()
+    assert opened[1].wait()
 
 
 def test_a_change_is_checked_with_all_lines_that_it_reaches_and_only_news_are_told(opened):
     _, found, tabs = opened
-    tabs.told.clear()
+    tabs.events.clear()
     act(opened, "write", DOOR, text=LINES[14.0])
     assert (rules(found, DOOR), rules(found, RAIN)) == ([], ["L9"])
     act(opened, "write", CAT, text="He sleeps by the window.")

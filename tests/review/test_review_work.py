@@ -136,9 +136,9 @@ def test_what_a_job_wrote_is_told_once_and_by_itself(session: Session) -> None:
 
     def answer(request: Request) -> str:
         if (found := session.refresh()) is not None:
-            told.append(found.said)
+            told.append(found.message)
         done = session.act("accept", session.track.heard[2].id, {})
-        told.append(done.said)
+        told.append(done.message)
         return fresh(request)
 
     redo(session, first, second, answer=answer)

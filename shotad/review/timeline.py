@@ -1,0 +1,365 @@
+"""The lines of a film in time, the time that is free around each, and the change that an act makes.
+
+Acts (`shotad.review.acts`) read a `Timeline` and return a `Change`.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate, islice
+
+from shotad.core import Interval, ReviewError, Slot, SlotSettings, quoted
+from shotad.film import SlotChange
+from shotad.review.events import Json
+from shotad.script import (
+    EARLIEST,
+    LONGEST,
+    Cue,
+    CueStatus,
+    EditField,
+    Track,
+    milliseconds,
+    respoken,
+    spoken_words,
+    unaccept,
+)
+
+Span = tuple[int, int]
+"""Start and end in whole milliseconds, half-open; tracks are written to the millisecond."""
+
+RequestId = tuple[str, int]
+"""Identifies an act of a page: the name of its tab, and its number among the acts of that tab."""
+
+SOURCE = "review page"
+"""Source of edits that are made on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an act does to a track.
+
+    message: one sentence for a person on what happened.
+    cues: lines that are new, or replace those with the same ids.
+    removed_ids: lines that leave the track.
+    focus: id of the line to select afterwards.
+    slots: slots that come or go with the lines; they must be saved together (`shotad.film.change_slots`).
+    view: what was sent to all tabs, once the change is saved; empty before.
+    """
+
+    message: str
+    cues: tuple[Cue, ...] = ()
+    removed_ids: tuple[str, ...] = ()
+    focus: str | None = None
+    slots: SlotChange = field(default_factory=SlotChange)
+    view: Json = field(default_factory=dict)
+
+
+_FIRST_REACH = 5000
+"""Milliseconds on either side of a line in which `free_interval_of` looks first."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A film's lines and the time that is free for them, at one moment of a review.
+
+    free: the gaps between speech, ascending; None where it is not known when somebody speaks.
+    slots: by id.
+    frame: length of a frame, seconds.
+    reviewer: name of the person at the page.
+    end: end of the film, seconds.
+    settings: how slots are planned.
+    """
+
+    track: Track
+    free: tuple[Interval, ...] | None = None
+    slots: Mapping[str, Slot] = field(default_factory=dict)
+    frame: float = 0.04
+    reviewer: str = ""
+    end: float = math.inf
+    settings: SlotSettings = field(default_factory=SlotSettings)
+
+    @cached_property
+    def cues(self) -> Mapping[str, Cue]:
+        """The lines of the track by id."""
+        return {cue.id: cue for cue in self.track.cues}
+
+    def cue(self, line_id: str) -> Cue:
+        """The line with this id. Raises ReviewError where there is none."""
+        cue = self.cues.get(line_id)
+        if cue is None:
+            raise ReviewError(f"There is no line {quoted(line_id)}.", "It may have been removed meanwhile.")
+        return cue
+
+    @property
+    def shortest(self) -> int:
+        """The shortest time that a line may last: one frame, in milliseconds."""
+        return max(1, math.ceil(self.frame * 1000 - 1e-6))
+
+    def spoken_seconds(self, text: str, language: str) -> float:
+        """Estimated seconds that a text takes to say, to 1 ms."""
+        return round(spoken_words(text, language) * self.settings.seconds_per_word, 3)
+
+    @cached_property
+    def heard(self) -> tuple[tuple[int, int, str], ...]:
+        """Start, end (milliseconds) and id of the lines that are heard, ascending by start."""
+        return tuple((*span_of(cue.interval), cue.id) for cue in self.track.cues if cue.heard)
+
+    def heard_in(self, span: Span) -> Iterator[tuple[int, int, str]]:
+        """The heard lines that overlap ``span``, as in `heard`, the last first."""
+        start, end = span
+        index = bisect_left(self._starts, end)
+        # Lines may overlap, so an early long one may reach into the span although later ones do not.
+        while index > 0 and self._latest_ends[index - 1] > start:
+            index -= 1
+            if self.heard[index][1] > start:
+                yield self.heard[index]
+
+    def following(self, cue: Cue) -> Cue | None:
+        """The heard line after ``cue``; None after the last, or where ``cue`` is not heard itself."""
+        index = self._heard_indices.get(cue.id, len(self.heard)) + 1
+        if index >= len(self.heard):
+            return None
+        _, _, line_id = self.heard[index]
+        return self.cues[line_id]
+
+    def are_free(self, start: int, end: int) -> bool:
+        """Whether nobody speaks between two milliseconds, as far as that is known."""
+        gap = self.gap_of((start, max(end, start + 1)))
+        return start >= end or (gap is not None and gap[0] <= start and end <= gap[1])
+
+    def next_start(self, cue: Cue) -> float | None:
+        """The second at which the heard line after ``cue`` starts; None after the last."""
+        index = bisect_right(self._starts, milliseconds(cue.interval.start))
+        return self._starts[index] / 1000 if index < len(self._starts) else None
+
+    def gap_of(self, span: Span) -> Span | None:
+        """The gap between speech that shares most time with ``span``; None where there is none.
+
+        The whole film where it is not known when somebody speaks.
+        """
+        film_start, film_end = milliseconds(EARLIEST), milliseconds(self.track.film.duration)
+        if self.free is None:
+            return film_start, film_end
+        first = max(0, bisect_right(self._gap_starts, span[0]) - 1)
+        best: Span | None = None
+        most_shared = 0
+        for gap in islice(self.free, first, None):
+            # Rounded inwards, but not where a float is a hair off its millisecond.
+            start, end = math.ceil(gap.start * 1000 - 1e-6), math.floor(gap.end * 1000 + 1e-6)
+            if start >= span[1]:
+                break
+            shared = _shared((start, end), span)
+            if shared > most_shared:
+                best, most_shared = (start, end), shared
+        if best is None:
+            return None
+        return max(best[0], film_start), min(best[1], film_end)
+
+    @cached_property
+    def _heard_indices(self) -> Mapping[str, int]:
+        """The index in `heard` of each line, by id."""
+        return {line_id: index for index, (_, _, line_id) in enumerate(self.heard)}
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [start for start, _, _ in self.heard]
+
+    @cached_property
+    def _latest_ends(self) -> list[int]:
+        """For each line of `heard`, the latest end of that line and all before it."""
+        return list(accumulate((end for _, end, _ in self.heard), max))
+
+    @cached_property
+    def _gap_starts(self) -> list[int]:
+        return [math.ceil(gap.start * 1000 - 1e-6) for gap in self.free or ()]
+
+
+def free_interval_of(timeline: Timeline, cue: Cue) -> Interval | None:
+    """The time, seconds, within which a line's start and end may be moved; None where there is none.
+
+    It is free of speech and of other heard lines. The line's own time and its slot count as free, even where
+    somebody speaks in them: that is how they were planned. Of several free intervals, the one that overlaps
+    the line most, or is nearest to it.
+    """
+    span = span_of(cue.interval)
+    # Bounds without regard to other lines: the gap around the line, its slot where that overlaps it, and its
+    # own time.
+    low, high = timeline.gap_of(span) or span
+    slot = timeline.slots.get(cue.slot_id or "")
+    if slot is not None:
+        slot_start, slot_end = span_of(slot.interval)
+        if _shared((slot_start, slot_end), span):
+            low, high = min(low, slot_start), max(high, slot_end)
+    film_start, film_end = milliseconds(EARLIEST), milliseconds(timeline.track.film.duration)
+    bounds = (
+        max(min(low, span[0]), min(film_start, span[0])),
+        min(max(high, span[1]), max(film_end, span[1])),
+    )
+
+    def rank(piece: Span) -> tuple[int, int, int]:
+        return _shared(piece, span), -_distance(piece, span), -piece[0]
+
+    # Only the lines near this one are looked at first, then more: a gap may last hours and hold a thousand
+    # lines.
+    reach = max(_FIRST_REACH, 2 * timeline.shortest)
+    while True:
+        window = max(bounds[0], span[0] - reach), min(bounds[1], span[1] + reach)
+        pieces = []
+        piece_start = window[0]
+        for other_start, other_end, other_id in reversed(list(timeline.heard_in(window))):
+            if other_id != cue.id:
+                pieces.append((piece_start, other_start))
+                piece_start = max(piece_start, other_end)
+        pieces.append((piece_start, window[1]))
+        long_enough = [piece for piece in pieces if piece[1] - piece[0] >= timeline.shortest]
+        best = max(long_enough, key=rank, default=None)
+        if window == bounds:
+            return None if best is None else interval_of(best)
+        if best is not None:
+            # A piece that a line or the bounds end, not the window, would be the same in a larger window.
+            starts_by_itself = best[0] != window[0] or window[0] == bounds[0]
+            ends_by_itself = best[1] != window[1] or window[1] == bounds[1]
+            # What is outside the window is farther away than ``reach``.
+            is_nearest = _shared(best, span) > 0 or 2 * _distance(best, span) <= reach
+            if starts_by_itself and ends_by_itself and is_nearest:
+                return interval_of(best)
+        reach *= 2
+
+
+def require_free_span(timeline: Timeline, cue: Cue, *, shared: bool = False) -> Span:
+    """As `free_interval_of`, in milliseconds. ``shared``: it must overlap the line's own time.
+
+    Raises ReviewError, naming the line in the way, where there is none.
+    """
+    free_interval, span = free_interval_of(timeline, cue), span_of(cue.interval)
+    if free_interval is None or (shared and _shared(span_of(free_interval), span) == 0):
+        other_ids = [line_id for _, _, line_id in timeline.heard_in(span) if line_id != cue.id]
+        in_the_way = f"{other_ids[-1]} is spoken" if other_ids else "other lines are spoken"
+        raise ReviewError(
+            f"There is no time for this line: {in_the_way} there.", "Move or drop that line first."
+        )
+    return span_of(free_interval)
+
+
+def cut_to_free_time(timeline: Timeline, cue: Cue) -> Cue:
+    """The line with its times cut to the free time around it. Raises ReviewError if nothing is free.
+
+    For a line that was not heard and will be: others may have taken its time meanwhile.
+    """
+    low, high = require_free_span(timeline, cue, shared=True)
+    start, end = span_of(cue.interval)
+    if low <= start and end <= high and end - start >= timeline.shortest:
+        return with_span(cue, (start, end))
+    start = min(max(start, low), high - timeline.shortest)
+    end = max(start + timeline.shortest, min(end, high))
+    return with_span(cue, (start, end))
+
+
+def with_words(timeline: Timeline, cue: Cue, text: str) -> Cue:
+    """The line with another text, placed, as if nothing had been done yet to make it fit; times unchanged."""
+    return replace(
+        cue,
+        text=text,
+        chosen=cue.candidates.index(text) if text in cue.candidates else None,
+        status=CueStatus.PLACED,
+        reason="",
+        fit_steps=(),
+        spoken_length=timeline.spoken_seconds(text, cue.language),
+    )
+
+
+def with_spoken_end(timeline: Timeline, cue: Cue) -> Cue:
+    """The line with the end that its text takes to speak, in whole milliseconds.
+
+    Where a person set its times, they stay.
+    """
+    slot = timeline.slots.get(cue.slot_id or "")
+    slot_intervals = {} if slot is None else {slot.id: slot.interval}
+    seconds_per_word = timeline.settings.seconds_per_word
+    spoken = respoken(cue, slot_intervals, seconds_per_word, until=timeline.next_start(cue))
+    start, end = span_of(spoken.interval)
+    return with_span(spoken, (start, max(end, start + 1)))
+
+
+def as_saved(cue: Cue) -> Cue:
+    """The line as it is read back from the track's file.
+
+    An acceptance or a take that belongs to an older text is gone, and lengths are rounded to 1 ms.
+    """
+    review, length = cue.review, cue.spoken_length
+    if review is None:
+        cue = unaccept(cue)
+    spoken_length = None if length is None else round(length, 3)
+    return replace(cue, accepted=review, voiced=cue.spoken, spoken_length=spoken_length)
+
+
+def is_added(cue: Cue) -> bool:
+    """Whether a person added the line, where no machine had written one."""
+    return cue.edited is not None and cue.machine is None and EditField.ADDED in cue.edited.fields
+
+
+def with_span(cue: Cue, span: Span) -> Cue:
+    """The line with other times."""
+    return replace(cue, interval=interval_of(span))
+
+
+def span_of(interval: Interval) -> Span:
+    """Seconds as whole milliseconds, at least one long: ``[1.0004, 2)`` → ``(1000, 2000)``."""
+    start, end = milliseconds(interval.start), milliseconds(interval.end)
+    return start, max(end, start + 1)
+
+
+def interval_of(span: Span) -> Interval:
+    """Milliseconds as seconds, which a file gives back unchanged."""
+    return Interval(span[0] / 1000, span[1] / 1000)
+
+
+def clock(seconds: float) -> str:
+    """``1:02:03.456``, or ``2:03.456`` below one hour."""
+    whole_seconds, ms = divmod(milliseconds(seconds), 1000)
+    minutes, secs = divmod(whole_seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{secs:02d}.{ms:03d}" if hours else f"{minutes}:{secs:02d}.{ms:03d}"
+
+
+LARGEST_NUMBER = 1e9
+"""Largest number that an act takes. As seconds it is thirty years, which no film lasts; far above it a float
+holds no milliseconds."""
+
+
+def number_in(args: Json, key: str) -> float:
+    """The number ``args[key]``. Raises ReviewError where it is none, or too large."""
+    value = args.get(key)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    # NaN is in no range; and unlike math.isfinite this takes whole numbers that no float can hold.
+    if value is None or not is_number or not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        allowed = f"a number from -{LARGEST_NUMBER:,.0f} to {LARGEST_NUMBER:,.0f}"
+        raise ReviewError(f"{key} must be {allowed}, got {quoted(value)}.")
+    return float(value)
+
+
+def text_in(args: Json) -> str:
+    """The text ``args["text"]``. Raises ReviewError where it is none, or longer than a line may be."""
+    value = args.get("text")
+    if not isinstance(value, str):
+        raise ReviewError(f"text must be a text, got {quoted(value)}.")
+    if len(value) > LONGEST:
+        raise ReviewError(
+            f"The text has {len(value)} characters; a line takes {LONGEST} at most.",
+            "Make several lines of it.",
+        )
+    return value
+
+
+def _shared(a: Span, b: Span) -> int:
+    """Milliseconds that two spans have in common."""
+    return max(0, min(a[1], b[1]) - max(a[0], b[0]))
+
+
+def _distance(a: Span, b: Span) -> int:
+    """Milliseconds between two spans; 0 where they touch or overlap."""
+    return max(0, a[0] - b[1], b[0] - a[1])
