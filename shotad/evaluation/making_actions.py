@@ -19,7 +19,7 @@ from typing import Any
 from shotad import __version__
 from shotad.core import DatasetError, readable_json, reported, write_text
 from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.datasets.tables import counted, csv_text, read_records
+from shotad.evaluation.datasets.tables import csv_text, first_of, read_records
 from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.metrics.judge import (
@@ -105,7 +105,7 @@ def actions_text(record: Json) -> str:
     for one in record["failed"]:
         by_reason.setdefault(one["reason"], []).append(one["id"])
     for reason, names in sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0])):
-        lines.append(f"No actions for {len(names):,} ADs ({counted(names)}): {reason}")
+        lines.append(f"No actions for {len(names):,} ADs ({first_of(names)}): {reason}")
     return "\n".join(lines)
 
 
@@ -240,6 +240,6 @@ def ads_of(source: str, root: Path | None = None, annotation: Path | None = None
         found.append(AdText(name, row.text(film) or "", row.text(text) or ""))
     double = sorted(name for name, times in Counter(ad.id for ad in found).items() if times > 1)
     if double:
-        what = f"{records.path} has ids that stand several times: {counted(double)}."
+        what = f"{records.path} has ids that stand several times: {first_of(double)}."
         raise DatasetError(what, "Give each AD its own.")
     return tuple(found)

@@ -1,8 +1,8 @@
-"""What a metric is, the table of all, what is scored, and the results.
+"""The base class of metrics, the table of all metrics, the items that they score, and their results.
 
-Whatever a metric says of one item is a row of sums; a figure is a function of the rows' total. So results
-of shards are merged by adding, and an interval leaves films out instead of scoring again. A row that is
-known from an earlier run is taken, the others are counted and kept.
+A metric gives each item a `Row` of sums; its value is a function of the rows' total (`Figure`). So results
+of shards are merged by adding, and a confidence interval leaves films out instead of scoring again. Rows of
+earlier runs are read from the store, the others are computed and stored.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ METRICS = {
     "names-kept": "shotad.evaluation.metrics.sequences:NamesKept",
     "story-recall": "shotad.evaluation.metrics.judged:StoryRecall",
 }
-"""Name → ``module:Class``; imported when it is asked for."""
+"""Name → ``module:Class``; `make_metric` imports the module."""
 
 ENGINE_METRICS = ("llm-ad-eval", "llm-action", "story-recall")
-"""Those that ask an engine: ``all`` has them only where an engine is named."""
+"""Metrics that ask an engine: ``all`` includes them only where an engine is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One AD of a dataset, and the prediction for it.
 
-    ``id`` is unique in the dataset; ``film`` groups what is read along one film or episode; ``interval`` is
-    when the human AD is spoken there. ``references`` are the human ADs, the dataset's own first.
-    ``prediction`` None is a missing or failed one, ``failure`` says why. ``candidates`` are all lines that
-    were offered for it, ``description`` is Stage I's text. ``actions`` are the human AD's, without characters
-    and with one verb each; None where none are known.
+    ``id`` is unique in the dataset; ``film`` names the film or episode, whose ADs some metrics read in order;
+    ``interval`` is when the human AD is spoken, in seconds of the film. ``references`` are the human ADs, the
+    dataset's own first. ``prediction`` is None where it is missing or failed, and ``failure`` says why.
+    ``candidates`` are all lines that were offered for it, ``description`` is Stage I's text. ``actions`` are
+    the human AD's, without characters and with one verb each; None where none are known.
     """
 
     id: str
@@ -95,9 +95,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """All items of one evaluation, no two with one id: the whole dataset also where only a shard of it is
-    scored, for frequencies of words and windows of neighbours are those of the whole. ``casts`` has the
-    characters' names of each film, by `Item.film`."""
+    """All items of one evaluation; raises ValueError where two have the same id.
+
+    It is the whole dataset also where only a shard of it is scored: frequencies of words and windows of
+    neighbours are those of the whole. ``casts`` has the characters' names of each film, by `Item.film`.
+    """
 
     items: tuple[Item, ...]
     casts: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -110,17 +112,20 @@ class Corpus:
             raise ValueError(f"{times} items of the corpus have the id {quoted(name)}")
 
     def films(self) -> dict[str, list[int]]:
-        """The places in ``items`` of each film's ADs, in order of time, those at the same time in order of
-        their ids (numbers by size): whatever the order of the items is."""
+        """For each film the indices into ``items`` of its ADs, in order of time.
 
-        def when(place: int) -> tuple[float, float, int, str]:
+        ADs at the same time are in order of their ids, so the order of the items has no influence.
+        """
+
+        def time_and_id(place: int) -> tuple[float, float, int, str]:
             item = self.items[place]
+            # The length of the id first: so 10 follows 9.
             return item.interval.start, item.interval.end, len(item.id), item.id
 
-        found: dict[str, list[int]] = {item.film: [] for item in self.items}
-        for place in sorted(range(len(self.items)), key=when):
-            found[self.items[place].film].append(place)
-        return found
+        places_by_film: dict[str, list[int]] = {item.film: [] for item in self.items}
+        for place in sorted(range(len(self.items)), key=time_and_id):
+            places_by_film[self.items[place].film].append(place)
+        return places_by_film
 
 
 Json = dict[str, Any]
@@ -129,11 +134,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one item adds.
+    """What a metric says of one item.
 
-    ``sums`` are in the order of the metric's columns. ``value`` is the item's own figure on the metric's
-    scale, None where it says nothing of it (CRITIC where the human AD has no names). ``failure`` is why it
-    could not be scored properly: it counts as 0. ``notes`` is for people (JSON).
+    ``sums`` are in the order of the metric's columns. ``value`` is the item's own value on the metric's
+    scale, None where the metric does not apply (CRITIC where the human AD has no names). ``failure`` is why
+    it could not be scored properly: it counts as 0. ``notes`` are details for the report (JSON).
     """
 
     id: str
@@ -149,58 +154,71 @@ def says_something(text: str | None) -> bool:
 
 
 def share(sums: Floats) -> Floats:
-    """``[…, 2] → […]``: the first sum divided by the second, nan of nothing."""
+    """``[…, 2] → […]``: the first sum divided by the second; nan where both are 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(sums[..., 0] / sums[..., 1], np.float64)
 
 
 def bleu(sums: Floats) -> Floats:
-    """Corpus BLEU: ``[…, 2 n + 2] → […]``, of clipped matches of 1..n-grams, their totals, the length of the
-    predictions and that of the nearest references. Equal to the COCO tool's, with its small constants."""
+    """Corpus BLEU: ``[…, 2 n + 2] → […]``.
+
+    The sums are the clipped matches of 1..n-grams, their totals, the length of the predictions and that of
+    the nearest references. The small constants are the COCO tool's, to whose values these are equal.
+    """
     n = (sums.shape[-1] - 2) // 2
     matches, totals = sums[..., :n], sums[..., n : 2 * n]
-    predicted, wanted = sums[..., -2], sums[..., -1]
+    predicted_length, reference_length = sums[..., -2], sums[..., -1]
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.exp(np.log((matches + 1e-15) / (totals + 1e-9)).mean(axis=-1))
-        short = np.exp(np.minimum(0.0, 1.0 - 1.0 / ((predicted + 1e-15) / (wanted + 1e-9))))
-    return np.asarray(precision * short, np.float64)
+        length_ratio = (predicted_length + 1e-15) / (reference_length + 1e-9)
+        brevity_penalty = np.exp(np.minimum(0.0, 1.0 - 1.0 / length_ratio))
+    return np.asarray(precision * brevity_penalty, np.float64)
 
 
 METEOR_STAGES = ("exact", "stem", "synonym", "paraphrase")
-"""How METEOR matches words, one after the other."""
+"""METEOR's matchers of words, in the order in which they are tried."""
+# The weights of METEOR 1.5 for English (Denkowski and Lavie, WMT 2014).
 _METEOR_WEIGHTS = np.array((1.0, 0.6, 0.8, 0.6))
+"""Weight of each matcher."""
 _METEOR_CONTENT = 0.75
+"""Weight of content words; function words have the rest."""
 _METEOR_RECALL = 0.85
+"""Weight of recall; precision has the rest."""
 _METEOR_ORDER = (0.6, 0.2)
-"""Weights of the matchers, of content words against function words, of recall, and of broken order: METEOR
-1.5's for English (Denkowski and Lavie, WMT 2014)."""
+"""Factor and exponent of the penalty for words in another order."""
 
 
 def meteor(sums: Floats) -> Floats:
-    """METEOR 1.5: ``[…, 23] → […]``, of what its program counts: both sides' words and function words; for
-    each matcher both sides' content and function words that it matched; runs of words in the same order (none
-    of an item that is matched whole); both sides' matched words. 0 where nothing matches."""
-    kinds = np.array((_METEOR_CONTENT, 1.0 - _METEOR_CONTENT))
-    words, functions = sums[..., 0:2], sums[..., 2:4]
+    """METEOR 1.5: ``[…, 23] → […]``; 0 where nothing matches.
+
+    The sums are the counts of METEOR's program: both sides' words (2) and function words (2); for each
+    matcher both sides' content and function words that it matched (16); chunks, which are runs of words in
+    the same order (1; none of an item that is matched whole); both sides' matched words (2).
+    """
+    content_and_function = np.array((_METEOR_CONTENT, 1.0 - _METEOR_CONTENT))
+    words, function_words = sums[..., 0:2], sums[..., 2:4]
+    # Axes: matcher, content or function word, prediction or reference.
     matched = sums[..., 4:20].reshape((*sums.shape[:-1], len(METEOR_STAGES), 2, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        weighted = np.einsum("...mks,m,k->...s", matched, _METEOR_WEIGHTS, kinds)
-        precision, recall = np.moveaxis(
-            weighted / np.stack([words - functions, functions], -1).dot(kinds), -1, 0
-        )
+        weighted_matches = np.einsum("...mks,m,k->...s", matched, _METEOR_WEIGHTS, content_and_function)
+        weighted_words = np.stack([words - function_words, function_words], -1).dot(content_and_function)
+        precision, recall = np.moveaxis(weighted_matches / weighted_words, -1, 0)
         mean = 1.0 / ((1.0 - _METEOR_RECALL) / precision + _METEOR_RECALL / recall)
-        broken = sums[..., 20] / sums[..., 21:23].mean(axis=-1)
-        score = mean * (1.0 - _METEOR_ORDER[0] * broken ** _METEOR_ORDER[1])
+        fragmentation = sums[..., 20] / sums[..., 21:23].mean(axis=-1)
+        score = mean * (1.0 - _METEOR_ORDER[0] * fragmentation ** _METEOR_ORDER[1])
     return np.asarray(np.where(np.isnan(score), 0.0, np.maximum(score, 0.0)), np.float64)
 
 
 KINDS: dict[str, Callable[[Floats], Floats]] = {"share": share, "bleu": bleu, "meteor": meteor}
-"""How a figure comes from sums ``float64[…, columns]``. Each is known as soon as this module is."""
+"""Functions from sums ``float64[…, columns]`` to values, by `Figure.kind`.
+
+They stand here and not beside their metrics, so that a report can be read without importing those.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """How a metric's number comes from its sums: ``factor * (KINDS[kind](sums) + shift)``."""
+    """How a metric's value comes from its sums: ``factor * (KINDS[kind](sums) + shift)``."""
 
     kind: str = "share"
     factor: float = 1.0
@@ -212,17 +230,17 @@ class Figure:
 
 
 class Metric:
-    """What every metric is, and what most of them have in common.
+    """Base class of metrics.
 
-    One is made by ``Class(name, context)``, cheaply: models are loaded when the first row is wanted, but
-    ShotadError is raised where something that it needs is not here, saying how to get it.
+    ``Class(name, context)`` is cheap: models are loaded when the first row is computed. It raises
+    ShotadError, with how to get it, where a model or program that the metric needs is not installed.
     """
 
     title: str
     columns: tuple[str, ...] = ("score", "ADs")
     figure: Figure = Figure(factor=100.0)
     higher_is_better: bool = True
-    """False where small numbers are the good ones."""
+    """False where a smaller value is better."""
 
     def __init__(self, name: str, context: MetricContext) -> None:
         self.name = name
@@ -230,12 +248,12 @@ class Metric:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """For people: a smaller model than the paper's, a fallback that was taken, what was left out."""
+        """Notes for the report: a smaller model than the paper's, a fallback, what was left out."""
         return ()
 
     @property
     def comparable(self) -> bool:
-        """Whether the number may stand beside the paper's."""
+        """Whether the value may be compared with the paper's."""
         return True
 
     @property
@@ -244,39 +262,43 @@ class Metric:
         raise NotImplementedError
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """For each place in ``corpus.items`` all of the corpus that its row depends on, as JSON: rows with
-        the same identity, basis, key and `Item.failure` are the same row, whatever their ids."""
+        """For each place in ``corpus.items`` all of the corpus that its row depends on, as JSON.
+
+        Rows with the same identity, basis, key and `Item.failure` are the same row, whatever their ids.
+        """
         raise NotImplementedError
 
     def basis(self, corpus: Corpus) -> str:
-        """Hash of what the whole corpus lends to each row; empty where a row needs nothing of it."""
+        """Hash of what every row takes from the whole corpus (word frequencies); empty for most metrics."""
         return ""
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
-        """The rows of these places, in order, each as soon as it is known: what is done is kept."""
+        """The rows of these places, in order; `score` stores each as soon as it comes."""
         raise NotImplementedError
 
 
 def make_metric(name: str, context: MetricContext) -> Metric:
-    """The metric called ``name``; what asks an engine may name it: ``llm-action@openai:gpt-4o``.
+    """The metric called ``name``; a metric that asks an engine may name it: ``llm-action@openai:gpt-4o``.
 
-    Raises EvaluationError for an unknown one, or one that cannot run here.
+    Raises EvaluationError for an unknown name, ShotadError where the metric cannot run here.
     """
     plain, at, _ = name.partition("@")
     if plain not in METRICS:
-        known = f"{did_you_mean(plain, METRICS)}Known: all, {', '.join(METRICS)}."
-        raise EvaluationError(f"There is no metric {quoted(name)}.", known, usage=True)
+        hint = f"{did_you_mean(plain, METRICS)}Known: all, {', '.join(METRICS)}."
+        raise EvaluationError(f"There is no metric {quoted(name)}.", hint, usage=True)
     if at and plain not in ENGINE_METRICS:
         raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
-    module, _, attribute = METRICS[plain].partition(":")
-    made: Metric = getattr(importlib.import_module(module), attribute)(name, context)
-    return made
+    module_name, _, class_name = METRICS[plain].partition(":")
+    metric_class: type[Metric] = getattr(importlib.import_module(module_name), class_name)
+    return metric_class(name, context)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one metric says of the items scored; beside its rows all as `Metric` has it. ``fresh`` rows were
-    counted in this run, the others were kept from earlier ones."""
+    """The rows of one metric, with the attributes of its `Metric`.
+
+    ``fresh`` rows were computed in this run, the others come from the store. ``seconds`` is the time taken.
+    """
 
     name: str
     title: str
@@ -293,39 +315,41 @@ class Result:
 
     @property
     def sums(self) -> Floats:
-        """``float64[columns]``: the total."""
+        """``float64[columns]``: the total of the rows."""
         rows = np.array([row.sums for row in self.rows], np.float64)
+        # The shape is given, because the array of no rows has none.
         return np.asarray(rows.reshape(len(self.rows), len(self.columns)).sum(axis=0), np.float64)
 
     @property
     def value(self) -> float | None:
-        """The number; None where it is not defined."""
-        found = float(self.figure.of(self.sums))
-        return found if np.isfinite(found) else None
+        """The metric's value over all rows; None where it is not defined."""
+        value = float(self.figure.of(self.sums))
+        return value if np.isfinite(value) else None
 
     @property
     def scored(self) -> int:
-        """Items that the number speaks of."""
+        """Number of items to which the metric applies."""
         return sum(row.value is not None for row in self.rows)
 
     @property
     def failed(self) -> int:
-        """Items that could not be scored properly, and count as 0."""
+        """Number of items that could not be scored properly, and count as 0."""
         return sum(bool(row.failure) for row in self.rows)
 
     def __add__(self, other: Result) -> Result:
         """The result over both shards. Raises EvaluationError where they do not belong together."""
-        for what in ("name", "columns", "figure", "identity", "basis"):
-            if getattr(self, what) != getattr(other, what):
+        for name in ("name", "columns", "figure", "identity", "basis"):
+            value, other_value = getattr(self, name), getattr(other, name)
+            if value != other_value:
                 raise EvaluationError(
-                    f"Results of {self.title} differ in {what} and do not add up: "
-                    f"{quoted(getattr(self, what))}, {quoted(getattr(other, what))}.",
+                    f"Results of {self.title} differ in {name} and do not add up: "
+                    f"{quoted(value)}, {quoted(other_value)}.",
                     "Score both shards with the same dataset, settings and models.",
                 )
-        twice = {row.id for row in self.rows} & {row.id for row in other.rows}
-        if twice:
+        common_ids = {row.id for row in self.rows} & {row.id for row in other.rows}
+        if common_ids:
             raise EvaluationError(
-                f"{len(twice)} items stand in both results of {self.title}, such as {min(twice)}.",
+                f"{len(common_ids)} items stand in both results of {self.title}, such as {min(common_ids)}.",
                 "Give each shard once.",
             )
         return replace(
@@ -339,43 +363,44 @@ class Result:
 
 
 def only(result: Result, ids: Sequence[str]) -> Result:
-    """The result of these items alone, in this order. Raises KeyError for one that it has not."""
+    """The result with the rows of these items alone, in this order. Raises KeyError for an unknown id."""
     rows = {row.id: row for row in result.rows}
-    return replace(result, rows=tuple(rows[name] for name in ids))
+    return replace(result, rows=tuple(rows[item_id] for item_id in ids))
 
 
 JUDGE_FAILED = "judge:"
-"""What the failure of a row begins with where the judge is to blame, not the system."""
+"""Prefix of a row's failure where the judge failed, not the system that is judged."""
 _GROUP = 64
-"""Rows that are written out together."""
+"""Rows that are written to the store together."""
 
 
 def score(
     metric: Metric, corpus: Corpus, context: MetricContext, places: Sequence[int] | None = None
 ) -> Result:
-    """What ``metric`` says of the items at ``places`` (None: of all), in that order.
+    """The metric's rows for the items at ``places`` (None: all), in that order.
 
-    Rows that are equal by the metric's identity, basis and keys are counted once, and kept in the store; rows
-    of a judge's failure are not kept, so that it is tried again next time.
+    Rows that are equal by the metric's identity, basis and keys are computed once, and kept in the store.
+    Where the judge failed the row is not stored, so that the next run tries again.
     """
-    wanted = list(range(len(corpus.items))) if places is None else list(places)
+    places = list(range(len(corpus.items))) if places is None else list(places)
     began = time.perf_counter()
     basis = metric.basis(corpus)
     space = f"rows/{metric.name}/{key_of(metric.identity, basis)}"
-    keys = dict(zip(wanted, row_keys(metric, corpus, wanted), strict=True))
-    kept = {}
+    keys = dict(zip(places, row_keys(metric, corpus, places), strict=True))
+    rows_by_key = {}
     for key, value in context.store.get(space, list(keys.values())).items():
         record = json.loads(value)
-        kept[key] = Row(**{**record, "sums": tuple(record["sums"])})
-    new: dict[str, int] = {}
+        rows_by_key[key] = Row(**{**record, "sums": tuple(record["sums"])})
+    # One place for each new key: items with the same key have the same row.
+    new_places: dict[str, int] = {}
     for place, key in keys.items():
-        if key not in kept:
-            new.setdefault(key, place)
-    fresh = sum(keys[place] in new for place in wanted)
-    if new:
-        kept |= _counted(metric, corpus, context, new, space)
-    rows = tuple(replace(kept[keys[place]], id=corpus.items[place].id) for place in wanted)
-    remarks = metric.remarks  # some are counted too: what they cost belongs to the metric
+        if key not in rows_by_key:
+            new_places.setdefault(key, place)
+    fresh = sum(keys[place] in new_places for place in places)
+    if new_places:
+        rows_by_key |= _compute_rows(metric, corpus, context, new_places, space)
+    rows = tuple(replace(rows_by_key[keys[place]], id=corpus.items[place].id) for place in places)
+    remarks = metric.remarks  # read before the clock is: some metrics compute what they remark
     return Result(
         metric.name,
         metric.title,
@@ -393,40 +418,43 @@ def score(
 
 
 def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]:
-    """For each place the key of its row: the metric's, and why nothing was predicted, which the row says."""
+    """For each place the key of its row in the store.
+
+    It is made of the metric's key and of `Item.failure`, which the row repeats.
+    """
     keys = metric.keys(corpus, places)
     return [key_of(key, corpus.items[place].failure) for key, place in zip(keys, places, strict=True)]
 
 
-def _counted(
-    metric: Metric, corpus: Corpus, context: MetricContext, new: Mapping[str, int], space: str
+def _compute_rows(
+    metric: Metric, corpus: Corpus, context: MetricContext, places: Mapping[str, int], space: str
 ) -> dict[str, Row]:
-    """The rows of these places, by key; in groups they go into the store."""
+    """The rows of ``places`` (by key), computed and written to the store in groups; by key."""
     rows: dict[str, Row] = {}
-    waiting: dict[str, bytes] = {}
+    unwritten: dict[str, bytes] = {}
     with (
-        reported(context.progress, f"Scoring {metric.title}", len(new), "ADs") as task,
-        _drawn(metric.rows(corpus, list(new.values()))) as coming,
+        reported(context.progress, f"Scoring {metric.title}", len(places), "ADs") as task,
+        _closing(metric.rows(corpus, list(places.values()))) as new_rows,
     ):
         try:
-            for key, row in zip(new, coming, strict=True):
+            for key, row in zip(places, new_rows, strict=True):
                 rows[key] = row
                 if not row.failure.startswith(JUDGE_FAILED):
-                    plain = {one.name: getattr(row, one.name) for one in fields(row)}
-                    waiting[key] = json.dumps(plain).encode()
-                if len(waiting) >= _GROUP:
-                    context.store.put(space, waiting)
-                    waiting = {}
+                    record = {field.name: getattr(row, field.name) for field in fields(row)}
+                    unwritten[key] = json.dumps(record).encode()
+                if len(unwritten) >= _GROUP:
+                    context.store.put(space, unwritten)
+                    unwritten = {}
                 task.advance(1)
         finally:
-            context.store.put(space, waiting)
+            # Also after an error: the rows so far need not be computed again.
+            context.store.put(space, unwritten)
     return rows
 
 
 @contextmanager
-def _drawn(rows: Iterable[Row]) -> Iterator[Iterable[Row]]:
-    """The rows. A generator of them ends with the block, also where not all were drawn: it may be asking an
-    engine."""
+def _closing(rows: Iterable[Row]) -> Iterator[Iterable[Row]]:
+    """``rows``; if they are a generator it is closed at the end, since it may be asking an engine."""
     try:
         yield rows
     finally:

@@ -1,7 +1,7 @@
-"""Files of predictions, read and joined to the human ADs of a dataset.
+"""Reads files of predictions and joins their rows to the human ADs of a dataset.
 
-Read are our own files, the published ones, and anybody's with an id and a text. A row is joined by id or,
-in a file without ids, by what it says of the AD; never by its place in the file.
+It reads our own files, the published ones, and any with an id and a text. A row is joined by id or, in a
+file without ids, by film, clip, times or text of the AD; never by its place in the file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shotad.evaluation.datasets.tables import (
     NOTE,
     Finding,
     TableRow,
-    counted,
+    first_of,
     plain_id,
     read_records,
     tally,
@@ -31,10 +31,11 @@ from shotad.evaluation.metric import Corpus, Item
 
 @dataclass(frozen=True, slots=True)
 class PredictionRow:
-    """What a system says for one AD, where it stands, and what else the file tells of its AD.
+    """One row of a file of predictions.
 
-    ``id`` is empty in a file without ids. ``text``, ``failure`` and what follows are as in `Item`. ``start``
-    and ``end`` are seconds as the file has them; ``reference`` is the human AD that the file repeats.
+    ``where`` names file and line; ``id`` is empty in a file without ids. ``text`` (the prediction),
+    ``failure``, ``candidates``, ``description``, ``scale`` and ``threaded`` are as in `Item`. ``start`` and
+    ``end`` are seconds as the file has them; ``reference`` is the human AD that the file repeats.
     """
 
     where: str
@@ -54,7 +55,7 @@ class PredictionRow:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """A file's predictions. ``columns`` says under which name each kind of thing stood."""
+    """The predictions of one or more files. ``columns`` has the name of the column of each key of `NAMES`."""
 
     paths: tuple[Path, ...]
     rows: tuple[PredictionRow, ...]
@@ -81,10 +82,11 @@ NAMES = {
     "end": ("end",),
     "reference": ("text_gt", "reference"),
 }
-"""What each thing may be called: here, in Shot-by-Shot's and AutoAD-Zero's outputs, in AutoAD's."""
+"""Names that a column may have: in our files, in Shot-by-Shot's and AutoAD-Zero's outputs, in AutoAD's."""
 
-_NUMBERED = re.compile(r"(text_gen|summarized_AD|candidate)_?(\d+)")
+_CANDIDATE_COLUMN = re.compile(r"(text_gen|summarized_AD|candidate)_?(\d+)")
 NO_TEXT = "the file has no text for it"
+"""Failure of a prediction whose text is null or absent, where the file gives no other."""
 
 
 def read_predictions(
@@ -92,86 +94,111 @@ def read_predictions(
 ) -> Predictions:
     """The predictions of a CSV or JSON Lines file, or of several (shards) together.
 
-    A text that is null or absent, or in CSV an empty cell, has failed; in JSON the empty text is a text.
-    Names of columns are found unless they are given: ``text_column``, such as a Stage I file's
-    ``text_gen``. Raises DatasetError for a file that cannot be read, EvaluationError where it has no texts.
+    A text that is null or absent, or in CSV an empty cell, is a failed prediction; in JSON the empty text is
+    a text. The columns are found by `NAMES`, unless ``text_column`` (such as a Stage I file's ``text_gen``)
+    or ``id_column`` names them. Raises DatasetError for a file that cannot be read, EvaluationError where it
+    has no texts.
     """
     if not paths:
         raise ValueError("read_predictions needs a file")
-    given = {"text": text_column, "id": id_column}
-    read = [_read(path, {key: name for key, name in given.items() if name}) for path in paths]
-    columns = {key: name for one in read for key, name in one.columns.items()}
-    rows = tuple(row for one in read for row in one.rows)
-    return Predictions(tuple(paths), rows, columns, tuple(f for one in read for f in one.findings))
+    named_columns = {}
+    if text_column:
+        named_columns["text"] = text_column
+    if id_column:
+        named_columns["id"] = id_column
+    columns: dict[str, str] = {}
+    rows: list[PredictionRow] = []
+    findings: list[Finding] = []
+    for path in paths:
+        predictions = _read_file(path, named_columns)
+        columns |= predictions.columns
+        rows += predictions.rows
+        findings += predictions.findings
+    return Predictions(tuple(paths), tuple(rows), columns, tuple(findings))
 
 
-def _read(path: Path, given: dict[str, str]) -> Predictions:
+def _read_file(path: Path, named_columns: dict[str, str]) -> Predictions:
+    """The predictions of one file; ``named_columns`` are those that the user named. Raises DatasetError for a
+    file that cannot be read, EvaluationError where such a column is missing or none has predictions."""
     records = read_records(path)
-    has = f"It has: {', '.join(records.columns) or 'no columns at all'}."
-    for key, name in given.items():
+    columns_of_file = f"It has: {', '.join(records.columns) or 'no columns at all'}."
+    for key, name in named_columns.items():
         if name not in records.columns:
-            raise EvaluationError(f"{path} has no column {quoted(name)} for the {key}.", has)
-    known = {key: records.column(names) for key, names in NAMES.items()}
-    columns = {key: name for key, name in known.items() if name} | given
-    # Columns of candidates, in order: text_gen_1 … text_gen_5.
-    found = [(int(match[2]), name) for name in records.columns if (match := _NUMBERED.fullmatch(name))]
-    numbered = [name for _, name in sorted(found)]
-    if "text" not in columns and "candidates" not in columns and not numbered:
+            raise EvaluationError(f"{path} has no column {quoted(name)} for the {key}.", columns_of_file)
+    columns = {}
+    for key, names in NAMES.items():
+        column = records.column(names)
+        if column:
+            columns[key] = column
+    columns |= named_columns
+    numbered_columns = []
+    for name in records.columns:
+        match = _CANDIDATE_COLUMN.fullmatch(name)
+        if match:
+            numbered_columns.append((int(match[2]), name))
+    # By their numbers: text_gen_1 … text_gen_10.
+    candidate_columns = [name for _, name in sorted(numbered_columns)]
+    if "text" not in columns and "candidates" not in columns and not candidate_columns:
         raise EvaluationError(
             f"{path} has no column of predictions: none of {', '.join(NAMES['text'])}.",
-            f"{has} Name the right one by --text-column.",
+            f"{columns_of_file} Name the right one by --text-column.",
         )
-    rows = tuple(_row(row, columns, numbered) for row in records.rows)
+    rows = tuple(_prediction_row(row, columns, candidate_columns) for row in records.rows)
     findings = list(records.findings)
     values = [row.values.get(columns.get("text", "")) for row in records.rows]
-    lists = sum(isinstance(value, list) or _held(value) is not None for value in values)
+    lists = sum(isinstance(value, list) or _list_in_cell(value) is not None for value in values)
     if lists or ("text" not in columns and rows):
-        what = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
-        findings.append(Finding(NOTE, path.name, what))
-    without = [row for row in rows if not row.id]
-    if without and len(without) < len(rows):
-        findings.append(Finding(MALFORMED, without[0].where, f"rows without an id: {len(without)}."))
+        message = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
+        findings.append(Finding(NOTE, path.name, message))
+    without_id = [row for row in rows if not row.id]
+    # Where no row has an id, `join` joins by what the rows say of their ADs.
+    if without_id and len(without_id) < len(rows):
+        findings.append(Finding(MALFORMED, without_id[0].where, f"rows without an id: {len(without_id)}."))
     return Predictions((path,), rows, columns, tuple(findings))
 
 
-def _row(row: TableRow, columns: dict[str, str], numbered: Sequence[str]) -> PredictionRow:
+def _prediction_row(
+    row: TableRow, columns: dict[str, str], candidate_columns: Sequence[str]
+) -> PredictionRow:
+    """The prediction in ``row``; ``candidate_columns`` hold one candidate each. Raises DatasetError."""
+
     def text(key: str) -> str:
         return (row.text(columns.get(key)) or "").strip()
 
     candidates = row.list(columns.get("candidates")) or ()
     if not candidates:
-        told = (row.text(name) for name in numbered)
-        candidates = tuple(one.strip() for one in told if one and one.strip())
-    name = columns.get("text")
-    value = row.values.get(name) if name else None
-    # A cell may hold the list of candidates (published assistant mode).
-    held = row.list(name) if isinstance(value, list) else _held(value)
-    if held is not None:
-        candidates = candidates or held
-        said = held[0] if held else None
-    elif name is None:
-        said = candidates[0] if candidates else None
+        cells = [(row.text(name) or "").strip() for name in candidate_columns]
+        candidates = tuple(cell for cell in cells if cell)
+    text_column = columns.get("text")
+    value = row.values.get(text_column) if text_column else None
+    # The text's cell may hold the list of candidates (Shot-by-Shot's assistant mode writes them so).
+    listed = row.list(text_column) if isinstance(value, list) else _list_in_cell(value)
+    if listed is not None:
+        candidates = candidates or listed
+        prediction = listed[0] if listed else None
+    elif text_column is None:
+        prediction = candidates[0] if candidates else None
     else:
-        said = None if value is None else text("text")
+        prediction = None if value is None else text("text")
     return PredictionRow(
-        row.where,
-        plain_id(text("id")),
-        said,
-        (text("failure") or NO_TEXT) if said is None else "",
-        candidates,
-        row.text(columns.get("description")),
-        row.number(columns.get("scale")),
-        row.truth(columns.get("threaded")),
-        text("film"),
-        text("clip"),
-        row.number(columns.get("start")),
-        row.number(columns.get("end")),
-        text("reference"),
+        where=row.where,
+        id=plain_id(text("id")),
+        text=prediction,
+        failure=(text("failure") or NO_TEXT) if prediction is None else "",
+        candidates=candidates,
+        description=row.text(columns.get("description")),
+        scale=row.number(columns.get("scale")),
+        threaded=row.truth(columns.get("threaded")),
+        film=text("film"),
+        clip=text("clip"),
+        start=row.number(columns.get("start")),
+        end=row.number(columns.get("end")),
+        reference=text("reference"),
     )
 
 
-def _held(value: object) -> tuple[str, ...] | None:
-    """The texts of a list that is written into a cell: ``"['He runs.', 'He is off.']"``."""
+def _list_in_cell(value: object) -> tuple[str, ...] | None:
+    """The texts of a list written into a cell (``"['He runs.', 'He is off.']"``); None for other values."""
     if not isinstance(value, str) or not re.match(r"\s*\[\s*(['\"]|\])", value):
         return None
     try:
@@ -181,16 +208,17 @@ def _held(value: object) -> tuple[str, ...] | None:
 
 
 _SHOWN = 10
-_STRANGE = 0.2
+"""ADs with predictions that differ that an error lists."""
+_FOREIGN_SHARE = 0.2
 """Share of rows whose human AD is another than the dataset's, above which the file is not of this dataset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """All ADs of a dataset with what is predicted for each.
+    """A dataset's ADs with their predictions.
 
-    ``doubled`` ids of ADs have several equal predictions, ``extra`` are ids or places in the file that are no
-    AD's. ``findings`` says in words what became of all, with the files' own.
+    ``doubled`` are the ids of ADs with several equal predictions; ``extra`` are ids, or places in the file,
+    of rows that belong to no AD. ``findings`` are those of the files and of joining them.
     """
 
     corpus: Corpus
@@ -200,180 +228,258 @@ class Joined:
 
 
 def join(dataset: Dataset, predictions: Predictions, stage1: Predictions | None = None) -> Joined:
-    """Every AD of the dataset, in its order, with its prediction; with the texts of ``stage1`` as the
-    descriptions, where that is given and has them. Raises EvaluationError where rows of one AD differ, where
-    nothing fits, and where the file's human ADs are mostly others than the dataset's under the same ids."""
+    """Every AD of the dataset, in its order, with its prediction.
+
+    The texts of ``stage1`` become the items' descriptions. Raises EvaluationError where the predictions of
+    one AD differ, where no row belongs to the dataset, and where most human ADs in the file are others than
+    the dataset's under the same ids.
+    """
     matched = _match(dataset, predictions)
-    chosen, doubled = _one_for_each(matched)
-    described, _ = _one_for_each(_match(dataset, stage1)) if stage1 else ({}, ())
-    items = tuple(_item(ad, chosen.get(ad.id), described.get(ad.id)) for ad in dataset.ads)
+    row_by_id, doubled = _one_row_per_ad(matched)
+    stage1_row_by_id: dict[str, PredictionRow] = {}
+    if stage1:
+        stage1_row_by_id, _ = _one_row_per_ad(_match(dataset, stage1))
+    items = tuple(_item(ad, row_by_id.get(ad.id), stage1_row_by_id.get(ad.id)) for ad in dataset.ads)
     extra = tuple(row.id or row.where for row in matched.extra)
-    failed = [item for item in items if item.prediction is None and item.id in chosen]
-    why = list(dict.fromkeys(item.failure for item in failed))
-    strange = [row.id or row.where for _, row in matched.strange]
-    several = "rows that repeat another human AD than the dataset's"
-    by = f"ADs that are alike in {matched.by}, and get theirs in order: {matched.alike}."
-    notes = (
-        (NOTE, f"there are no ids; joined by {matched.by}.", not any(row.id for row in predictions.rows)),
-        (NOTE, by, matched.alike),
-        (MALFORMED, f"{several}: {len(strange)} ({counted(strange)}).", strange),
-    )
+    findings = [*predictions.findings, *_match_findings(predictions, matched)]
+
+    failed = [item for item in items if item.prediction is None and item.id in row_by_id]
+    reasons = list(dict.fromkeys(item.failure for item in failed))
     counts = (
-        (MISSING, [item.id for item in items if item.id not in chosen], "ADs without a prediction"),
-        (MISSING, [item.id for item in failed], f"predictions that failed ({counted(why, 3)})"),
+        (MISSING, [item.id for item in items if item.id not in row_by_id], "ADs without a prediction"),
+        (MISSING, [item.id for item in failed], f"predictions that failed ({first_of(reasons, 3)})"),
         (NOTE, [item.id for item in items if item.prediction == ""], "predictions that are empty texts"),
         (NOTE, doubled, "ADs with several equal predictions, or a failed one beside another"),
         (MALFORMED, extra, "rows that belong to no AD of the dataset, and are left out"),
     )
-    findings = [
-        *predictions.findings,
-        *(Finding(level, predictions.name, what) for level, what, given in notes if given),
-        *(Finding(level, predictions.name, tally(what, ids)) for level, ids, what in counts if ids),
-    ]
+    for level, ids, message in counts:
+        if ids:
+            findings.append(Finding(level, predictions.name, tally(message, ids)))
     if stage1:
         findings += stage1.findings
-        if without := [item.id for item in items if item.description is None]:
-            findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", without)))
+        undescribed = [item.id for item in items if item.description is None]
+        if undescribed:
+            findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", undescribed)))
     return Joined(Corpus(items, dict(dataset.casts), dataset.name), doubled, extra, tuple(findings))
 
 
-def _item(ad: Ad, said: PredictionRow | None, described: PredictionRow | None) -> Item:
+def _match_findings(predictions: Predictions, matched: _Matched) -> list[Finding]:
+    """How the rows were joined, and which of them repeat another human AD than the dataset's."""
+    findings = []
+    if not any(row.id for row in predictions.rows):
+        message = f"there are no ids; joined by {matched.joined_by}."
+        findings.append(Finding(NOTE, predictions.name, message))
+    if matched.identical:
+        message = f"ADs that are alike in {matched.joined_by}, and get theirs in order: {matched.identical}."
+        findings.append(Finding(NOTE, predictions.name, message))
+    if matched.foreign:
+        ids = [row.id or row.where for _, row in matched.foreign]
+        message = f"rows that repeat another human AD than the dataset's: {len(ids)} ({first_of(ids)})."
+        findings.append(Finding(MALFORMED, predictions.name, message))
+    return findings
+
+
+def _item(ad: Ad, row: PredictionRow | None, stage1_row: PredictionRow | None) -> Item:
+    """``ad`` with the prediction of ``row``, and the text of ``stage1_row`` as its description."""
     item = Item(ad.id, ad.film, ad.interval, (ad.text, *ad.others), actions=ad.actions, clip=ad.clip)
-    if said is None:
+    if row is None:
         item = replace(item, failure="no prediction")
     else:
-        names = ("failure", "candidates", "description", "scale", "threaded")
-        item = replace(item, prediction=said.text, **{name: getattr(said, name) for name in names})
-    return replace(item, description=described.text) if described else item
+        item = replace(
+            item,
+            prediction=row.text,
+            failure=row.failure,
+            candidates=row.candidates,
+            description=row.description,
+            scale=row.scale,
+            threaded=row.threaded,
+        )
+    return replace(item, description=stage1_row.text) if stage1_row else item
 
 
-def _one_for_each(matched: _Matched) -> tuple[dict[str, PredictionRow], tuple[str, ...]]:
-    """The row of each AD, and the ids that had several: one with a text goes before one that failed."""
-    chosen: dict[str, PredictionRow] = {}
-    doubled, torn = [], []
-    for name, rows in matched.rows.items():
-        with_text = [row for row in rows if row.text is not None] or rows
-        chosen[name] = with_text[0]
+def _one_row_per_ad(matched: _Matched) -> tuple[dict[str, PredictionRow], tuple[str, ...]]:
+    """The row of each AD by its id, and the ids that have several rows.
+
+    A row with a text goes before one that failed. Raises EvaluationError where texts of one AD differ.
+    """
+    row_by_id: dict[str, PredictionRow] = {}
+    doubled, conflicts = [], []
+    for ad_id, rows in matched.rows.items():
+        rows_with_text = [row for row in rows if row.text is not None] or rows
+        first = rows_with_text[0]
+        row_by_id[ad_id] = first
         if len(rows) > 1:
-            doubled.append(name)
-        if any(row.text != with_text[0].text for row in with_text):
-            torn.append((name, with_text))
-    if torn:
-        shown = []
-        for name, rows in torn[:_SHOWN]:
-            both = list(dict.fromkeys((row.text, row.where) for row in rows))[:3]
-            shown.append(f"{name}: {' and '.join(f'{quoted(text)} ({where})' for text, where in both)}")
-        more = [f"and {len(torn) - _SHOWN:,} more"] if len(torn) > _SHOWN else []
+            doubled.append(ad_id)
+        if any(row.text != first.text for row in rows_with_text):
+            conflicts.append((ad_id, rows_with_text))
+    if conflicts:
+        descriptions = []
+        for ad_id, rows in conflicts[:_SHOWN]:
+            texts_and_places = list(dict.fromkeys((row.text, row.where) for row in rows))[:3]
+            alternatives = " and ".join(f"{quoted(text)} ({where})" for text, where in texts_and_places)
+            descriptions.append(f"{ad_id}: {alternatives}")
+        if len(conflicts) > _SHOWN:
+            descriptions.append(f"and {len(conflicts) - _SHOWN:,} more")
         raise EvaluationError(
-            f"{len(torn)} of the ADs in the file have several predictions that differ: "
-            f"{'; '.join([*shown, *more])}.",
+            f"{len(conflicts)} of the ADs in the file have several predictions that differ: "
+            f"{'; '.join(descriptions)}.",
             "Keep one of each.",
         )
-    return chosen, tuple(doubled)
+    return row_by_id, tuple(doubled)
 
 
 @dataclass(slots=True)
 class _Matched:
-    """Rows by the AD's id. ``by`` says what was compared; ``extra`` belong to no AD; ``alike`` counts the
-    ADs that are equal in all that the file says, also in their text, and so were taken in order of time.
-    ``strange`` are rows that repeat quite another human AD than theirs."""
+    """Rows of predictions by the AD's id.
 
-    by: str
+    ``joined_by`` names what was compared. ``extra`` are rows that belong to no AD. ``identical`` is the
+    number of ADs that cannot be told apart, also by their text, whose rows were assigned in order of time.
+    ``foreign`` are rows that repeat another human AD than the dataset's, with the dataset's.
+    """
+
+    joined_by: str
     rows: defaultdict[str, list[PredictionRow]] = field(default_factory=lambda: defaultdict(list))
     extra: list[PredictionRow] = field(default_factory=list)
-    alike: int = 0
-    strange: list[tuple[Ad, PredictionRow]] = field(default_factory=list)
+    identical: int = 0
+    foreign: list[tuple[Ad, PredictionRow]] = field(default_factory=list)
 
 
 def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
-    """The rows of each AD by id or, where there is none, by that of `_PLACES` by which most rows find an AD.
+    """The rows of each AD, by id or, in a file without ids, by that of `_WAYS_TO_JOIN` which fits most rows.
 
-    Raises EvaluationError where the file does not say whose they are, nothing of it belongs to the dataset,
-    or most human ADs that it repeats are others.
+    Raises EvaluationError where the file does not say which AD a row is for, where no row belongs to the
+    dataset, or where most human ADs that the file repeats are others.
     """
-    ads = {ad.id: ad for ad in dataset.ads}
-    told = [
-        _place(ad.id, ad.film, ad.clip, ad.interval.start, ad.interval.end, ad.text) for ad in dataset.ads
-    ]
-    said = [_place(row.id, row.film, row.clip, row.start, row.end, row.reference) for row in predictions.rows]
-    ways = _PLACES
-    if any(row.id for row in predictions.rows):
-        ways = {f"id (column {predictions.columns.get('id', 'id')})": ("id",)}
-    tried: dict[str, tuple[list[PlaceKey], dict[PlaceKey, list[Ad]]]] = {}
-    for by, names in ways.items():
-        keys = [tuple(row[name] for name in names) for row in said]
-        if any(None not in key for key in keys):
-            places: dict[PlaceKey, list[Ad]] = defaultdict(list)
-            for ad, one in zip(dataset.ads, told, strict=True):
-                if None not in (key := tuple(one[name] for name in names)):
-                    places[key].append(ad)
-            tried[by] = keys, places
-    if not tried:
-        raise EvaluationError(
-            f"{predictions.name} does not say which AD each of its {len(predictions.rows):,} rows is for.",
-            "Give it a column id (or anno_idx), or imdbid, start and end. Their order does not say it.",
-        )
-    by = max(tried, key=lambda name: sum(key in tried[name][1] for key in tried[name][0]))
-    keys, places = tried[by]
-    found = _Matched(by)
-    groups: dict[PlaceKey, list[PredictionRow]] = defaultdict(list)
-    for row, key in zip(predictions.rows, keys, strict=True):
-        (groups[key] if key in places else found.extra).append(row)
-    for (first, *others), those in ((places[key], groups[key]) for key in places if key in groups):
-        # Fine where their texts are one: their scores add up to the same whichever gets which prediction.
-        other = next((ad for ad in others if not same_text(ad.text, first.text)), None)
+    joined_by, row_keys, ads_by_key = _best_join(dataset, predictions)
+    matched = _Matched(joined_by)
+    rows_by_key: dict[JoinKey, list[PredictionRow]] = defaultdict(list)
+    for row, key in zip(predictions.rows, row_keys, strict=True):
+        if key in ads_by_key:
+            rows_by_key[key].append(row)
+        else:
+            matched.extra.append(row)
+    for key, ads in ads_by_key.items():
+        rows = rows_by_key.get(key)
+        if rows is None:
+            continue
+        first = ads[0]
+        # ADs with the same text are no problem: their scores have the same total, whichever prediction is
+        # assigned to which.
+        other = next((ad for ad in ads[1:] if not same_text(ad.text, first.text)), None)
         if other is not None:
             raise EvaluationError(
-                f"{those[0].where} may be for AD {first.id} ({quoted(first.text)}) or {other.id} "
-                f"({quoted(other.text)}): {by} are the same.",
+                f"{rows[0].where} may be for AD {first.id} ({quoted(first.text)}) or {other.id} "
+                f"({quoted(other.text)}): {joined_by} are the same.",
                 "Give the file a column id.",
             )
-        found.alike += len(others) + 1 if others else 0
-        for place, row in enumerate(those):
-            found.rows[[first, *others][min(place, len(others))].id].append(row)
-    if not found.rows:
-        row = found.extra[0]
-        what = row.id or f"{row.film or row.clip} {row.start}–{row.end}"
+        if len(ads) > 1:
+            matched.identical += len(ads)
+        for number, row in enumerate(rows):
+            # Rows beyond the number of ADs are the last one's, where `_one_row_per_ad` sees them.
+            ad = ads[min(number, len(ads) - 1)]
+            matched.rows[ad.id].append(row)
+    if not matched.rows:
+        row = matched.extra[0]
+        row_name = row.id or f"{row.film or row.clip} {row.start}–{row.end}"
         raise EvaluationError(
-            f"Nothing in {predictions.name} belongs to {dataset.title}: by {by}, none of its "
-            f"{len(found.extra):,} rows is that of an AD (first {what} in {row.where}).",
+            f"Nothing in {predictions.name} belongs to {dataset.title}: by {joined_by}, none of its "
+            f"{len(matched.extra):,} rows is that of an AD (first {row_name} in {row.where}).",
             "Is it of another dataset or edition?",
         )
-    # Ids of two datasets are the same numbers; what the file repeats of its own tells them apart.
-    pairs = [(ads[name], row) for name, rows in found.rows.items() for row in rows if row.reference]
-    found.strange = [(ad, row) for ad, row in pairs if not alike(ad.text, row.reference)]
-    if len(found.strange) > _STRANGE * len(pairs):
-        ad, row = found.strange[0]
+    _check_references(dataset, predictions, matched)
+    return matched
+
+
+def _check_references(dataset: Dataset, predictions: Predictions, matched: _Matched) -> None:
+    """Compare the human ADs that the file repeats with the dataset's, and set ``matched.foreign``.
+
+    Two datasets may have the same numbers as ids: the texts tell them apart. Raises EvaluationError where
+    too many differ.
+    """
+    ads = {ad.id: ad for ad in dataset.ads}
+    compared = 0
+    for ad_id, rows in matched.rows.items():
+        for row in rows:
+            if not row.reference:
+                continue
+            compared += 1
+            if not alike(ads[ad_id].text, row.reference):
+                matched.foreign.append((ads[ad_id], row))
+    if len(matched.foreign) > _FOREIGN_SHARE * compared:
+        ad, row = matched.foreign[0]
         raise EvaluationError(
-            f"{predictions.name} is not of {dataset.title}: {len(found.strange):,} of {len(pairs):,} rows "
+            f"{predictions.name} is not of {dataset.title}: {len(matched.foreign):,} of {compared:,} rows "
             f"repeat another human AD than its id's. {row.where} has {quoted(row.reference)} under {row.id}, "
             f"the dataset {quoted(ad.text)}.",
             "Evaluate it on the dataset, and the edition, that it was made for.",
         )
-    return found
 
 
-PlaceKey = tuple[Hashable, ...]
+JoinKey = tuple[Hashable, ...]
+"""Values of an AD or a row that must be equal to join the two."""
 
 
-def _place(
-    name: str, film: str, clip: str, start: float | None, end: float | None, text: str
+def _best_join(
+    dataset: Dataset, predictions: Predictions
+) -> tuple[str, list[JoinKey], dict[JoinKey, list[Ad]]]:
+    """The way to join that fits most rows: its name, the key of each row, and the ADs of each key.
+
+    Raises EvaluationError where no row has all values of any way.
+    """
+    ad_values = []
+    for ad in dataset.ads:
+        ad_values.append(
+            _comparable_values(ad.id, ad.film, ad.clip, ad.interval.start, ad.interval.end, ad.text)
+        )
+    row_values = []
+    for row in predictions.rows:
+        row_values.append(_comparable_values(row.id, row.film, row.clip, row.start, row.end, row.reference))
+    ways = _WAYS_TO_JOIN
+    if any(row.id for row in predictions.rows):
+        ways = {f"id (column {predictions.columns.get('id', 'id')})": ("id",)}
+    best: tuple[str, list[JoinKey], dict[JoinKey, list[Ad]]] | None = None
+    best_fitting = -1
+    for way, names in ways.items():
+        row_keys = [tuple(values[name] for name in names) for values in row_values]
+        if all(None in key for key in row_keys):
+            continue
+        ads_by_key: dict[JoinKey, list[Ad]] = defaultdict(list)
+        for ad, values in zip(dataset.ads, ad_values, strict=True):
+            key = tuple(values[name] for name in names)
+            if None not in key:
+                ads_by_key[key].append(ad)
+        fitting = sum(key in ads_by_key for key in row_keys)
+        if fitting > best_fitting:
+            best, best_fitting = (way, row_keys, ads_by_key), fitting
+    if best is None:
+        raise EvaluationError(
+            f"{predictions.name} does not say which AD each of its {len(predictions.rows):,} rows is for.",
+            "Give it a column id (or anno_idx), or imdbid, start and end. Their order does not say it.",
+        )
+    return best
+
+
+def _comparable_values(
+    item_id: str, film: str, clip: str, start: float | None, end: float | None, text: str
 ) -> dict[str, Hashable]:
-    """What may tell an AD, as it is compared; other programs leave the year out of a clip's name
-    (``2014/ewEreSjPyC4``)."""
-    times = {"start": start, "end": end}
+    """What identifies an AD, in the form in which it is compared; None for what is not known.
+
+    Times are in whole milliseconds. A clip's name goes without the year before it
+    (``2014/ewEreSjPyC4``), which other programs leave out.
+    """
     return {
-        "id": name or None,
+        "id": item_id or None,
         "film": film or None,
         "clip": clip.replace("\\", "/").rsplit("/", 1)[-1] or None,
         "text": " ".join(text.split()) or None,
-        **{side: None if time is None else round(time * 1000) for side, time in times.items()},
+        "start": None if start is None else round(start * 1000),
+        "end": None if end is None else round(end * 1000),
     }
 
 
-_PLACES = {
+_WAYS_TO_JOIN = {
     "film, start and end": ("film", "start", "end"),
     "clip and the human AD's text": ("clip", "text"),
     "film and the human AD's text": ("film", "text"),
 }
-"""What may tell an AD where there is no id, best first."""
+"""Values that identify an AD in a file without ids, best first."""

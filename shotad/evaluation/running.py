@@ -1,5 +1,8 @@
-"""Predictions against human ADs: the files read, which metrics run and on which items, what could not be
-measured and why; all that a report is made from, with files named by their content."""
+"""Runs metrics over predictions and human ADs, and collects what a report is made from.
+
+`read_inputs` reads the files, `evaluate` scores them; metrics that cannot run are listed with the reason.
+Input files are named in the report together with their hashes.
+"""
 
 from __future__ import annotations
 
@@ -35,30 +38,31 @@ from shotad.evaluation.predictions import Joined, join, read_predictions
 from shotad.evaluation.store import MetricContext, Store, kept_file
 
 Protocol = Literal["single", "assisted", "inter-rater"]
-"""One prediction for each AD; the best of several by an expert; another human AD."""
+"""``single``: one prediction for each AD; ``assisted``: the best of several candidates, chosen by an expert;
+``inter-rater``: another human AD as the prediction."""
 
-_NOTHING = ("", "no prediction")
-"""Failures of an item that mean that there is no prediction for it."""
+_NO_PREDICTION = ("", "no prediction")
+"""Values of `Item.failure` that mean that the file has no prediction for the AD."""
 
 
 AND = " + "
-"""Between the names of several files, and between their hashes."""
+"""Separates the names of several files, and their hashes."""
 
 
 LeftOut = tuple[str, str]
-"""A metric that was asked for and could not be counted, and why."""
+"""Name of a metric that was requested and could not be computed, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that a report speaks of.
+    """Inputs and results of one evaluation.
 
     ``corpus`` is the whole dataset with its predictions; the results' rows may be those of a shard of it.
-    ``predictions`` has the file's ``name``, its ``sha256``, and the ``system`` that made it. ``extra`` are of
-    no AD, ``doubled`` ids came more than once. ``configs`` and ``assignments`` are what the user named by
-    ``--config`` and ``--set``. ``title`` is the dataset's, ``titles`` are those of films by `Item.film`,
-    where they are known. A report that was read has a ``name``, its folder's, and a ``head``, its
-    ``report.json``.
+    ``predictions`` has the file's ``name``, its ``sha256``, and the ``system`` that made it. ``extra`` is the
+    number of predictions that belong to no AD, ``doubled`` the number of ids that came more than once.
+    ``configs`` and ``assignments`` are what the user named by ``--config`` and ``--set``. ``title`` is the
+    dataset's, ``titles`` are those of films by `Item.film`, where they are known. A report that was read from
+    disk has a ``name``, its folder's, and a ``head``, its ``report.json``.
     """
 
     corpus: Corpus
@@ -74,9 +78,9 @@ class Report:
     titles: Mapping[str, str] = field(default_factory=dict)
     protocol: Protocol = "single"
     notes: tuple[str, ...] = ()
-    """For people: what else is to be said of this run."""
+    """Remarks on this run that the report prints."""
     findings: tuple[str, ...] = ()
-    """For who looks on: what reading the files brought to light."""
+    """Problems in the input files, shown while the evaluation runs."""
     name: str = ""
     head: Json = field(default_factory=dict)
 
@@ -87,16 +91,16 @@ class Report:
 
     @property
     def values(self) -> dict[str, float | None]:
-        """The number of each metric by name; None where it is not defined."""
+        """The value of each metric by name; None where it is not defined."""
         return {result.name: result.value for result in self.results}
 
     def result(self, name: str) -> Result | None:
-        """The result of this name."""
+        """The result of the metric ``name``; None where there is none."""
         return next((result for result in self.results if result.name == name), None)
 
     @property
     def system(self) -> str:
-        """What the system is called whose predictions these are."""
+        """Name of the system that made the predictions; else that of the file, or of the report's folder."""
         return self.predictions["system"] or self.predictions["name"] or self.name
 
     @property
@@ -111,9 +115,11 @@ class Report:
 
     @property
     def scored(self) -> tuple[Item, ...]:
-        """The ADs that any result speaks of, in the corpus's order."""
-        scored = {row.id for result in self.results for row in result.rows}
-        return tuple(item for item in self.items if item.id in scored)
+        """The ADs that at least one result has a row for, in the corpus's order."""
+        scored_ids: set[str] = set()
+        for result in self.results:
+            scored_ids.update(row.id for row in result.rows)
+        return tuple(item for item in self.items if item.id in scored_ids)
 
     @property
     def silent(self) -> tuple[Item, ...]:
@@ -122,13 +128,14 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many ADs of this report nothing was predicted for (``missing``), of how many the prediction
-        ``failed``, and how many were ``skipped``, because the user said so."""
-        silent = self.silent
-        missing = sum(item.failure in _NOTHING for item in silent)
-        without = sum(item.prediction is None for item in self.items)
-        skipped = without - len(silent) if self.config.measures.missing == "skip" else 0
-        return {"missing": missing, "failed": len(silent) - missing, "skipped": skipped}
+        """Numbers of ADs without a usable prediction: ``missing`` have none, those that ``failed`` have one
+        that failed, and ``skipped`` were not scored, because ``measures.missing`` is ``skip``."""
+        unpredicted = self.silent
+        missing = sum(item.failure in _NO_PREDICTION for item in unpredicted)
+        skipped = 0
+        if self.config.measures.missing == "skip":
+            skipped = sum(item.prediction is None for item in self.items) - len(unpredicted)
+        return {"missing": missing, "failed": len(unpredicted) - missing, "skipped": skipped}
 
 
 def base_name(name: str) -> str:
@@ -145,10 +152,10 @@ def file_hash(path: Path) -> str:
 
 
 ALL = "all"
-"""All metrics that can run on what was given."""
+"""In a list of metrics: all that can run on these inputs."""
 
 MADE_BY = "made_by"
-"""The column in which `evaluate actions` says by what it made an action."""
+"""Column in which `evaluate actions` records which engine or rule made an action."""
 
 
 def read_inputs(
@@ -169,20 +176,27 @@ def read_inputs(
     system: str = "",
     metrics: Sequence[str] = (ALL,),
 ) -> Report:
-    """Everything read, before anything is scored. The dataset's own settings are added to ``configs``.
+    """A report without results: the dataset and its predictions, joined, and the settings.
 
-    What is missing or malformed is told only of the parts of the dataset that these ``metrics`` use. Several
-    ``predictions`` are shards of one file. Raises DatasetError, EvaluationError, ConfigError.
+    The dataset's own settings are added to ``configs``. Problems are reported only for the parts of the
+    dataset that these ``metrics`` use. Several ``predictions`` are shards of one file. Raises DatasetError,
+    EvaluationError, ConfigError.
     """
     data = load_dataset(dataset, root, annotation=annotation, actions=actions, casts=casts)
-    own = [data.config] if data.config and data.config not in configs else []
+    dataset_configs = [data.config] if data.config and data.config not in configs else []
     config = load_config(
-        [*configs, *own], assignments, measures__missing=missing, measures__judge__engines=judges or None
+        [*configs, *dataset_configs],
+        assignments,
+        measures__missing=missing,
+        measures__judge__engines=judges or None,
     )
-    read = read_predictions(*predictions, id_column=id_column, text_column=text_column)
-    joined = join(data, read, read_predictions(descriptions) if descriptions else None)
+    prediction_table = read_predictions(*predictions, id_column=id_column, text_column=text_column)
+    stage1_table = read_predictions(descriptions) if descriptions else None
+    joined = join(data, prediction_table, stage1_table)
     parts = _parts_used(metrics)
-    told = [one for one in data.findings if one.level != NOTE and one.about in ("", *parts)]
+    dataset_findings = [
+        finding for finding in data.findings if finding.level != NOTE and finding.about in ("", *parts)
+    ]
     return Report(
         corpus=joined.corpus,
         config=config,
@@ -193,13 +207,15 @@ def read_inputs(
         },
         extra=len(joined.extra),
         doubled=len(joined.doubled),
-        # They stand in the report, which is passed on
-        configs=tuple(without_secrets(one) for one in configs if isinstance(one, str)),
+        # The report is passed on to others, so it must not hold keys that the user typed.
+        configs=tuple(without_secrets(name) for name in configs if isinstance(name, str)),
         assignments=tuple(without_secrets(text) for text in assignments),
         title=data.title,
         titles=data.films,
-        notes=tuple(_notes(data, joined, descriptions, told, parts)),
-        findings=tuple(f"{one.where}: {one.what}" for one in (*told, *joined.findings)),
+        notes=tuple(_notes(data, joined, descriptions, dataset_findings, parts)),
+        findings=tuple(
+            f"{finding.where}: {finding.what}" for finding in (*dataset_findings, *joined.findings)
+        ),
     )
 
 
@@ -214,8 +230,10 @@ _NEEDED_BY_METRICS: Mapping[str, str] = {
 
 
 def _parts_used(metrics: Sequence[str]) -> set[str]:
-    """The parts of a dataset that these metrics use; with ``all`` those of every metric. Metrics use no
-    shots."""
+    """The parts of a dataset (actions, casts) that these metrics use; with ``all`` those of every metric.
+
+    No metric uses the shots.
+    """
     names = {base_name(name.strip().lower()) for name in metrics}
     return {part for metric, part in _NEEDED_BY_METRICS.items() if metric in names or ALL in names}
 
@@ -224,21 +242,28 @@ def _notes(
     data: Dataset,
     joined: Joined,
     descriptions: Path | None,
-    about_data: Sequence[Finding],
+    dataset_findings: Sequence[Finding],
     parts: Container[str],
 ) -> Iterator[str]:
-    """What must be known of the files to trust the numbers. What is missing is counted elsewhere."""
+    """Remarks for the report: where texts and actions come from, and problems of the files.
+
+    ``parts`` are the parts of the dataset that the metrics use. Missing predictions are left out here: the
+    report counts them (`Report.counts`).
+    """
     if descriptions is not None:
         yield f"Stage I's texts are those of {descriptions.name}, SHA-256 {file_hash(descriptions)}."
-    # By what the human ADs' actions were made, where their file says so, as `evaluate actions` does.
+    # Actions made by `evaluate actions` are not comparable with the published ones; their file says so.
     path = data.files.get("actions") or data.files.get("annotation")
     if "actions" in parts and path is not None and any(ad.actions for ad in data.ads):
-        told = {row.values.get(MADE_BY) for row in read_records(path).rows}
-        if made := "; ".join(sorted(one for one in told if isinstance(one, str) and one)):
-            yield f"The actions of the human ADs are not the published ones: made by {made}."
-    read = list(about_data)
-    read += [finding for finding in joined.findings if finding.level != MISSING]
-    yield from (f"{finding.where}: {finding.what}" for finding in read)
+        cells = {row.values.get(MADE_BY) for row in read_records(path).rows}
+        makers = sorted(cell for cell in cells if isinstance(cell, str) and cell)
+        if makers:
+            yield f"The actions of the human ADs are not the published ones: made by {'; '.join(makers)}."
+    for finding in dataset_findings:
+        yield f"{finding.where}: {finding.what}"
+    for finding in joined.findings:
+        if finding.level != MISSING:
+            yield f"{finding.where}: {finding.what}"
 
 
 def measure(
@@ -249,14 +274,14 @@ def measure(
     shard: Shard = WHOLE,
     done: Callable[[Result], None] = lambda _: None,
 ) -> tuple[tuple[Result, ...], tuple[LeftOut, ...]]:
-    """The results of ``corpus`` by the metrics of these names, and what was left out with the reason;
-    ``done`` is told each result as it comes. Of ``shard`` the films of that part alone are scored.
+    """The results of ``corpus`` by the metrics of these names, and the metrics left out with the reason.
 
-    A metric that was named and cannot run, or a judge that was, is an error before anything is scored; of
-    ``all``, one that cannot is left out, also where that comes to light at work. Raises EvaluationError where
-    no metric is named, and where none of ``all`` can be counted.
+    ``done`` is called with each result as it comes. Only the films of ``shard`` are scored. A metric or a
+    judge that was named and cannot run is an error before anything is scored; one that only ``all`` asks for
+    is left out, also when it fails while scoring. Raises EvaluationError where no metric is named, and where
+    none of ``all`` can be computed.
     """
-    ready, left_out = _ready(names, corpus, context)
+    ready, left_out = _ready_metrics(names, corpus, context)
     places = shard_places(corpus, shard)
     if context.settings.missing == "skip":
         places = [place for place in places if corpus.items[place].prediction is not None]
@@ -271,8 +296,8 @@ def measure(
             continue
         done(results[-1])
     if not results:
-        told = " ".join(f"{name}: {reason}" for name, reason in left_out)
-        raise EvaluationError(f"Nothing could be measured. {told}")
+        reasons = " ".join(f"{name}: {reason}" for name, reason in left_out)
+        raise EvaluationError(f"Nothing could be measured. {reasons}")
     return tuple(results), tuple(left_out)
 
 
@@ -285,62 +310,64 @@ def evaluate(
     cache: Path | None = None,
     force: bool = False,
 ) -> Report:
-    """The same with what `measure` finds; ``progress`` shows findings and each result.
+    """``inputs`` with the results of the metrics ``names``; ``progress`` shows findings and each result.
 
-    ``cache`` is the file that keeps what is computed of texts (None: the user's own); ``force`` forgets it.
+    ``cache`` is the file of cached vectors, parses and rows (None: the one in the user's cache folder);
+    ``force`` ignores what is in it. Raises what `measure` raises.
     """
     for finding in inputs.findings:
         progress.note(finding)
     with Store(cache or kept_file(), forget=force) as store:
         context = MetricContext(inputs.config, store, progress)
 
-        def tell(result: Result) -> None:
+        def show_result(result: Result) -> None:
             value = "not defined" if result.value is None else f"{result.value:.2f}"
             fresh = "" if result.fresh == len(result.rows) else f", {result.fresh} of them computed now"
             scored = f"{result.scored} ADs{fresh}; {result.seconds:.1f} s"
             progress.note(f"{result.title}: {value} ({scored}).")
 
-        results, left_out = measure(inputs.corpus, names, context, shard=shard, done=tell)
+        results, left_out = measure(inputs.corpus, names, context, shard=shard, done=show_result)
     return replace(inputs, results=results, left_out=left_out)
 
 
 def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
-    """The places of a shard: whole films, shards of about the same size."""
+    """Indices into ``corpus.items`` of the ADs of a shard, ascending.
+
+    A film is never divided, and the shards are of about the same size.
+    """
     films = corpus.films()
-    sizes = {name: len(films[name]) for name in sorted(films, key=lambda name: (-len(films[name]), name))}
-    mine = shard.of_groups(sizes)
-    return sorted(place for name, places in films.items() if name in mine for place in places)
+    # `of_groups` deals the groups out in this order, which must be the same on every machine.
+    largest_first = sorted(films, key=lambda film: (-len(films[film]), film))
+    films_of_shard = shard.of_groups({film: len(films[film]) for film in largest_first})
+    places: list[int] = []
+    for film in films_of_shard:
+        places += films[film]
+    return sorted(places)
 
 
-def _ready(
+def _ready_metrics(
     names: Sequence[str], corpus: Corpus, context: MetricContext
 ) -> tuple[list[tuple[bool, Metric]], list[LeftOut]]:
-    """The metrics that can run, each once (by a judge once for each), and whether it was named; those that
-    cannot, with the reason. Capitals in a metric's name do not matter."""
+    """The metrics that can run, each with whether it was named; and those that cannot, with the reason.
+
+    A metric comes once, one with a judge once for each judge. Raises EvaluationError where no metric is
+    named, or one that was named cannot run; ShotadError where a named metric or judge cannot be made.
+    """
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
-    parted = [name.partition("@") for name in names]
-    plain = [f"{metric.lower()}{at}{judge}" for metric, at, judge in parted]
-    engines = dict.fromkeys(context.settings.judge.engines)
-    wanted: dict[str, tuple[bool, bool]] = {}
-    for name in plain:
-        for one in METRICS if name == ALL else (name,):
-            judged = one in ENGINE_METRICS and bool(engines)
-            if name != ALL or one not in plain:
-                for full in [f"{one}@{engine}" for engine in engines] if judged else [one]:
-                    wanted.setdefault(full, (name != ALL, judged))
     ready, left_out = [], []
-    for name, (by_name, judged) in wanted.items():
-        reason = _without(name, corpus, context)
+    requested = _requested_metrics(names, context.settings.judge.engines)
+    for name, (by_name, by_judge) in requested.items():
+        reason = _missing_input(name, corpus, context)
         if reason is None:
             try:
                 metric = make_metric(name, context)
-                # Models are found, or fetched, before the first metric is counted: an hour later is too late.
+                # Finds or downloads the models now: after an hour of scoring would be too late to fail.
                 _ = metric.identity
                 ready.append((by_name, metric))
                 continue
             except ShotadError as error:
-                if by_name or judged:
+                if by_name or by_judge:
                     raise
                 reason = str(error)
         elif by_name:
@@ -349,9 +376,33 @@ def _ready(
     return ready, left_out
 
 
-def _without(name: str, corpus: Corpus, context: MetricContext) -> str | None:
-    """Why a metric can say nothing of this corpus; None where it can."""
-    plain = name.partition("@")[0]
+def _requested_metrics(names: Sequence[str], judges: Sequence[str]) -> dict[str, tuple[bool, bool]]:
+    """Full names of the metrics to run (``llm-action@openai:gpt-4o``), in order, each once.
+
+    The values say whether the metric was named (and not only by ``all``), and whether it gets a judge of the
+    settings. Capitals in a metric's name do not matter.
+    """
+    normalized_names = []
+    for name in names:
+        metric, at, judge = name.partition("@")
+        normalized_names.append(f"{metric.lower()}{at}{judge}")
+    requested: dict[str, tuple[bool, bool]] = {}
+    for name in normalized_names:
+        by_name = name != ALL
+        for metric in (name,) if by_name else METRICS:
+            # A metric that is named beside ``all`` is added by its own name: then its failure is an error.
+            if not by_name and metric in normalized_names:
+                continue
+            by_judge = metric in ENGINE_METRICS and bool(judges)
+            full_names = [f"{metric}@{judge}" for judge in judges] if by_judge else [metric]
+            for full_name in full_names:
+                requested.setdefault(full_name, (by_name, by_judge))
+    return requested
+
+
+def _missing_input(name: str, corpus: Corpus, context: MetricContext) -> str | None:
+    """What the metric ``name`` needs and this run lacks, as a message; None where it has all."""
+    plain = base_name(name)
     if plain in ENGINE_METRICS and "@" not in name and not context.settings.judge.engines:
         return "No judge is named. Name an engine: --judge openai:MODEL, --judge llama3:FOLDER."
     if plain == "action-description" and not any(item.description for item in corpus.items):

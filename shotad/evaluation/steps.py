@@ -24,7 +24,7 @@ from typing import Any
 
 from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural, read_file_bytes
 from shotad.description import prompt_block
-from shotad.evaluation.datasets.tables import TableRow, counted, read_records
+from shotad.evaluation.datasets.tables import TableRow, first_of, read_records
 from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.judge import (
     STRINGS,
@@ -537,7 +537,7 @@ def _joined(labels: Labels, scripts: Sequence[StepScript]) -> tuple[Labels, tupl
         else:
             unknown.append(f"{name} ({system})" if system else name)
     if not found:
-        what = f"None of the {plural(len(unknown), 'labelled script')} is here: {counted(unknown)}."
+        what = f"None of the {plural(len(unknown), 'labelled script')} is here: {first_of(unknown)}."
         raise EvaluationError(what, "Give the ids of the scripts, as --json shows them.")
     return found, tuple(unknown)
 
@@ -577,7 +577,7 @@ def steps_text(record: Json) -> str:
     for name, those in verdicts.items():
         wrong = [f"{verdict['id']} ({verdict['system']})" for verdict in those if verdict["unread"]]
         if wrong:
-            lines.append(f"Not all answered, counts as 0 ({name}): {len(wrong)}: {counted(wrong)}.")
+            lines.append(f"Not all answered, counts as 0 ({name}): {len(wrong)}: {first_of(wrong)}.")
     if record["people"]:
         lines += _people_text(record["people"], record["not_here"])
     if record["faults"]:
@@ -597,7 +597,7 @@ def _people_text(people: Mapping[str, Mapping[str, Json]], unknown: Sequence[str
     yield from aligned(("Against people", "By", "All", *_TITLES), rows, range(2, 10))
     yield f"Labels compared: {people['agents']['all']['cells']:,}."
     if unknown:
-        yield f"Labelled, and not here: {len(unknown)} ({counted(unknown)})."
+        yield f"Labelled, and not here: {len(unknown)} ({first_of(unknown)})."
     yield "From the paper, Table 2, Qwen-110B-Chat: mean squared error 0.087 by agents, 0.257 by one judge."
 
 

@@ -1,8 +1,8 @@
-"""What metrics share: settings, models that are loaded once, and what was computed of texts in earlier runs.
+"""What metrics share: settings, models that are loaded once, and a cache of what was computed of texts.
 
-That is kept in one file (SQLite). A value belongs to a space (what was computed, by which model, told how)
-and to a key (a hash of the text). Values are written in groups, each whole or not at all; a file that is
-damaged is set aside and started again, since everything in it can be computed again.
+The cache is one SQLite file. A value belongs to a space (what was computed, by which model, with which
+prompt) and to a key (a hash of the text). Values are written in groups, each whole or not at all. A damaged
+file is renamed and started again, since everything in it can be computed again.
 """
 
 from __future__ import annotations
@@ -45,155 +45,181 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class MetricContext:
-    """``store`` keeps what was computed of texts, between metrics and between runs. ``once`` makes what
-    several metrics use (a parser, an embedder, an engine) when the first of them asks."""
+    """Settings, store and progress of an evaluation.
+
+    ``store`` caches what was computed of texts, between metrics and between runs. ``once`` makes what several
+    metrics use (a parser, an embedder, an engine) when the first of them asks for it.
+    """
 
     config: Config
     store: Store
     progress: Progress = field(default_factory=NoProgress)
-    _made: dict[str, object] = field(default_factory=dict)
+    _shared: dict[str, object] = field(default_factory=dict)
 
     @property
     def settings(self) -> MeasureSettings:
-        """Those of the metrics."""
+        """Settings of the metrics (``measures``)."""
         return self.config.measures
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What ``make`` gives, made once in this run under this name."""
-        if name not in self._made:
-            self._made[name] = make()
-        return cast("T", self._made[name])
+        """The result of ``make``, which is called once in this run for this name."""
+        if name not in self._shared:
+            self._shared[name] = make()
+        return cast("T", self._shared[name])
 
     def counted(
         self, space: str, texts: Iterable[str], what: str, size: int, make: Callable[[list[str]], list[bytes]]
     ) -> dict[str, bytes]:
-        """The value of each text in this space of the store; ``make`` gives those of ``size`` new ones, of
-        like length, at a time. ``what`` is done, for people."""
+        """The value of each text, from this space of the store or computed now.
 
-        def groups(new: list[str]) -> Iterator[dict[str, bytes]]:
-            new.sort(key=lambda text: (-len(text), text))
-            with reported(self.progress, what, len(new), "texts") as task:
-                for group in (new[first : first + size] for first in range(0, len(new), size)):
+        ``make`` computes the values of up to ``size`` new texts at a time. ``what`` is shown as the progress.
+        """
+
+        def compute_groups(new_texts: list[str]) -> Iterator[dict[str, bytes]]:
+            # Texts of similar length go together, since a model pads a batch to its longest text.
+            new_texts.sort(key=lambda text: (-len(text), text))
+            with reported(self.progress, what, len(new_texts), "texts") as task:
+                for first in range(0, len(new_texts), size):
+                    group = new_texts[first : first + size]
                     yield dict(zip(group, make(group), strict=True))
                     task.advance(len(group))
 
-        return self.store.filled(space, {text: key_of(text) for text in texts}, groups)
+        return self.store.filled(space, {text: key_of(text) for text in texts}, compute_groups)
 
 
 class Store(AbstractContextManager["Store"]):
-    """Values by space and key, both text; values are bytes.
+    """A cache of values (bytes) by space and key (both text), in an SQLite file.
 
-    ``path`` None keeps them in memory, for this run. Several threads may use it, and several processes one
-    file.
+    ``path`` None keeps the values in memory, for this run. With ``forget`` values of earlier runs are not
+    read. Several threads may use one store, and several processes one file.
     """
 
     def __init__(self, path: Path | None = None, *, forget: bool = False) -> None:
         self._path, self._forget = path, forget
-        self._known: set[str] = set()
+        self._keys_of_this_run: set[str] = set()
         self._lock = threading.RLock()
-        self._base: sqlite3.Connection | None = None
-        self._done("keep what is computed", "Name another file by --cache.")
+        self._connection: sqlite3.Connection | None = None
+        # Opens the file, so that a path that cannot be used is an error before anything is computed.
+        self._execute("keep what is computed", "Name another file by --cache.")
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
-        if self._base is not None:
-            self._base.close()
+        """Close the file."""
+        if self._connection is not None:
+            self._connection.close()
 
     __del__ = close
 
     def get(self, space: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there, by key; with ``forget`` only what this run put in."""
-        known = [key for key in keys if not self._forget or f"{space}\0{key}" in self._known]
+        """The values in the store, by key; with ``forget`` only those that this run put in."""
+        if self._forget:
+            keys = [key for key in keys if f"{space}\0{key}" in self._keys_of_this_run]
+        # The keys go in as one JSON list: SQLite limits the number of parameters.
         sql = "SELECT key, value FROM kept WHERE space = ? AND key IN (SELECT value FROM json_each(?))"
-        return dict(self._done("be read", "Name another by --cache.", sql, [(space, json.dumps(known))]))
+        rows = [(space, json.dumps(list(keys)))]
+        return dict(self._execute("be read", "Name another by --cache.", sql, rows))
 
     def put(self, space: str, values: Mapping[str, bytes]) -> None:
         """Keep these values, replacing those of the same key."""
         rows = [(space, key, value) for key, value in values.items()]
         sql = "INSERT OR REPLACE INTO kept VALUES (?, ?, ?)"
-        self._done("be written", "Free some space, or name another by --cache.", sql, rows)
+        self._execute("be written", "Free some space, or name another by --cache.", sql, rows)
         if self._forget:
-            self._known.update(f"{space}\0{key}" for _, key, _ in rows)
+            self._keys_of_this_run.update(f"{space}\0{key}" for key in values)
 
     def drop(self, space: str, keys: Sequence[str]) -> None:
-        """Forget the values of these keys."""
+        """Delete the values of these keys."""
         sql = "DELETE FROM kept WHERE space = ? AND key = ?"
-        self._done("be written", "Name another by --cache.", sql, [(space, key) for key in keys])
+        self._execute("be written", "Name another by --cache.", sql, [(space, key) for key in keys])
 
     def filled(
         self, space: str, keys: Mapping[T, str], make: Callable[[list[T]], Iterable[Mapping[T, bytes]]]
     ) -> dict[T, bytes]:
-        """A value for each, whose key in the space is given: those that are there, and those that ``make``
-        gives for the others, group by group, which are kept as they come."""
-        kept = self.get(space, list(keys.values()))
-        found = {one: kept[key] for one, key in keys.items() if key in kept}
-        missing = [one for one in keys if one not in found]
-        for group in make(missing) if missing else ():
-            self.put(space, {keys[one]: value for one, value in group.items()})
-            found.update(group)
-        return found
+        """The value of each entry of ``keys``, which gives the entries' keys in the space.
 
-    def _done(
-        self, what: str, hint: str, sql: str = "", rows: Sequence[Sequence[str | bytes]] = ()
+        Values that are not in the store are computed by ``make``, from the list of their entries; each group
+        that it yields is put into the store at once.
+        """
+        stored = self.get(space, list(keys.values()))
+        values = {entry: stored[key] for entry, key in keys.items() if key in stored}
+        missing = [entry for entry in keys if entry not in values]
+        if missing:
+            for group in make(missing):
+                self.put(space, {keys[entry]: value for entry, value in group.items()})
+                values.update(group)
+        return values
+
+    def _execute(
+        self, action: str, hint: str, sql: str = "", rows: Sequence[Sequence[str | bytes]] = ()
     ) -> list[Any]:
-        """What comes of ``sql`` with each of ``rows``. A file that turns out to be damaged is renamed and
-        started again; its log belongs to it and would damage the next."""
+        """All rows that ``sql`` returns for each of the parameters in ``rows``.
+
+        A damaged file is renamed and started again. Raises EvaluationError, which says that the file cannot
+        ``action``, with ``hint``.
+        """
         with self._lock:
             try:
                 try:
-                    return self._tried(sql, rows)
+                    return self._execute_once(sql, rows)
                 except sqlite3.DatabaseError as error:
-                    # A thread that comes after `close` finds no damage either.
+                    # These two are no sign of damage: a locked or full disk, a connection that was closed.
                     if isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError):
                         raise
-                    self._set_aside()
-                    return self._tried(sql, rows)
+                    self._rename_damaged_file()
+                    return self._execute_once(sql, rows)
             except (OSError, sqlite3.Error) as error:
-                raise EvaluationError(f"{self._path} cannot {what}: {error}.", hint) from None
+                raise EvaluationError(f"{self._path} cannot {action}: {error}.", hint) from None
 
-    def _set_aside(self) -> None:
-        """Rename a damaged file. Raises EvaluationError for one that somebody else made."""
+    def _rename_damaged_file(self) -> None:
+        """Rename the file, so that a new one is begun. Raises EvaluationError where it is not our store."""
         self.close()
-        self._base = None
+        self._connection = None
         if self._path is None:
             return
-        if not _is_ours(self._path):
+        if not _is_store(self._path):
             raise EvaluationError(
                 f"{self._path} holds something else than what evaluations keep.",
                 "Name another file by --cache.",
             ) from None
-        for part in ("-wal", "-shm"):
-            self._path.with_name(self._path.name + part).unlink(missing_ok=True)
+        # SQLite's log files belong to the damaged file, and would damage the new one.
+        for suffix in ("-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
         self._path.replace(self._path.with_name(self._path.name + ".damaged"))
 
-    def _tried(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
-        if self._base is None:
+    def _execute_once(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
+        if self._connection is None:
+            self._connection = self._open()
+        results: list[Any] = []
+        with self._connection:
+            for row in rows:
+                results += self._connection.execute(sql, row)
+        return results
+
+    def _open(self) -> sqlite3.Connection:
+        """A connection to the file, which is created if need be. Raises OSError, sqlite3.Error."""
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        # A store that nobody closed is closed in whichever thread Python collects it.
+        connection = sqlite3.connect(self._path or ":memory:", timeout=60, check_same_thread=False)
+        try:
             if self._path is not None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-            # One that is let go may be closed by the thread in which Python collects it.
-            base = sqlite3.connect(self._path or ":memory:", timeout=60, check_same_thread=False)
-            try:
-                if self._path is not None:
-                    base.execute("PRAGMA journal_mode = WAL")
-                    base.execute("PRAGMA synchronous = NORMAL")
-                with base:
-                    base.execute(
-                        "CREATE TABLE IF NOT EXISTS kept "
-                        "(space TEXT, key TEXT, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID"
-                    )
-            except sqlite3.Error:
-                base.close()
-                raise
-            self._base = base
-        with self._base:
-            return [found for row in rows for found in self._base.execute(sql, row)]
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+            with connection:
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS kept "
+                    "(space TEXT, key TEXT, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID"
+                )
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether a file that cannot be read may be put aside: not where somebody named a wrong one."""
+def _is_store(path: Path) -> bool:
+    """Whether a damaged file was a store, and not another file that the user named by mistake."""
     if path == kept_file() or path.suffix == ".sqlite":
         return True
     with path.open("rb") as file:
@@ -201,7 +227,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def kept_file() -> Path:
-    """The file that evaluations share, in the user's cache folder."""
+    """Path of the store that all evaluations of a user share, in the cache folder."""
     return cache_folder().parent / "evaluation.sqlite"
 
 
@@ -214,21 +240,21 @@ INSTRUCTIONS = {
     "code": "Instruct: Given a sentence, retrieve relevant passages that involve similar actions, focus "
     "particularly on the verbs\nQuery: ",
 }
-"""What stands before each text, human and predicted alike, in the form that the gte models were trained with:
-the sentence of the paper (Shot-by-Shot, section 4.2), or that of its published code."""
+"""Prompts that stand before each text, human and predicted alike, in the form that the gte models expect: the
+sentence of the paper (Shot-by-Shot, section 4.2), or that of its published code."""
 
 VECTORS_AT_ONCE, PARSED_AT_ONCE = 64, 256
-"""Texts that go through a model together; more is no faster, and neither changes a figure."""
+"""Batch sizes of the embedder and the parser, in texts; larger ones are no faster. They change no score."""
 LONGEST = 1000
 """Characters of a text that are used (published code)."""
 _GROUP = 4
-"""Batches whose vectors are written out together: more leave a slow machine without progress for minutes."""
+"""Batches whose values are stored together: more leave a slow machine without progress for minutes."""
 
 
 class VectorService:
-    """Unit vectors of texts by the model of ``measures.embedding``, each text counted once for all runs.
+    """Unit vectors of texts by the model of ``measures.embedding``, each computed once for all runs.
 
-    May be called by several threads: one at a time counts.
+    Several threads may use it; one at a time computes.
     """
 
     def __init__(self, context: MetricContext) -> None:
@@ -239,9 +265,9 @@ class VectorService:
 
     @cached_property
     def identity(self) -> Json:
-        """The model, its revision and how long a text may be; without the instruction, which is a prompt."""
-        found = embedding_model(self._settings.model, self._context.progress)
-        return {**found, "longest": LONGEST, "precision": self._context.config.compute.precision}
+        """The model, its revision, precision and longest text; without the instruction, which is a prompt."""
+        model = embedding_model(self._settings.model, self._context.progress)
+        return {**model, "longest": LONGEST, "precision": self._context.config.compute.precision}
 
     @property
     def instruction(self) -> str:
@@ -249,10 +275,12 @@ class VectorService:
         return INSTRUCTIONS[self._settings.instruction]
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
-        """float32[n, d], a unit vector to each text, in order; [0, 0] of no text. ``prompt`` stands before
-        each text."""
-        cut = [text[:LONGEST] for text in texts]
-        unique = list(dict.fromkeys(cut))
+        """``float32[n, d]``: a unit vector for each text, in order; ``[0, 0]`` for no texts.
+
+        ``prompt`` is put before each text.
+        """
+        shortened = [text[:LONGEST] for text in texts]
+        unique = list(dict.fromkeys(shortened))
         if not unique:
             return np.zeros((0, 0), np.float32)
         with self._lock:
@@ -261,11 +289,15 @@ class VectorService:
                 unique,
                 "Comparing by meaning",
                 VECTORS_AT_ONCE * _GROUP,
-                lambda new: [vector.tobytes() for vector in self._embedder.of(new, prompt=prompt)],
+                lambda new_texts: [
+                    vector.tobytes() for vector in self._embedder.of(new_texts, prompt=prompt)
+                ],
             )
-        table = np.stack([np.frombuffer(values[text], np.float32) for text in unique])
-        places = {text: place for place, text in enumerate(unique)}
-        return table if len(cut) == len(unique) else table[[places[text] for text in cut]]
+        vectors = np.stack([np.frombuffer(values[text], np.float32) for text in unique])
+        if len(unique) == len(shortened):
+            return vectors
+        row_of_text = {text: row for row, text in enumerate(unique)}
+        return vectors[[row_of_text[text] for text in shortened]]
 
     @cached_property
     def _embedder(self) -> Embedder:
@@ -274,7 +306,7 @@ class VectorService:
 
 
 class ParseService:
-    """Texts taken apart by the model of ``measures.parser``, each counted once for all runs."""
+    """Dependency parses of texts by the model of ``measures.parser``, each computed once for all runs."""
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
@@ -287,14 +319,14 @@ class ParseService:
 
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
         """The parse of each text, by text."""
-        kept = self._context.counted(
+        values = self._context.counted(
             f"parses/{key_of(self.identity)}",
             texts,
             "Parsing sentences",
             PARSED_AT_ONCE * _GROUP,
-            lambda new: [parse.to_bytes() for parse in self._parser.of(new)],
+            lambda new_texts: [parse.to_bytes() for parse in self._parser.of(new_texts)],
         )
-        return {text: Parse.from_bytes(value) for text, value in kept.items()}
+        return {text: Parse.from_bytes(value) for text, value in values.items()}
 
     @cached_property
     def _parser(self) -> Parser:
@@ -302,10 +334,10 @@ class ParseService:
 
 
 def vectors_of(context: MetricContext) -> VectorService:
-    """The context's vectors. Raises ShotadError, naming the extra, where they cannot be counted here."""
+    """The context's embedder. Raises ShotadError, naming the extra to install, where it cannot run here."""
     return context.once("vectors", lambda: VectorService(context))
 
 
 def parser_of(context: MetricContext) -> ParseService:
-    """The context's parses. Raises ShotadError without spaCy, WeightsError without its model."""
+    """The context's parser. Raises ShotadError without spaCy, WeightsError without its model."""
     return context.once("parses", lambda: ParseService(context))

@@ -28,7 +28,7 @@ from shotad.core import (
     work_folder_of,
 )
 from shotad.description import is_film, slot_seed
-from shotad.evaluation.datasets.tables import counted, csv_text, read_records
+from shotad.evaluation.datasets.tables import csv_text, first_of, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
     STRING,
@@ -148,7 +148,7 @@ def read_films(table: Path, *, encoding: str | None = None) -> tuple[StoryFilm, 
     double = sorted({one for one in names if names.count(one) > 1 or not one})
     if double or not films:
         raise EvaluationError(
-            f"{table} must have films with a name each, got {counted(double) or 'none'} several times.",
+            f"{table} must have films with a name each, got {first_of(double) or 'none'} several times.",
             "Columns: film, ad, subtitles, human, script.",
         )
     return tuple(films)
@@ -223,7 +223,7 @@ def read_questions(paths: Iterable[Path]) -> tuple[StoryQuestion, ...]:
     ids = Counter((one.film, one.id) for one in found)
     double = sorted(f"{film}/{name}" for (film, name), times in ids.items() if times > 1)
     if double:
-        what = f"Questions stand several times: {counted(double)}."
+        what = f"Questions stand several times: {first_of(double)}."
         raise DatasetError(what, "Give each an id of its own.")
     return tuple(found)
 

@@ -1,7 +1,8 @@
-"""What a dataset is: its description, and its human ADs once they are read from the rows of its annotation.
+"""Datasets: their descriptions, and their human ADs as read from the rows of an annotation file.
 
-A description (``configs/datasets/*.yaml``, or one's own file) says everything that differs between datasets,
-so that one loader reads them all and a new one needs no code. Actions are joined by id, never by row.
+A description (``configs/datasets/*.yaml``, or a user's own file) holds everything that differs between
+datasets, so that one loader reads them all and a new one needs no code. Actions are joined by id, never by
+row.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ from shotad.evaluation.datasets.tables import (
     Finding,
     Table,
     TableRow,
+    finding_of_rows,
     number,
     numbers,
-    of_rows,
     plain_id,
     read_table,
     texts,
@@ -57,8 +58,8 @@ class Ad:
 
     ``id`` is its number in the annotation (``anno_idx``), as text: unique in the dataset. ``film`` is the
     film or episode, by which casts are found and neighbours are grouped; ``clip`` names the video.
-    ``interval`` is in seconds of the film or episode; ``slot`` in seconds of the video, as the dataset means
-    it to be described. ``actions`` None: none are known (the published files hold "0").
+    ``interval`` is in seconds of the film or episode; ``slot`` is the part of the video to describe, in its
+    seconds. ``actions`` None: none are known (the published files hold "0").
     """
 
     id: str
@@ -76,8 +77,10 @@ class Ad:
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """Where a clip's picture is: a film file, or a folder or tar of numbered frames with their rate.
-    ``piece``: it is an AD's own short piece of film, which begins at the second ``begins`` of the clip."""
+    """A clip's picture: a film file, or a folder or tar of numbered frames with their rate.
+
+    ``piece``: it is an AD's own short piece of film, which begins at the second ``begins`` of the clip.
+    """
 
     path: Path
     frames_per_second: float | None = None
@@ -87,12 +90,11 @@ class Video:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """All ADs in the annotation's order.
+    """A dataset's ADs in the annotation's order, with its casts and shots.
 
     ``shots`` are the published ones of each clip, in seconds of the video, with the published gaps between
-    them (`touching` closes them); none for a clip whose list is empty, which has no cut. ``casts`` has the
-    names for CRITIC, by `Ad.film`. ``findings`` is what reading it brought to light, ``description`` what it
-    was read by, ``files`` what was read.
+    them (`touching` closes them); empty for a clip without a cut. ``casts`` has the names for CRITIC, by
+    `Ad.film`. ``findings`` are the problems of its files. ``description`` is None for a plain file of ADs.
     """
 
     name: str
@@ -108,7 +110,7 @@ class Dataset:
     """Titles, by `Ad.film`, where the annotation has them."""
     description: Description | None = None
     files: dict[str, Path] = field(default_factory=dict)
-    """By what they hold: annotation, actions, casts, shots."""
+    """The files that were read, by their contents: annotation, actions, casts, shots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +135,18 @@ class Shard:
         raise UsageError(f"--shard {str(text)[:80]!r} is no shard.", "Write the second of eight as 2/8.")
 
     def of_groups(self, sizes: Mapping[str, int]) -> set[str]:
-        """Its groups, of these names and sizes, the largest first: each is dealt to the part that has the
-        least so far, so that all machines come to the same division."""
-        loads, mine = [0] * self.of, set()
+        """The names of this part's groups. ``sizes`` are the groups' sizes by name, the largest first.
+
+        Each group goes to the part that is smallest so far, so that all machines divide them alike.
+        """
+        part_sizes = [0] * self.of
+        names: set[str] = set()
         for name, size in sizes.items():
-            least = loads.index(min(loads))
-            loads[least] += size
-            if least == self.number - 1:
-                mine.add(name)
-        return mine
+            smallest = part_sizes.index(min(part_sizes))
+            part_sizes[smallest] += size
+            if smallest == self.number - 1:
+                names.add(name)
+        return names
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
@@ -151,7 +156,7 @@ WHOLE: Shard = Shard()
 
 
 Columns = tuple[str, ...]
-"""Names that a column may have; the first that is in the file is read."""
+"""Names that a column may have; the first that the file has is read."""
 
 
 class AnnotationFile(Settings):
@@ -170,14 +175,14 @@ class AnnotationFile(Settings):
     file: Columns = ()
     """Name of the AD's own short piece of film."""
     editions: dict[str, str] = Field(default_factory=dict)
-    """What is to be known of an edition, by a column that it alone has."""
+    """Remarks on the editions of the file, by a column that only that edition has."""
 
 
 class SlotRule(Settings):
-    """When in the video an AD is meant to be described.
+    """Which part of the video is an AD's slot.
 
     ``own``: the AD's own seconds. ``centred``: as long as the AD, around the middle of ``start`` to ``end``,
-    clipped at 0. ``frames``: from the least to the greatest number in ``frames`` (from 1), both within.
+    clipped at 0. ``frames``: from the least to the greatest number in ``frames`` (from 1), both included.
     """
 
     kind: Literal["own", "centred", "frames"] = "own"
@@ -185,7 +190,7 @@ class SlotRule(Settings):
     end: Columns = ()
     frames: Columns = ()
     longest: float | None = Field(None, ge=-1_000_000, le=1_000_000)
-    """Of ``frames``: by how many frames an AD's stretch may be longer than ``start`` to ``end`` on average;
+    """For ``frames``: the number of frames by which slots may be longer than ``start`` to ``end`` on average;
     above it the numbers are another edition's."""
 
 
@@ -234,7 +239,7 @@ class VideoPlaces(Settings):
 
 
 class Published(Settings):
-    """What the whole dataset has, to tell a part of it; None where that is not known."""
+    """Counts of the dataset as published, to recognise an incomplete copy; None where they are not known."""
 
     ads: int | None = Field(None, ge=0, le=1_000_000_000)
     clips: int | None = Field(None, ge=0, le=1_000_000_000)
@@ -244,14 +249,14 @@ class Published(Settings):
 
 
 class Description(Settings):
-    """All of it. ``name`` is the file's own."""
+    """The description of a dataset. ``name`` is that of the file, unless the file gives another."""
 
     name: str = ""
     title: str = ""
     config: str = ""
     """The dataset's own settings of the pipeline, by name or file."""
     folders: tuple[str, ...] = (".",)
-    """Where files may be, below the root."""
+    """Folders below the root in which the files are looked for."""
     annotation: AnnotationFile = AnnotationFile()
     slot: SlotRule = SlotRule()
     shots: ShotFile = ShotFile()
@@ -262,8 +267,8 @@ class Description(Settings):
 
 
 def read_description(name_or_file: str) -> Description:
-    """The description of a known dataset (``cmd-ad``), or of one's own by file. Raises DatasetError,
-    ConfigError for an unknown key."""
+    """The description of a known dataset (``cmd-ad``), or the one in a file. Raises DatasetError, ConfigError
+    for an unknown key."""
     path = dataset_path(name_or_file)
     try:
         tree = read_yaml(read_text_file(path, "settings", DatasetError, encoding="utf-8").text)
@@ -279,28 +284,33 @@ def read_description(name_or_file: str) -> Description:
     if not described.annotation.files:
         raise DatasetError(f"{path} names no annotation.files.", "Say what the table of ADs is called.")
     slot = described.slot
-    for key in {"own": (), "centred": ("start", "end"), "frames": ("frames",)}[slot.kind]:
+    needed_columns = {"own": (), "centred": ("start", "end"), "frames": ("frames",)}
+    for key in needed_columns[slot.kind]:
         if not getattr(slot, key):
             raise DatasetError(f"{path}: slot.kind = {slot.kind} needs slot.{key}.", "Name its column.")
-    known = {"clip", "film", "title", "file"}
+    placeholders = ("clip", "file", "film", "title")
     for pattern in (*described.videos.films, *described.videos.pieces, *described.videos.frames):
         try:
-            pattern.format_map(dict.fromkeys(known, ""))
+            pattern.format_map(dict.fromkeys(placeholders, ""))
         except (KeyError, ValueError, IndexError) as error:
             raise DatasetError(
                 f"{path}: the place {pattern!r} cannot be filled in: {error}.",
-                f"Use {', '.join(f'{{{name}}}' for name in sorted(known))}.",
+                f"Use {', '.join(f'{{{name}}}' for name in placeholders)}.",
             ) from None
     return described
 
 
 def _check_choices(described: Description, path: Path) -> None:
-    """Refuse what the description of a dataset may not choose, which may have come with the dataset: places
-    outside of its root, and settings that are the user's alone. Raises DatasetError, ConfigError."""
-    named = described
-    tables = (named.annotation, named.shots, named.actions, named.casts)
-    places = [place for table in tables for place in table.files]
-    places += [*named.folders, *named.videos.films, *named.videos.pieces, *named.videos.frames]
+    """Raise DatasetError, ConfigError where a description chooses what only the user may choose.
+
+    These are places outside of the dataset's root, and certain settings: the description may have come with
+    the dataset, from somebody who is not trusted.
+    """
+    places: list[str] = []
+    for table in (described.annotation, described.shots, described.actions, described.casts):
+        places += table.files
+    videos = described.videos
+    places += [*described.folders, *videos.films, *videos.pieces, *videos.frames]
     for place in places:
         if Path(place).is_absolute() or ".." in Path(place).parts:
             raise DatasetError(
@@ -308,15 +318,15 @@ def _check_choices(described: Description, path: Path) -> None:
                 "Name places below the root, or trust the folder if the file is your own: "
                 f"shotad doctor --trust {path.parent}",
             )
-    if named.config:
-        own = config_path(named.config)
-        if not (is_known_config(own) or is_inside(own, path.parent)):
+    if described.config:
+        config_file = config_path(described.config)
+        if not (is_known_config(config_file) or is_inside(config_file, path.parent)):
             raise DatasetError(
-                f"{path} names the config {named.config!r}, which lies outside of its folder.",
+                f"{path} names the config {described.config!r}, which lies outside of its folder.",
                 "Put it beside the description, or name it with --config.",
             )
-        after = load_settings(Config, [named.config], confined=[named.config])
-        refuse_foreign(Config(), after, str(own), str(path.parent))
+        config = load_settings(Config, [described.config], confined=[described.config])
+        refuse_foreign(Config(), config, str(config_file), str(path.parent))
 
 
 FIRST_FRAME = 1
@@ -324,137 +334,172 @@ FIRST_FRAME = 1
 
 
 class Annotation:
-    """The ADs of an annotation file by id, in its order, with the actions that are ``told`` of them (None:
-    there is no file of actions); titles by film; and what was found.
+    """The ADs of an annotation file.
 
-    A row that makes no AD is in ``lost``, with the reason, and keeps its number. Raises DatasetError for a
-    file without the columns.
+    ``ads`` are by id, in the file's order; ``films`` has the titles by film; ``unreadable`` are the rows that
+    are no AD, with the reason; ``findings`` are the problems of the file. ``action_rows`` are the rows of the
+    file of actions by id (None: there is no such file). Raises DatasetError for a file without the columns.
     """
 
-    def __init__(self, path: Path, described: Description, told: Mapping[str, ActionRow] | None) -> None:
+    def __init__(
+        self, path: Path, described: Description, action_rows: Mapping[str, ActionRow] | None
+    ) -> None:
         self.table = read_table(path)
         self.ads: dict[str, Ad] = {}
         self.films: dict[str, str] = {}
-        self.lost: list[tuple[TableRow, str]] = []
+        self.unreadable: list[tuple[TableRow, str]] = []
         self.findings: list[Finding] = []
-        self._described, self._told = described, told
-        self._columns = _columns(self.table, described, told or {}, self.findings)
-        # Rows with something odd, by what it is.
-        self._notes: defaultdict[str, list[TableRow]] = defaultdict(list)
-        seen: set[str] = set()
+        self._described, self._action_rows = described, action_rows
+        self._columns = _column_names(self.table, described, action_rows or {}, self.findings)
+        # Rows that are noted in the findings, by the keys of `_NOTES`.
+        self._noted_rows: defaultdict[str, list[TableRow]] = defaultdict(list)
+        ids: set[str] = set()
         for place, row in enumerate(self.table.rows):
-            name = plain_id(self._cell(row, "id")) if "id" in self._columns else str(place)
-            seen.add(name)
+            # Without a column of ids an AD's id is the number of its row, counted with unreadable rows.
+            ad_id = plain_id(self._cell(row, "id")) if "id" in self._columns else str(place)
+            ids.add(ad_id)
             try:
-                ad = self._ad(row, name)
+                ad = self._ad(row, ad_id)
                 if ad.id in self.ads:
                     raise ValueError(f"the id {ad.id!r} stands twice")
             except ValueError as error:
-                self.lost.append((row, str(error)))
+                self.unreadable.append((row, str(error)))
                 continue
             self.ads[ad.id] = ad
-            if title := self._cell(row, "title"):
+            title = self._cell(row, "title")
+            if title:
                 self.films.setdefault(ad.film, title)
-        rest = [one.row for name, one in (told or {}).items() if name not in seen]
-        what = f"rows whose id is not in {path.name}: {len(rest):,}."
-        self.findings += of_rows(MALFORMED, rest, what, "actions")
-        for kind, rows in self._notes.items():
-            level, says = _NOTES[kind]
-            about = "actions" if kind in _OF_ACTIONS else ""
-            self.findings += of_rows(level, rows, f"{plural(len(rows), 'AD')}: {says}", about)
+        surplus = [action.row for ad_id, action in (action_rows or {}).items() if ad_id not in ids]
+        message = f"rows whose id is not in {path.name}: {len(surplus):,}."
+        self.findings += finding_of_rows(MALFORMED, surplus, message, "actions")
+        for kind, rows in self._noted_rows.items():
+            level, note = _NOTES[kind]
+            about = "actions" if kind in _NOTES_ON_ACTIONS else ""
+            self.findings += finding_of_rows(level, rows, f"{plural(len(rows), 'AD')}: {note}", about)
 
     def _cell(self, row: TableRow, name: str) -> str:
+        """The cell in the column that `_column_names` has for ``name``; empty where there is none."""
         return str(row.values.get(self._columns.get(name, ""), "")).strip()
 
     def _number(self, row: TableRow, name: str) -> float:
+        """The number in that cell. Raises ValueError, naming the column."""
         try:
             return number(self._cell(row, name))
         except ValueError as error:
             raise ValueError(f"{self._columns[name]}: {error}") from None
 
-    def _ad(self, row: TableRow, name: str) -> Ad:
-        """Raises ValueError, saying what makes it none."""
+    def _ad(self, row: TableRow, ad_id: str) -> Ad:
+        """The AD in ``row``. Raises ValueError with the reason where it is none."""
         if row.wrong:
             raise ValueError(row.wrong)
         film = self._cell(row, "film")
         clip = self._cell(row, "clip") if "clip" in self._columns else film
-        for what, value in (("id", name), ("film", film), ("clip", clip)):
+        for name, value in (("id", ad_id), ("film", film), ("clip", clip)):
             if not value:
-                raise ValueError(f"the {what} is empty")
+                raise ValueError(f"the {name} is empty")
         interval = Interval(self._number(row, "start"), self._number(row, "end"))
         slot = self._slot(row, interval)
-        told = (self._told or {}).get(name)
-        # The annotation's text; the other file's where the row has none, or was not UTF-8.
-        text, other = self._cell(row, "text"), told.text if told else ""
+        action_row = (self._action_rows or {}).get(ad_id)
+        actions_text = action_row.text if action_row else ""
+        text = self._text(row, actions_text)
+        actions = action_row.actions if action_row else None
+        if action_row is None and self._action_rows is not None:
+            self._noted_rows["without a row of actions"].append(row)
+        elif actions_text and not same_text(actions_text, text):
+            if alike(actions_text, text):
+                self._noted_rows["reworded"].append(row)
+            else:
+                self._noted_rows["another text"].append(row)
+                actions = None  # they are another AD's
+        return Ad(ad_id, film, clip, interval, slot, text, actions, file=self._cell(row, "file"))
+
+    def _text(self, row: TableRow, actions_text: str) -> str:
+        """The AD's text in ``row``. Raises ValueError where it is empty.
+
+        ``actions_text``, that of the file of actions, replaces it where the annotation has no texts or this
+        one was not UTF-8.
+        """
         if "text" not in self._columns:
-            text = other
-        elif row.mended:
-            found = alike(text, other)
-            self._notes["mended from the file of actions" if found else "mended"].append(row)
-            text = other if found else text
+            if not actions_text:
+                raise ValueError("no text is known of this id")
+            return actions_text
+        text = self._cell(row, "text")
+        if row.mended:
+            if alike(text, actions_text):
+                self._noted_rows["mended from the file of actions"].append(row)
+                text = actions_text
+            else:
+                self._noted_rows["mended"].append(row)
         if not text:
-            has_texts = "text" in self._columns
-            raise ValueError("the text is empty" if has_texts else "no text is known of this id")
-        actions = told.actions if told else None
-        if told is None and self._told is not None:
-            self._notes["untold"].append(row)
-        elif other and not same_text(other, text):
-            same = alike(other, text)
-            self._notes["reworded" if same else "strange"].append(row)
-            actions = actions if same else None  # else they are another AD's
-        return Ad(name, film, clip, interval, slot, text, actions, file=self._cell(row, "file"))
+            raise ValueError("the text is empty")
+        return text
 
     def _slot(self, row: TableRow, interval: Interval) -> Interval:
-        """When in the video it is to be described, by the `SlotRule`."""
+        """The AD's slot in seconds of the video, by the `SlotRule`. Raises ValueError."""
         if self._described.slot.kind == "own":
             return interval
         if self._described.slot.kind == "centred":
             start, end = self._number(row, "slot start"), self._number(row, "slot end")
             middle, half = (start + end) / 2, (interval.end - interval.start) / 2
             if start < 0:
-                self._notes["early"].append(row)
+                self._noted_rows["early"].append(row)
             if middle + half <= 0:
                 raise ValueError(f"it ends {-(middle + half):.3f} s before its clip begins")
             return Interval(max(middle - half, 0.0), middle + half)
-        found = numbers(self._cell(row, "frames"))
-        first, last = min(found), max(found)
+        frames = numbers(self._cell(row, "frames"))
+        first, last = min(frames), max(frames)
         if first < FIRST_FRAME:
-            self._notes["early frames"].append(row)
+            self._noted_rows["early frames"].append(row)
         if last < FIRST_FRAME:
             raise ValueError(f"its last frame is {last:g}, and the first of a clip is {FIRST_FRAME}")
         rate = self._described.videos.frames_per_second
         return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
 
 
-def _columns(
-    table: Table, described: Description, told: Mapping[str, ActionRow], findings: list[Finding]
+def _column_names(
+    table: Table,
+    described: Description,
+    action_rows: Mapping[str, ActionRow],
+    findings: list[Finding],
 ) -> dict[str, str]:
-    """The names that this file has for what is needed, and for what is welcome."""
-    named, slot, path = described.annotation, described.slot, table.path
-    needed: dict[str, Columns] = {"film": named.film, "start": named.start, "end": named.end}
+    """The file's name for each column that is needed or optional. Remarks are added to ``findings``.
+
+    Raises DatasetError where a column is missing, or where no file has texts.
+    """
+    annotation, slot, path = described.annotation, described.slot, table.path
+    needed: dict[str, Columns] = {
+        "film": annotation.film,
+        "start": annotation.start,
+        "end": annotation.end,
+    }
     if slot.kind == "centred":
         needed |= {"slot start": slot.start, "slot end": slot.end}
     if slot.kind == "frames":
         needed["frames"] = slot.frames
-    needed |= {name: columns for name, columns in (("clip", named.clip), ("id", named.id)) if columns}
-    found = {name: table.needed(columns, f"the {name}") for name, columns in needed.items()}
-    for name, columns in (("text", named.text), ("title", named.title), ("file", named.file)):
-        if column := table.column(columns):
-            found[name] = column
-    if "text" not in found:
-        if not any(one.text for one in told.values()):
+    if annotation.clip:
+        needed["clip"] = annotation.clip
+    if annotation.id:
+        needed["id"] = annotation.id
+    columns = {name: table.needed(candidates, f"the {name}") for name, candidates in needed.items()}
+    optional = {"text": annotation.text, "title": annotation.title, "file": annotation.file}
+    for name, candidates in optional.items():
+        column = table.column(candidates)
+        if column:
+            columns[name] = column
+    if "text" not in columns:
+        if not any(action.text for action in action_rows.values()):
             raise DatasetError(
-                f"{path} has no column {' or '.join(named.text)}, and there is no file of actions with the "
-                "texts.",
+                f"{path} has no column {' or '.join(annotation.text)}, and there is no file of actions with "
+                "the texts.",
                 "Put the dataset's file of actions (text_gt) beside it, name it by --actions, or take "
                 "Shot-by-Shot's annotation, which has the texts.",
             )
-        what = "it has no texts; they are taken from the file of actions, by number."
-        findings.append(Finding(NOTE, path.name, what))
-    for name, says in named.editions.items():
-        if name in table.columns:
-            findings.append(Finding(NOTE, f"{path.name}, column {name}", says))
-    return found
+        message = "it has no texts; they are taken from the file of actions, by number."
+        findings.append(Finding(NOTE, path.name, message))
+    for column, remark in annotation.editions.items():
+        if column in table.columns:
+            findings.append(Finding(NOTE, f"{path.name}, column {column}", remark))
+    return columns
 
 
 _NOTES = {
@@ -466,25 +511,26 @@ _NOTES = {
     "early": (NOTE, "the padded interval begins before the clip; the slot is cut to begin with it."),
     "early frames": (NOTE, "a frame's number is below 1; it is taken for the first."),
     "reworded": (NOTE, "the text differs from that in the file of actions; the annotation's is kept."),
-    "strange": (
+    "another text": (
         MALFORMED,
         "the file of actions has quite another text under this number; its actions are not used. Is the file "
         "that of another edition?",
     ),
-    "untold": (MISSING, "the file of actions says nothing of this AD."),
+    "without a row of actions": (MISSING, "the file of actions says nothing of this AD."),
 }
+"""Level and text of the findings on rows of the annotation, by kind."""
 
 
-_OF_ACTIONS = ("reworded", "strange", "untold")
-"""Which of these concern the file of actions alone."""
+_NOTES_ON_ACTIONS = ("reworded", "another text", "without a row of actions")
+"""Kinds that concern the file of actions alone."""
 
 _ALIKE = 0.5
-"""Share of words that two texts of the same AD have in common at least; another AD's hardly has a third."""
+"""Least share of common words in two texts of the same AD; texts of two ADs hardly share a third."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionRow:
-    """What the file of actions says of one AD. ``actions`` None: nothing that can be read."""
+    """The row of one AD in the file of actions. ``actions`` None: none that can be read."""
 
     text: str
     actions: tuple[str, ...] | None
@@ -492,47 +538,52 @@ class ActionRow:
 
 
 def read_actions(path: Path, columns: ActionFile) -> tuple[dict[str, ActionRow], list[Finding]]:
-    """What the file of actions says, by id of the AD, and what was found: cells that are no list, such as the
-    published ``0``, and ids that stand twice. Raises DatasetError for a file without the columns."""
+    """The rows of a file of actions, by the AD's id, and its problems.
+
+    Problems are cells that are no list, such as the published ``0``, and ids that stand twice. Raises
+    DatasetError for a file without the columns.
+    """
     table = read_table(path)
-    ids = table.needed(columns.id, "the ids of the ADs")
-    actions = table.needed(columns.actions, "the actions")
-    text = table.column(columns.text)
-    told: dict[str, ActionRow] = {}
+    id_column = table.needed(columns.id, "the ids of the ADs")
+    actions_column = table.needed(columns.actions, "the actions")
+    text_column = table.column(columns.text)
+    action_rows: dict[str, ActionRow] = {}
     findings: list[Finding] = []
-    double, broken = [], []
+    repeated, broken = [], []
     for row in table.rows:
-        name = plain_id(row.values.get(ids))
-        if row.wrong or not name:
+        ad_id = plain_id(row.values.get(id_column))
+        if row.wrong or not ad_id:
             broken.append(row)
             continue
-        if name in told:
-            double.append(row)
+        if ad_id in action_rows:
+            repeated.append(row)
             continue
-        why = "the list is empty"
+        actions: tuple[str, ...] | None = None
+        reason = "the list is empty"
         try:
-            found: tuple[str, ...] | None = texts(row.values[actions]) or None
+            actions = texts(row.values[actions_column]) or None
         except ValueError as error:
-            found, why = None, str(error)
-        if found is None:
-            findings.append(Finding(NOTE, row.where, f"no actions are known of this AD: {why}."))
-        told[name] = ActionRow((row.values.get(text, "") if text else "").strip(), found, row)
+            reason = str(error)
+        if actions is None:
+            findings.append(Finding(NOTE, row.where, f"no actions are known of this AD: {reason}."))
+        text = row.values.get(text_column, "") if text_column else ""
+        action_rows[ad_id] = ActionRow(text.strip(), actions, row)
     mended = [row for row in table.rows if row.mended]
-    for level, rows, what in (
+    for level, rows, message in (
         (MALFORMED, broken, "rows without an id, or without the header's cells"),
-        (MALFORMED, double, "rows whose id stood before, where the first is kept"),
+        (MALFORMED, repeated, "rows whose id stood before, where the first is kept"),
         (NOTE, mended, "rows that are not UTF-8, and are read as Windows-1252"),
     ):
-        findings += of_rows(level, rows, f"{what}: {len(rows):,}.")
-    return told, findings
+        findings += finding_of_rows(level, rows, f"{message}: {len(rows):,}.")
+    return action_rows, findings
 
 
-def same_text(one: str, other: str) -> bool:
-    """Whether two texts are one but for white space."""
-    return one.split() == other.split()
+def same_text(text: str, other: str) -> bool:
+    """Whether two texts are equal but for white space."""
+    return text.split() == other.split()
 
 
-def alike(one: str, other: str) -> bool:
+def alike(text: str, other: str) -> bool:
     """Whether two texts can be of one AD: at least half of their words are in both."""
-    first, second = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
-    return len(first & second) >= _ALIKE * len(first | second)
+    words, other_words = set(re.findall(r"\w+", text.lower())), set(re.findall(r"\w+", other.lower()))
+    return len(words & other_words) >= _ALIKE * len(words | other_words)

@@ -1,6 +1,7 @@
-"""Loads whatever a person names as human ADs: a known dataset, the description of one's own, or a plain file.
+"""Loads human ADs: a known dataset, one that the user describes in a file, or a plain file of ADs.
 
-What is odd or missing is a finding. A plain file needs no description, so anybody can measure on own data.
+Problems of the files become findings. A plain file needs no description, so that users can evaluate on data
+of their own.
 """
 
 from __future__ import annotations
@@ -40,35 +41,54 @@ from shotad.evaluation.datasets.tables import (
 ROOTS = "SHOTAD_DATASETS"
 """The environment variable that names the folder in which each dataset has a folder of its own."""
 
-_PLAIN = (".csv", ".jsonl", ".json", ".ndjson")
+_PLAIN_SUFFIXES = (".csv", ".jsonl", ".json", ".ndjson")
 
 
-def _found(described: Description, root: Path, **named: Path | None) -> dict[str, Path]:
-    """By what they hold, the files that are named, or the first that are there."""
+def _dataset_files(described: Description, root: Path, **named_files: Path | None) -> dict[str, Path]:
+    """The dataset's files by their contents (annotation, actions, casts, shots), as far as they exist.
+
+    Each is the one that the user named, or the first that exists below ``root``. Raises DatasetError where a
+    named file or the annotation does not exist.
+    """
     files: dict[str, Path] = {}
-    for what, given in named.items():
-        if given is not None and not given.is_file():
-            called = "ADs" if what == "annotation" else what
-            raise DatasetError(f"{given}, the file of {called}, is not there.")
-        names = getattr(described, what).files
-        places = (root / folder / name for folder in described.folders for name in names)
-        if path := given or next((path for path in places if path.is_file()), None):
-            files[what] = path
-        elif what == "annotation" and not root.is_dir():
+    for contents, named_file in named_files.items():
+        names = getattr(described, contents).files
+        if named_file is not None:
+            if not named_file.is_file():
+                kind = "ADs" if contents == "annotation" else contents
+                raise DatasetError(f"{named_file}, the file of {kind}, is not there.")
+            files[contents] = named_file
+            continue
+        path = _first_file(root, described.folders, names)
+        if path is not None:
+            files[contents] = path
+        elif contents == "annotation" and not root.is_dir():
             raise DatasetError(f"{root} is no folder.", "Give the dataset's folder by --root.")
-        elif what == "annotation":
-            below = ", ".join(folder for folder in described.folders if folder != ".")
+        elif contents == "annotation":
+            folders = ", ".join(folder for folder in described.folders if folder != ".")
             raise DatasetError(
                 f"{described.name} has no annotation: {' or '.join(names)} is not in {root}, "
-                f"nor below it in {below}.",
+                f"nor below it in {folders}.",
                 "Copy it there from the published repository, or name it by --annotation.",
             )
     return files
 
 
-def _missing(what: str, names: Sequence[str], why: str, level: str = MISSING) -> list[Finding]:
-    about = f"there is no file of {what}: {why}."
-    return [Finding(level, " or ".join(names), about, what)] if names else []
+def _first_file(root: Path, folders: Sequence[str], names: Sequence[str]) -> Path | None:
+    """The first file of these names in these folders below ``root``; None where there is none."""
+    for folder in folders:
+        for name in names:
+            path = root / folder / name
+            if path.is_file():
+                return path
+    return None
+
+
+def _no_file(contents: str, names: Sequence[str], consequence: str, level: str = MISSING) -> list[Finding]:
+    """The finding that there is no file of these ``contents``; none where the dataset has no such file."""
+    if not names:
+        return []
+    return [Finding(level, " or ".join(names), f"there is no file of {contents}: {consequence}.", contents)]
 
 
 def load_dataset(
@@ -81,15 +101,15 @@ def load_dataset(
     casts: Path | None = None,
     strict: bool = True,
 ) -> Dataset:
-    """The dataset ``name`` (``cmd-ad``, or the file that describes one's own) below the folder ``root``, or
-    the human ADs of the CSV or JSONL file ``name``.
+    """The dataset ``name`` (``cmd-ad``, or the file of a description) in the folder ``root``, or the human
+    ADs of the CSV or JSONL file ``name``.
 
-    ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or this one where that is not set.
-    Files are looked for where the description says, unless they are given. Raises DatasetError where there is
-    no annotation, or, unless ``strict`` is False, where a row of it cannot be read: to leave it out would
-    change the scores; UsageError for files that a plain file has no use for.
+    ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or the working directory where that is
+    not set. Files that are not named are looked for where the description says. Raises DatasetError where
+    there is no annotation, or, unless ``strict`` is False, where a row of it cannot be read, since leaving
+    it out would change the scores; UsageError for files that a plain file of ADs does not need.
     """
-    if Path(name).suffix.lower() in _PLAIN:
+    if Path(name).suffix.lower() in _PLAIN_SUFFIXES:
         for option, value in (("--annotation", annotation), ("--actions", actions), ("--shots", shots)):
             if value is not None:
                 raise UsageError(
@@ -101,40 +121,50 @@ def load_dataset(
         roots = os.environ.get(ROOTS)
         root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
-    files = _found(described, root, annotation=annotation, actions=actions, casts=casts, shots=shots)
-    told: dict[str, ActionRow] | None = None
-    path = files["annotation"]
+    files = _dataset_files(described, root, annotation=annotation, actions=actions, casts=casts, shots=shots)
+    action_rows: dict[str, ActionRow] | None = None
     if "actions" in files:
-        told, findings = read_actions(files["actions"], described.actions)
-        findings = [replace(finding, about="actions") for finding in findings]
+        action_rows, action_findings = read_actions(files["actions"], described.actions)
+        action_findings = [replace(finding, about="actions") for finding in action_findings]
     else:
-        why = "the action score cannot be counted; shotad evaluate actions makes one"
-        findings = _missing("actions", described.actions.files, why)
-    read = Annotation(path, described, told)
+        consequence = "the action score cannot be counted; shotad evaluate actions makes one"
+        action_findings = _no_file("actions", described.actions.files, consequence)
+    path = files["annotation"]
+    read = Annotation(path, described, action_rows)
     ads = tuple(read.ads.values())
-    if read.lost and (strict or not ads):
-        row, why = read.lost[0]
+    if read.unreadable and (strict or not ads):
+        row, reason = read.unreadable[0]
         raise DatasetError(
-            f"{path}: {len(read.lost)} of {len(read.table.rows)} rows are no AD, first line {row.line}: "
-            f"{why}.",
+            f"{path}: {len(read.unreadable)} of {len(read.table.rows)} rows are no AD, "
+            f"first line {row.line}: {reason}.",
             "Correct them; shotad datasets check lists them all. Leaving them out would change what is "
             "measured.",
         )
     if not ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
-    films = {ad.film: read.films.get(ad.film, "") for ad in ads}
-    found_casts, about_casts = _casts(described, files.get("casts"), films)
-    found_shots, about_shots = _shots(described, files.get("shots"), ads)
-    lost = [Finding(MALFORMED, row.where, f"this is no AD: {why}.") for row, why in read.lost]
-    odd = (*_order(ads), *_edition(described, read), *_completeness(described, ads))
+    titles = {ad.film: read.films.get(ad.film, "") for ad in ads}
+    casts_by_film, cast_findings = _casts(described, files.get("casts"), titles)
+    shots_by_clip, shot_findings = _shots(described, files.get("shots"), ads)
+    unreadable_findings = [
+        Finding(MALFORMED, row.where, f"this is no AD: {reason}.") for row, reason in read.unreadable
+    ]
     return Dataset(
         name=described.name,
         title=described.title or described.name,
         root=root,
         ads=ads,
-        casts=found_casts,
-        shots=found_shots,
-        findings=(*findings, *read.findings, *lost, *about_casts, *about_shots, *odd),
+        casts=casts_by_film,
+        shots=shots_by_clip,
+        findings=(
+            *action_findings,
+            *read.findings,
+            *unreadable_findings,
+            *cast_findings,
+            *shot_findings,
+            *_order_findings(ads),
+            *_edition_findings(described, read),
+            *_completeness_findings(described, ads),
+        ),
         config=described.config,
         films=read.films,
         description=described,
@@ -142,105 +172,127 @@ def load_dataset(
     )
 
 
-def _casts(described: Description, path: Path | None, films: dict[str, str]) -> tuple[Casts, list[Finding]]:
+def _casts(described: Description, path: Path | None, titles: dict[str, str]) -> tuple[Casts, list[Finding]]:
+    """The casts of the films (``titles`` by film) in the file ``path``, and what is missing of them."""
     if path is None:
-        why, level = "CRITIC cannot be counted; name one by --casts", MISSING
-        return {}, _missing("casts", described.casts.files, why, level if described.casts.needed else NOTE)
-    casts = casts_of(films, read_casts(path))
-    without = [film for film in films if film not in casts]
-    what = f"films without names, of {len(films):,}"
-    return casts, [Finding(MISSING, path.name, tally(what, without), "casts")] if without else []
+        consequence = "CRITIC cannot be counted; name one by --casts"
+        level = MISSING if described.casts.needed else NOTE
+        return {}, _no_file("casts", described.casts.files, consequence, level)
+    casts = casts_of(titles, read_casts(path))
+    without_cast = [film for film in titles if film not in casts]
+    if not without_cast:
+        return casts, []
+    message = tally(f"films without names, of {len(titles):,}", without_cast)
+    return casts, [Finding(MISSING, path.name, message, "casts")]
 
 
 def _shots(described: Description, path: Path | None, ads: Sequence[Ad]) -> tuple[ShotsByClip, list[Finding]]:
+    """The shots of the ADs' clips in the file ``path``, and the problems found with them."""
     if path is None:
-        why = "shots are found again, which needs the videos"
-        return {}, _missing("shots", described.shots.files, why, NOTE)
+        consequence = "shots are found again, which needs the videos"
+        return {}, _no_file("shots", described.shots.files, consequence, NOTE)
     shots, findings = _read_shots(path, described)
     clips = dict.fromkeys(ad.clip for ad in ads)
-    without = [clip for clip in clips if clip not in shots]
+    without_shots = [clip for clip in clips if clip not in shots]
     uncut = [ad.id for ad in ads if ad.clip in shots and not shots[ad.clip]]
     late = [ad.id for ad in ads if shots.get(ad.clip) and ad.slot.end > shots[ad.clip][-1].end]
-    notes = (
+    for names, message in (
         (uncut, "ADs in clips without a cut"),
-        (without, "clips without a list of shots"),
+        (without_shots, "clips without a list of shots"),
         (late, "ADs that end after the last shot of their clip"),
-    )
-    findings += [Finding(NOTE, path.name, tally(what, names)) for names, what in notes if names]
+    ):
+        if names:
+            findings.append(Finding(NOTE, path.name, tally(message, names)))
     findings = [replace(finding, about="shots") for finding in findings]
     return {clip: shots[clip] for clip in clips if clip in shots}, findings
 
 
-def _order(ads: Iterable[Ad]) -> list[Finding]:
-    """Films whose ADs are not in order of time, and neighbours that overlap: dealt with, but to be known."""
-    films: dict[str, list[Ad]] = defaultdict(list)
+def _order_findings(ads: Iterable[Ad]) -> list[Finding]:
+    """Notes on films whose ADs are not in order of time, and on ADs that overlap or stand twice.
+
+    All of these are evaluated as they are.
+    """
+    ads_by_film: dict[str, list[Ad]] = defaultdict(list)
     for ad in ads:
-        films[ad.film].append(ad)
-    starts = {film: [ad.interval.start for ad in those] for film, those in films.items()}
-    unsorted = [film for film, those in starts.items() if those != sorted(those)]
-    pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
-    same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
-    twice = [one.id for one, _ in same]
-    overlaps = [one.id for one, other in pairs if one.interval.overlaps(other.interval)]
-    overlaps = [name for name in overlaps if name not in twice]
-    notes = (
-        (unsorted, f"films whose ADs are not in order of time, of {len(films):,}"),
-        (overlaps, "ADs that overlap the next of their film"),
-        (twice, "ADs that stand twice, with the same time and text"),
-    )
-    return [Finding(NOTE, "annotation", tally(what, names)) for names, what in notes if names]
+        ads_by_film[ad.film].append(ad)
+    unsorted_films, overlapping, repeated = [], [], []
+    for film, ads_of_film in ads_by_film.items():
+        starts = [ad.interval.start for ad in ads_of_film]
+        if starts != sorted(starts):
+            unsorted_films.append(film)
+        for ad, following in pairwise(sorted(ads_of_film, key=lambda ad: ad.interval)):
+            if ad.interval == following.interval and ad.text == following.text:
+                repeated.append(ad.id)
+            elif ad.interval.overlaps(following.interval):
+                overlapping.append(ad.id)
+    findings = []
+    for names, message in (
+        (unsorted_films, f"films whose ADs are not in order of time, of {len(ads_by_film):,}"),
+        (overlapping, "ADs that overlap the next of their film"),
+        (repeated, "ADs that stand twice, with the same time and text"),
+    ):
+        if names:
+            findings.append(Finding(NOTE, "annotation", tally(message, names)))
+    return findings
 
 
-_ENOUGH = 10
-"""ADs that it takes to tell one edition's numbers of frames from another's."""
+_MIN_ADS_FOR_EDITION = 10
+"""ADs that are needed to recognise the edition that the numbers of frames belong to."""
 
 
-def _edition(described: Description, read: Annotation) -> list[Finding]:
-    """Says where the numbers of frames are another edition's, which run longer against the seconds."""
-    rule, table = described.slot, read.table
-    start, end = table.column(rule.start), table.column(rule.end)
-    if rule.kind != "frames" or rule.longest is None or not start or not end or len(read.ads) < _ENOUGH:
+def _edition_findings(described: Description, annotation: Annotation) -> list[Finding]:
+    """A note where the numbers of frames are another edition's: its slots are longer than the seconds."""
+    rule, table = described.slot, annotation.table
+    start_column, end_column = table.column(rule.start), table.column(rule.end)
+    if rule.kind != "frames" or rule.longest is None or not start_column or not end_column:
         return []
-    lost = {id(row) for row, _ in read.lost}
-    rows = [row for row in table.rows if id(row) not in lost]
+    if len(annotation.ads) < _MIN_ADS_FOR_EDITION:
+        return []
+    unreadable = {id(row) for row, _ in annotation.unreadable}
+    rows_of_ads = [row for row in table.rows if id(row) not in unreadable]
     rate = described.videos.frames_per_second
+    excesses = []  # frames by which a slot is longer than start to end
     try:
-        spans = [(float(row.values[end]) - float(row.values[start])) * rate for row in rows]
+        for ad, row in zip(annotation.ads.values(), rows_of_ads, strict=True):
+            frames = (float(row.values[end_column]) - float(row.values[start_column])) * rate
+            # Slots at the beginning of the clip may have been cut.
+            if ad.slot.start > 0:
+                excesses.append(ad.slot.duration * rate - 1 - frames)
     except ValueError:
         return []
-    longer = [
-        ad.slot.duration * rate - 1 - span
-        for ad, span in zip(read.ads.values(), spans, strict=True)
-        if ad.slot.start > 0
-    ]
-    mean = sum(longer) / max(len(longer), 1)
-    if not longer or mean <= rule.longest:
+    mean = sum(excesses) / max(len(excesses), 1)
+    if not excesses or mean <= rule.longest:
         return []
-    what = (
+    message = (
         f"the numbers of frames are those of another edition (AutoAD-Zero's run about a frame longer than "
         f"Shot-by-Shot's; here {mean:+.2f} frames against the seconds, at most {rule.longest:+.2f} there). "
         "Slots differ by up to 2 frames; for Shot-by-Shot's, take its annotation."
     )
-    return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", what)]
+    return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", message)]
 
 
-def _completeness(described: Description, ads: Sequence[Ad]) -> list[Finding]:
-    """Says where this is not all that was published."""
-    told = [ad.actions for ad in ads if ad.actions is not None]
-    have = {
+def _completeness_findings(described: Description, ads: Sequence[Ad]) -> list[Finding]:
+    """Findings where the counts differ from those of the dataset as published."""
+    known_actions = [ad.actions for ad in ads if ad.actions is not None]
+    counts = {
         "ads": (len(ads), "ADs"),
         "clips": (len({ad.clip for ad in ads}), "clips"),
         "films": (len({ad.film for ad in ads}), "films or episodes"),
-        "actions": (sum(map(len, told)), "actions"),
-        "without_actions": (len(ads) - len(told), "ADs without actions"),
+        "actions": (sum(map(len, known_actions)), "actions"),
+        "without_actions": (len(ads) - len(known_actions), "ADs without actions"),
     }
-    found = []
-    for key, (count, what) in have.items():
+    findings = []
+    for key, (count, name) in counts.items():
         published = getattr(described.published, key)
-        if published is not None and published != count and (told or "actions" not in key):
-            says = f"{count:,} {what}; {described.title} as published has {published:,}."
-            found.append(Finding(MISSING if key == "ads" and count < published else NOTE, "in all", says))
-    return found
+        if published is None or published == count:
+            continue
+        # Without any actions there is no file of them, which is a finding already.
+        if "actions" in key and not known_actions:
+            continue
+        level = MISSING if key == "ads" and count < published else NOTE
+        message = f"{count:,} {name}; {described.title} as published has {published:,}."
+        findings.append(Finding(level, "in all", message))
+    return findings
 
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -254,14 +306,21 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "end": ("end",),
     "actions": ("actions", "gt_action"),
 }
-"""What each thing may be called."""
+"""Names that a column of a plain file may have."""
 
 
 def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
-    """Human ADs from CSV or JSON Lines: id, text (or references, a list), film, start, end, perhaps actions.
-    Raises DatasetError for what cannot be read, and for ids that are missing or stand twice."""
+    """The human ADs of a plain CSV or JSON Lines file; ``casts`` is a file of casts by film.
+
+    Its columns are id, text (or references, a list), film, start, end, and others of `NAMES`. Raises
+    DatasetError for a file that cannot be read, and for ids that are missing or stand twice.
+    """
     records = read_records(path)
-    columns = {key: name for key, names in NAMES.items() if (name := records.column(names))}
+    columns = {}
+    for key, names in NAMES.items():
+        column = records.column(names)
+        if column:
+            columns[key] = column
     if "id" not in columns or not {"text", "references"} & set(columns):
         raise DatasetError(
             f"{path} needs a column id, and text or references; it has: {', '.join(records.columns)}.",
@@ -275,72 +334,96 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
         ads[ad.id] = ad
     if not ads:
         raise DatasetError(f"{path} has no ADs.", "It has a header only.")
-    films = {
-        ad.film: title
-        for ad, row in zip(ads.values(), records.rows, strict=True)
-        if (title := row.text(columns.get("title")))
-    }
-    found = read_casts(casts) if casts else {}
-    without = [film for film in dict.fromkeys(ad.film for ad in ads.values()) if film not in found]
-    findings = list(records.findings)
-    if "film" not in columns:
-        what = "there is no column film: all ADs are taken for one film's."
-        findings.append(Finding(NOTE, path.name, what))
-    if not {"start", "end"} <= set(columns):
-        what = "there are no times: the order of the rows is taken for theirs."
-        findings.append(Finding(NOTE, path.name, what))
-    if all(ad.actions is None for ad in ads.values()):
-        what = "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
-        findings.append(Finding(MISSING, path.name, what, "actions"))
-    if without:
-        what = (
-            f"{len(without)} films have no names ({''.join(without[:1])}), CRITIC needs them: name a file by "
-            "--casts."
-        )
-        findings.append(Finding(MISSING, path.name, what, "casts"))
+    titles = {}
+    for ad, row in zip(ads.values(), records.rows, strict=True):
+        title = row.text(columns.get("title"))
+        if title:
+            titles[ad.film] = title
+    known_casts = read_casts(casts) if casts else {}
+    films = list(dict.fromkeys(ad.film for ad in ads.values()))
     return Dataset(
         path.stem,
         path.stem,
         path.parent,
         tuple(ads.values()),
-        {ad.film: found[ad.film] for ad in ads.values() if ad.film in found},
-        findings=tuple(findings),
-        films=films,
+        {film: known_casts[film] for film in films if film in known_casts},
+        findings=(
+            *records.findings,
+            *_plain_file_findings(
+                path,
+                columns,
+                has_actions=any(ad.actions is not None for ad in ads.values()),
+                without_cast=[film for film in films if film not in known_casts],
+            ),
+        ),
+        films=titles,
         files={"annotation": path} | ({"casts": casts} if casts else {}),
     )
 
 
+def _plain_file_findings(
+    path: Path, columns: Mapping[str, str], *, has_actions: bool, without_cast: Sequence[str]
+) -> list[Finding]:
+    """What a plain file of ADs lacks; ``without_cast`` are the films of which no names are known."""
+    findings = []
+    if "film" not in columns:
+        message = "there is no column film: all ADs are taken for one film's."
+        findings.append(Finding(NOTE, path.name, message))
+    if "start" not in columns or "end" not in columns:
+        message = "there are no times: the order of the rows is taken for theirs."
+        findings.append(Finding(NOTE, path.name, message))
+    if not has_actions:
+        message = (
+            "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
+        )
+        findings.append(Finding(MISSING, path.name, message, "actions"))
+    if without_cast:
+        message = (
+            f"{len(without_cast)} films have no names ({without_cast[0]}), CRITIC needs them: name a file by "
+            "--casts."
+        )
+        findings.append(Finding(MISSING, path.name, message, "casts"))
+    return findings
+
+
 def _ad(row: TableRow, columns: Mapping[str, str], place: int) -> Ad:
+    """The AD in ``row``, which is row number ``place`` of the file. Raises DatasetError."""
+
     def text(key: str) -> str:
         return (row.text(columns.get(key)) or "").strip()
 
-    said = [text("text"), *(row.list(columns.get("references")) or ())]
-    texts = tuple(dict.fromkeys(one for one in said if one))
-    name = plain_id(text("id"))
-    if not name or not texts:
-        raise row.error(f"there is no {'text' if name else 'id'}", "Each AD needs both.")
+    references = [text("text"), *(row.list(columns.get("references")) or ())]
+    # Each text once, the column ``text`` first; empty ones are left out.
+    texts = tuple(dict.fromkeys(reference for reference in references if reference))
+    ad_id = plain_id(text("id"))
+    if not ad_id or not texts:
+        raise row.error(f"there is no {'text' if ad_id else 'id'}", "Each AD needs both.")
     film = text("film") or row.path.stem
-    start, end = (row.number(columns.get(side)) for side in ("start", "end"))
+    start, end = row.number(columns.get("start")), row.number(columns.get("end"))
     if start is None and end is None:
+        # One second for each AD, which keeps the order of the file.
         start, end = float(place), place + 1.0
     if start is None or end is None or start >= end:
-        what = f"start {start} and end {end} are no stretch of time"
-        raise row.error(what, "Give both, in seconds.")
+        message = f"start {start} and end {end} are no stretch of time"
+        raise row.error(message, "Give both, in seconds.")
     interval = Interval(start, end)
     actions = row.list(columns.get("actions")) or None
-    return Ad(name, film, text("clip") or film, interval, interval, texts[0], actions, texts[1:])
+    return Ad(ad_id, film, text("clip") or film, interval, interval, texts[0], actions, texts[1:])
 
 
 Casts = dict[str, tuple[str, ...]]
+"""Names of the characters by film."""
 
-_REMARK = re.compile(r"(?:(?<!\s)\s+)?\((?:as|uncredited|voice|credit only)\b[^()]*\)", re.IGNORECASE)
-"""Glued to some published roles: ``Robert(as Alan Marshall)``."""
+_ROLE_REMARK = re.compile(r"(?:(?<!\s)\s+)?\((?:as|uncredited|voice|credit only)\b[^()]*\)", re.IGNORECASE)
+"""Remarks in published roles, some without a space before: ``Robert(as Alan Marshall)``."""
 
 
 def read_casts(path: Path) -> Casts:
-    """Names by film, each once and in the file's order: ``{film: [name, …]}`` as in AutoAD's list for CRITIC,
-    or ``{film: [{id, name, role}, …]}`` as in the character banks, whose names are the roles. Raises
-    DatasetError."""
+    """Names by film, each once and in the file's order, from a JSON file.
+
+    It is ``{film: [name, …]}`` as in AutoAD's list for CRITIC, or ``{film: [{id, name, role}, …]}`` as in the
+    character banks, whose names are the roles. Raises DatasetError.
+    """
     hint = 'Write JSON: {"film": ["name", …], …}.'
     try:
         tree = parse_json(read_text_file(path, "cast", DatasetError, hint=hint, encoding="utf-8").text)
@@ -348,81 +431,103 @@ def read_casts(path: Path) -> Casts:
         raise DatasetError(f"The cast {path} cannot be read: {error}.", hint) from None
     if not isinstance(tree, Mapping):
         raise DatasetError(f"The cast {path} has no films: it is a {type(tree).__name__}.", hint)
-    found: Casts = {}
+    casts: Casts = {}
     for film, entries in tree.items():
         if not isinstance(entries, list):
-            what = f"The cast {path}, film {film!r}: {entries!r} is no list of names."
-            raise DatasetError(what, 'Write ["name", …].')
-        names: dict[str, None] = {}
+            message = f"The cast {path}, film {film!r}: {entries!r} is no list of names."
+            raise DatasetError(message, 'Write ["name", …].')
+        names: dict[str, None] = {}  # as an ordered set
         for entry in entries:
             role = entry.get("role") if isinstance(entry, Mapping) else entry
             if not isinstance(role, str):
-                what = f"The cast {path}, film {film!r}: {entry!r} is no name."
-                raise DatasetError(what, 'Write a text, or {"role": text}.')
-            names[" ".join(_REMARK.sub("", role).split())] = None
-        found[film] = tuple(filter(None, names))
-    return found
+                message = f"The cast {path}, film {film!r}: {entry!r} is no name."
+                raise DatasetError(message, 'Write a text, or {"role": text}.')
+            name = " ".join(_ROLE_REMARK.sub("", role).split())
+            if name:
+                names[name] = None
+        casts[film] = tuple(names)
+    return casts
 
 
 def casts_of(films: Mapping[str, str], read: Casts) -> Casts:
-    """The casts of these films (title by film), whose keys in the file are the film or its title."""
-    found = {film: read.get(film) or read.get(title) for film, title in films.items()}
-    return {film: names for film, names in found.items() if names}
+    """The casts in ``read`` of these films (title by film), found by the film or its title."""
+    casts = {}
+    for film, title in films.items():
+        names = read.get(film) or read.get(title)
+        if names:
+            casts[film] = names
+    return casts
 
 
 ShotsByClip = dict[str, tuple[Interval, ...]]
+"""Shots of each clip in seconds of its video; empty for a clip without a cut."""
 
 _MS = 0.001
-"""Seconds: published times are whole milliseconds with the noise of floats."""
+"""Tolerance in seconds: published times are whole milliseconds, with the rounding errors of floats."""
 
 
 def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Finding]]:
-    """The shots of each clip as published, half-open in seconds, and what is wrong with them: a clip whose
-    list cannot be read, or does not ascend, is left out. Raises DatasetError for a file without the columns.
+    """The shots of each clip as published, half-open in seconds, and the problems found.
+
+    A clip whose list cannot be read, or does not ascend, is left out. Raises DatasetError for a file without
+    the columns.
     """
     table = read_table(path)
-    clips = table.needed(described.shots.clip, "the clip")
-    lists = table.needed(described.shots.list, "the list of shots")
+    clip_column = table.needed(described.shots.clip, "the clip")
+    list_column = table.needed(described.shots.list, "the list of shots")
     rate = described.videos.frames_per_second
-    found: ShotsByClip = {}
+    shots_by_clip: ShotsByClip = {}
     findings: list[Finding] = []
     for row in table.rows:
-        clip = row.values.get(clips, "").strip()
+        clip = row.values.get(clip_column, "").strip()
         try:
             if row.wrong or not clip:
                 raise ValueError(row.wrong or "the clip is empty")
-            if clip in found:
+            if clip in shots_by_clip:
                 raise ValueError(f"the clip {clip!r} stands twice")
-            spans = pairs(row.values[lists])
-            if described.shots.unit == "frames":  # (9, 14) at 3 a second is [2.667, 4.667)
-                spans = tuple(((a - FIRST_FRAME) / rate, (b - FIRST_FRAME + 1) / rate) for a, b in spans)
-            shots = tuple(Interval(a, b) for a, b in spans)
-            for one, other in pairwise(shots):
-                if other.start < one.end - _MS:
-                    raise ValueError(f"the shot {other} begins before {one} ends")
+            bounds = pairs(row.values[list_column])
+            if described.shots.unit == "frames":
+                # The last frame belongs to the shot: (9, 14) at 3 frames per second is [2.667, 4.667).
+                bounds = tuple(
+                    ((first - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate) for first, last in bounds
+                )
+            shots = tuple(Interval(start, end) for start, end in bounds)
+            for shot, following in pairwise(shots):
+                if following.start < shot.end - _MS:
+                    raise ValueError(f"the shot {following} begins before {shot} ends")
         except ValueError as error:
             findings.append(Finding(MALFORMED, row.where, f"no shots can be read: {error}."))
             continue
-        found[clip] = shots
+        shots_by_clip[clip] = shots
         if not shots:
-            what = f"{clip} has an empty list: no cut was found, it is one shot."
-            findings.append(Finding(NOTE, row.where, what))
-    return found, findings
+            message = f"{clip} has an empty list: no cut was found, it is one shot."
+            findings.append(Finding(NOTE, row.where, message))
+    return shots_by_clip, findings
 
 
 def touching(shots: Sequence[Interval], gap: float, end: float | None = None) -> tuple[Interval, ...]:
     """The same shots, one or more, without the gaps: each ends where the next begins, half-way in the gap.
-    The first begins at 0 if what is missing there is half a gap; the last ends half a gap later, or at
-    ``end``, the film's, where that is known. A hole that is wider than the gap is left as it is."""
+
+    Times are in seconds. The first shot begins at 0 if no more than half a gap is missing there; the last
+    ends half a gap later, or at ``end``, that of the film, where it is known. Wider holes stay: the shots at
+    both sides grow by half a gap.
+    """
     half = gap / 2
-    edge = gap + _MS
     starts = [0.0 if shots[0].start <= half + _MS else round(shots[0].start - half, 6)]
     ends: list[float] = []
-    for one, other in pairwise(shots):
-        near = other.start - one.end <= edge
-        middle = one.end if one.end == other.start else round((one.end + other.start) / 2, 6)
-        ends.append(middle if near else round(one.end + half, 6))
-        starts.append(middle if near else round(other.start - half, 6))
-    last = round(shots[-1].end + half, 6)
-    ends.append(end if end is not None and end > starts[-1] else last)
+    for shot, following in pairwise(shots):
+        if following.start - shot.end > gap + _MS:
+            ends.append(round(shot.end + half, 6))
+            starts.append(round(following.start - half, 6))
+            continue
+        # Rounded only where there is a gap: shots that touch keep their times to the last digit.
+        middle = shot.end
+        if shot.end != following.start:
+            middle = round((shot.end + following.start) / 2, 6)
+        ends.append(middle)
+        starts.append(middle)
+    if end is not None and end > starts[-1]:
+        ends.append(end)
+    else:
+        ends.append(round(shots[-1].end + half, 6))
     return tuple(map(Interval, starts, ends))

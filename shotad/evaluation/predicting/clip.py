@@ -1,14 +1,14 @@
-"""One clip of a dataset through the pipeline: its slots and shots go in, its lines come back by id; what was
-said for each AD, what it depends on, and what came of all.
+"""Predicts the lines of one clip of a dataset: its ADs' slots and its shots go through the pipeline.
 
-What a line depends on is kept as hashes: a line whose hash is the same need not be made again.
+Each line is stored with hashes of everything that it depends on: where they are the same, the next run does
+not make the line again.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
@@ -53,7 +53,8 @@ from shotad.film import Film, Prepared, word_budget
 from shotad.script import CueStatus
 
 Shots = Literal["published", "one", "found", ""]
-"""Where the shots came from: the dataset's list; an empty list of it, which is one shot; the detector."""
+"""Origin of the shots: the dataset's list (``published``); an empty list of it, so the clip is one shot
+(``one``); the detector (``found``)."""
 
 
 ClipAds = tuple[Ad, ...]
@@ -62,14 +63,14 @@ ClipAds = tuple[Ad, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedLine:
-    """What was predicted for the AD ``id``.
+    """The prediction for the AD ``id``; raises ValueError unless it has either a text or a failure.
 
-    ``start`` and ``end`` are its slot, in seconds of the video. ``text`` None: it failed, ``failure`` says
+    ``start`` and ``end`` are its slot, in seconds of the clip. ``text`` None: it failed, ``failure`` says
     why, and ``again`` whether another run may do better; a system that chose to say nothing has the empty
-    text. ``status`` and ``reason`` are the cue's; ``words`` is how many it was allowed. ``scale``,
-    ``threaded``, ``description``: the effective scale, whether Stage I was told of a thread, and what it
-    said. ``terms`` and ``key`` are hashes: of what is the same for all lines of a run, and of all that
-    changes this one.
+    text. ``status`` and ``reason`` are the cue's; ``words`` is the number of words that were allowed.
+    ``scale`` is the effective shot scale, ``threaded`` whether Stage I was told of a thread, ``description``
+    its text. ``terms`` and ``key`` are hashes: of what is the same for all lines of a run (`terms_of`), and
+    of all that changes this line (`line_key`).
     """
 
     id: str
@@ -97,23 +98,24 @@ class PredictedLine:
             raise ValueError(f"line {quoted(self.id)} must have a text or a failure, and not both")
 
     def to_json(self) -> dict[str, Any]:
-        """The line's fields as JSON, in their order; without its key."""
+        """The line's fields as JSON, in their order; without its key, which `RecordLog` adds."""
         return {name: getattr(self, name) for name in _FIELDS} | {"candidates": list(self.candidates)}
 
 
-_FIELDS = tuple(one.name for one in fields(PredictedLine) if one.name != "key")
+_FIELDS = tuple(field.name for field in fields(PredictedLine) if field.name != "key")
 
 
 def line_of(record: Any) -> PredictedLine | None:
-    """The line that `PredictedLine.to_json` wrote, with its key; None for what is none."""
+    """The line that `PredictedLine.to_json` wrote, with its key; None for any other record."""
     try:
-        told = {name: record[name] for name in (*_FIELDS, "key")}
-        return PredictedLine(**{**told, "candidates": tuple(told["candidates"])})
+        values = {name: record[name] for name in (*_FIELDS, "key")}
+        values["candidates"] = tuple(values["candidates"])
+        return PredictedLine(**values)
     except (KeyError, TypeError, ValueError):
         return None
 
 
-_NO_MATTER: dict[str, Any] = {
+_IRRELEVANT_SETTINGS: dict[str, Any] = {
     "measures": True,
     "engine": True,
     **dict.fromkeys(("voice", "fit", "mix", "container", "extended", "lint", "translate"), True),
@@ -126,17 +128,20 @@ _NO_MATTER: dict[str, Any] = {
     "stage1": dict.fromkeys(("engine", "model", "revision", "base_url", "attempts"), True),
     "stage2": dict.fromkeys(("engine", "model", "revision", "base_url"), True),
 }  # fmt: skip
-"""Settings that change no line, or that say who answers: for that stands the engines' own identity, whatever
-name they were asked for by."""
+"""Settings that change no line, and those that choose the engines: `terms_of` has the engines' identities
+instead, since one engine may be chosen by several names."""
 
 
 def terms_of(config: Config, engines: Engines) -> str:
-    """Hash of what is the same for all lines of a run: settings, prompts, and who answers. The engines must
-    be ready, so that their identities are final. Raises ConfigError for a file that cannot be read."""
-    settings = config.model_dump(mode="json", exclude=_NO_MATTER)
-    who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
+    """Hash of what is the same for all lines of a run: settings, prompts and engines.
+
+    The engines must be ready, so that their identities are final. Raises ConfigError for a file that cannot
+    be read.
+    """
+    settings = config.model_dump(mode="json", exclude=_IRRELEVANT_SETTINGS)
+    identities = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
     prompts = prompt_hash(STAGE_PROMPTS)
-    return key_of("predict/2", LINE_STEPS, settings, who, prompts, load_examples(config.prompt))
+    return key_of("predict/2", LINE_STEPS, settings, identities, prompts, load_examples(config.prompt))
 
 
 def line_key(
@@ -148,23 +153,28 @@ def line_key(
     cast: Any = None,
     beside: Sequence[Ad] = (),
 ) -> str:
-    """Hash of all that changes the line of ``ad``. ``fingerprint`` is the video's, ``shots`` are those given
-    (None: they are found), ``cast`` is what is known of whom to name, ``beside`` are the ADs of the clip that
-    are described with this one, where it depends on them."""
-    given = None if shots is None else [[shot.start, shot.end] for shot in shots]
-    others = [[o.id, o.slot.start, o.slot.end, o.interval.duration] for o in beside]
+    """Hash of all that changes the line of ``ad``.
+
+    ``fingerprint`` is the video's; ``shots`` are the dataset's (None: they are detected); ``cast`` is a hash
+    of the cast; ``beside`` are the ADs of the clip that are described together with this one, where its line
+    depends on them.
+    """
+    shot_times = None if shots is None else [[shot.start, shot.end] for shot in shots]
     times = [ad.slot.start, ad.slot.end, ad.interval.duration]
-    return key_of(terms, ad.id, ad.clip, fingerprint, times, given, cast, others)
+    others = []
+    for other in beside:
+        others.append([other.id, other.slot.start, other.slot.end, other.interval.duration])
+    return key_of(terms, ad.id, ad.clip, fingerprint, times, shot_times, cast, others)
 
 
 LISTED = 10
-"""Failures that are listed one by one, clip by clip."""
+"""Failures that `prediction_text` lists, one for each clip and reason."""
 
 
 @dataclass(slots=True)
 class Predicted:
-    """The lines that were wanted, in the dataset's order; the ids of those that this run ``made``; what its
-    engines took."""
+    """Result of a run: the requested lines in the dataset's order, the number of their clips, the ids of the
+    lines that this run ``made``, and the calls and tokens of each stage."""
 
     lines: tuple[PredictedLine, ...] = ()
     clips: int = 0
@@ -173,36 +183,38 @@ class Predicted:
 
     @property
     def failed(self) -> int:
-        """Lines without a text."""
+        """Number of lines without a text."""
         return sum(line.text is None for line in self.lines)
 
     @property
     def kept(self) -> int:
-        """Lines of earlier runs."""
+        """Number of lines from earlier runs."""
         return sum(line.text is not None and line.id not in self.made for line in self.lines)
 
-    def add(self, spent: Used | None) -> None:
-        """Count what a clip took."""
-        for stage, more in spent.stages.items() if spent is not None else ():
-            old = self.stages.get(stage, StageUsed(more.terms, 0, Usage()))
-            self.stages[stage] = StageUsed(old.terms, old.calls + more.calls, old.tokens + more.tokens)
+    def add(self, used: Used | None) -> None:
+        """Add the calls and tokens of a clip (None: no engine was asked)."""
+        if used is None:
+            return
+        for stage, more in used.stages.items():
+            total = self.stages.get(stage, StageUsed(more.terms, 0, Usage()))
+            self.stages[stage] = StageUsed(total.terms, total.calls + more.calls, total.tokens + more.tokens)
 
     def failures(self) -> list[tuple[str, str, int]]:
         """Clip, reason and number of the failed lines, in the dataset's order."""
-        counted = Counter((line.clip, line.failure) for line in self.lines if line.text is None)
-        return [(clip, reason, count) for (clip, reason), count in counted.items()]
+        counts = Counter((line.clip, line.failure) for line in self.lines if line.text is None)
+        return [(clip, reason, count) for (clip, reason), count in counts.items()]
 
 
 def prediction_text(done: Predicted, out: str) -> str:
-    """Plain lines for people."""
+    """The result as lines of text; ``out`` is the file of the predictions."""
     statuses = Counter(line.status for line in done.lines)
-    heard = statuses.get("placed", 0) + statuses.get("shortened", 0)
-    lines = [f"{heard:,} of {len(done.lines):,} ADs in {plural(done.clips, 'clip')} have a line."]
+    spoken = statuses.get("placed", 0) + statuses.get("shortened", 0)
+    lines = [f"{spoken:,} of {len(done.lines):,} ADs in {plural(done.clips, 'clip')} have a line."]
     if done.kept:
         lines.append(f"From earlier runs: {done.kept:,}.")
-    for status, words in _WORDS.items():
+    for status, label in _STATUS_LABELS.items():
         if statuses.get(status):
-            lines.append(f"{words}: {statuses[status]:,}.")
+            lines.append(f"{label}: {statuses[status]:,}.")
     failures = done.failures()
     lines += [f"  {clip} ({count}): {reason}" for clip, reason, count in failures[:LISTED]]
     if len(failures) > LISTED:
@@ -212,7 +224,7 @@ def prediction_text(done: Predicted, out: str) -> str:
     return "\n".join([*lines, f"Predictions: {out}"])
 
 
-_WORDS = {
+_STATUS_LABELS = {
     "silent": "Left silent by the engine",
     "dropped": "Dropped, too long for their slot",
     "failed": "Failed, and count as 0",
@@ -220,7 +232,8 @@ _WORDS = {
 
 
 def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
-    """The same for programs."""
+    """The result as JSON; ``out`` is the file of the predictions."""
+    failures = [{"clip": clip, "reason": reason, "ads": count} for clip, reason, count in done.failures()]
     return {
         "out": out,
         "ads": len(done.lines),
@@ -229,22 +242,21 @@ def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
         "made": len(done.made),
         "failed": done.failed,
         "statuses": dict(sorted(Counter(line.status for line in done.lines).items())),
-        "failures": [
-            {"clip": clip, "reason": reason, "ads": count} for clip, reason, count in done.failures()
-        ],
+        "failures": failures,
         "used": Used(done.stages).as_json() if done.stages else None,
     }
 
 
 LONGEST_FRAME = 1.0
-"""Seconds for which the last frame may stand, or the sound may go on, in a file that is whole."""
+"""Seconds by which the picture of an undamaged file may end before its duration: the last frame is long, or
+the sound goes on."""
 
-_SMALL = 1 << 12
-"""Pixels of a frame that nobody looks at."""
+_SMALL_FRAME = 1 << 12
+"""Pixels of a frame that is decoded for its time alone."""
 
 
 def describe_clip(
-    asked: ClipRequest,
+    request: ClipRequest,
     film: Film,
     folder: WorkFolder,
     config: Config,
@@ -255,58 +267,70 @@ def describe_clip(
     scripts: bool = False,
     only_look: bool = False,
 ) -> tuple[tuple[PredictedLine, ...], Used | None, tuple[str, ...]]:
-    """The line of each AD of a clip, in their order; what the engines took; and what is to be told.
+    """The line of each AD of a clip, in their order; what the engines used; and warnings.
 
-    ``only_look``: Stage I alone is asked, whose answers wait in ``folder``; no line is made.
+    ``scripts``: the track is written into ``folder`` too. ``only_look``: only Stage I is asked, its replies
+    are kept in ``folder``, and no line is made. Raises ShotadError.
     """
-    end, promised = _picture_end(film), film.info.duration
-    short = f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
-    warnings = (short,) if end != promised else ()
-    ads, lines, spent = asked.within(end), dict[str, PredictedLine](), None
-    told: tuple[str, ...] = ()
+    end, duration = _picture_end(film), film.info.duration
+    cut_off = ""
+    if end != duration:
+        cut_off = f"The picture ends at {end:.1f} s of {duration:.1f} s: the file is cut off or damaged."
+    lines_by_id: dict[str, PredictedLine] = {}
+    used: Used | None = None
+    warnings: list[str] = []
+    ads = request.within(end)
     if ads:
-        context = RunContext.of(film, folder, config, asked.given(folder, ads), progress)
+        context = RunContext.of(film, folder, config, request.given(folder, ads), progress)
         check_cast(context)
         prepared = prepare(context)
-        words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}  # Algorithm 2
+        # Algorithm 2 of Shot-by-Shot: the length of the human AD decides the number of words, not the slot's.
+        words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
         slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
         prepared = replace(prepared, slots=slots)
-        plans, amiss = understand(prepared, context, engines.looks.abilities, readers=readers)
+        plans, plan_warnings = understand(prepared, context, engines.looks.abilities, readers=readers)
         if only_look:
-            spent = describe_clips(plans, context, engines)
+            used = describe_clips(plans, context, engines)
             context.close()
-            return (), spent, ()
+            return (), used, ()
         written = write_slots(plans, len(plans), prepared, context, engines)
         if scripts:
             write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
         context.close()
-        spent = written.used
-        lines = _lines(asked, prepared, written)
-        told = (*warnings, *prepared.warnings, *amiss)
-    every = []
-    for ad in asked.ads:
-        line = lines.get(ad.id)
-        if line is None:  # nothing of its slot can be seen
-            outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end:.3f} s"
-            line = asked.line(ad, None, "failed", failure=next(iter(warnings), outside))
-        every.append(line)
-    return tuple(every), spent, told
+        used = written.used
+        lines_by_id = _lines_of_slots(request, prepared, written)
+        if cut_off:
+            warnings.append(cut_off)
+        warnings += [*prepared.warnings, *plan_warnings]
+    lines = []
+    for ad in request.ads:
+        line = lines_by_id.get(ad.id)
+        if line is None:
+            # Nothing of its slot lies within the picture, so the pipeline was not given it.
+            outside = f"its slot {request.slot(ad)} lies outside the video, which ends at {end:.3f} s"
+            line = request.line(ad, None, "failed", failure=cut_off or outside)
+        lines.append(line)
+    return tuple(lines), used, tuple(warnings)
 
 
 def _picture_end(film: Film) -> float:
-    """The second at which a video's picture ends; 0: not known. Of a file that is cut off the reader shows
-    the last frame at every later moment: what nobody can see must not be described from it. Raises
-    FilmError."""
-    promised = film.info.duration
-    if promised <= 0:
-        return promised
-    last = next(film.pictures([promised], max_pixels=_SMALL)).seconds
-    return last if promised - last > LONGEST_FRAME else promised
+    """The second at which a video's picture ends; 0 where it is not known. Raises FilmError.
+
+    In a file that is cut off, the reader repeats the last frame up to the duration in the header: no line may
+    be made from that.
+    """
+    duration = film.info.duration
+    if duration <= 0:
+        return duration
+    last_frame = next(film.pictures([duration], max_pixels=_SMALL_FRAME))
+    return last_frame.seconds if duration - last_frame.seconds > LONGEST_FRAME else duration
 
 
-def _lines(asked: ClipRequest, prepared: Prepared, written: WrittenSlots) -> dict[str, PredictedLine]:
-    """What the run says of each AD that was asked for, by id: the slots carry the ids as labels."""
-    ads = {ad.id: ad for ad in asked.ads}
+def _lines_of_slots(
+    request: ClipRequest, prepared: Prepared, written: WrittenSlots
+) -> dict[str, PredictedLine]:
+    """The line of each slot, by the AD's id, which is the slot's label."""
+    ads = {ad.id: ad for ad in request.ads}
     slots = {slot.id: slot for slot in prepared.slots}
     lines = {}
     for cue, stage1, stage2 in zip(written.cues, written.stage1, written.stage2, strict=True):
@@ -314,7 +338,7 @@ def _lines(asked: ClipRequest, prepared: Prepared, written: WrittenSlots) -> dic
         engines = {"stage1": identity_record(stage1.maker)}
         if stage2 is not None:
             engines["stage2"] = identity_record(stage2.maker)
-        known = {
+        details = {
             "words": slot.max_words,
             "candidates": cue.candidates,
             "description": None if stage1.error is not None else stage1.description.text,
@@ -324,24 +348,27 @@ def _lines(asked: ClipRequest, prepared: Prepared, written: WrittenSlots) -> dic
         }
         ad = ads[slot.label]
         if cue.status is CueStatus.FAILED:
-            # Another run asks it again.
+            # Another run may do better only where an engine failed to answer.
             again = stage1.error is not None or stage2 is None or stage2.error is not None
-            line = asked.line(ad, None, "failed", failure=cue.reason, again=again, **known)
+            line = request.line(ad, None, "failed", failure=cue.reason, again=again, **details)
         else:
             text = cue.text if cue.heard else ""
-            line = asked.line(ad, text, cue.status.value, reason=cue.reason, **known)
+            line = request.line(ad, text, cue.status.value, reason=cue.reason, **details)
         lines[slot.label] = line
     return lines
 
 
 SHORTEST = 0.001
-"""Seconds of a slot that lie within the video, below which it cannot be described (a line lasts 1 ms)."""
+"""Seconds of a slot within the video below which it is not described: a line lasts at least 1 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClipRequest:
-    """A clip whose video is open: what is asked about it, and on what terms. ``shots`` None: they are found.
-    ``keys`` are the lines', by id. The video begins at second ``begins`` of the clip."""
+    """The ADs of a clip whose video is open, with what the pipeline is given for them.
+
+    ``shots`` None: they are detected. ``terms`` and ``keys`` (by the AD's id) are the hashes of the lines.
+    The video begins at second ``begins`` of the clip.
+    """
 
     ads: ClipAds
     shots: tuple[Interval, ...] | None
@@ -356,24 +383,26 @@ class ClipRequest:
         return since(self.begins, ad.slot)
 
     def within(self, duration: float) -> list[Ad]:
-        """The ADs of whose slots something can be seen in a video of ``duration`` seconds; where that is 0 it
-        is not known beforehand."""
-        found = []
+        """The ADs whose slots overlap a video of ``duration`` seconds (0: not known) by `SHORTEST`."""
+        ads = []
         for ad in self.ads:
             slot = self.slot(ad)
             end = min(slot.end, duration) if duration > 0 else slot.end
             if end - max(slot.start, 0.0) >= SHORTEST:
-                found.append(ad)
-        return found
+                ads.append(ad)
+        return ads
 
     def given(self, folder: WorkFolder, ads: Sequence[Ad]) -> Given:
-        """The slots of these ADs and the shots, written into ``folder``. Slots are labelled with ids."""
-        slots = _written(folder, "asked-slots", ({"id": ad.id, **_times(self.slot(ad))} for ad in ads))
-        shots = None if self.shots is None else _written(folder, "asked-shots", map(_times, self.shots))
+        """The slots of these ADs, labelled with their ids, and the shots, both written into ``folder``."""
+        slot_rows = [{"id": ad.id, **_times(self.slot(ad))} for ad in ads]
+        slots = _write_rows(folder, "asked-slots", slot_rows)
+        shots = None
+        if self.shots is not None:
+            shots = _write_rows(folder, "asked-shots", [_times(shot) for shot in self.shots])
         return Given(slots=slots, shots=shots, cast=self.cast)
 
-    def line(self, ad: Ad, text: str | None, status: str, **more: Any) -> PredictedLine:
-        """The line of ``ad``."""
+    def line(self, ad: Ad, text: str | None, status: str, **details: Any) -> PredictedLine:
+        """The line of ``ad``; ``details`` are further fields of `PredictedLine`."""
         return PredictedLine(
             id=ad.id,
             film=ad.film,
@@ -385,48 +414,57 @@ class ClipRequest:
             terms=self.terms,
             key=self.keys[ad.id],
             shots=self.origin,
-            **more,
+            **details,
         )
 
 
 def _times(interval: Interval) -> dict[str, str]:
-    """To the last digit: it decides whether a slot overlaps a shot or touches it."""
-    ends = {"start": max(interval.start, 0.0), "end": interval.end}
-    return {name: f"{Decimal(repr(second)):f}" for name, second in ends.items()}
+    """``start`` and ``end`` in seconds, not before 0 and not rounded.
+
+    The last digit decides whether a slot overlaps a shot or only touches it.
+    """
+    start = max(interval.start, 0.0)
+    return {"start": f"{Decimal(repr(start)):f}", "end": f"{Decimal(repr(interval.end)):f}"}
 
 
-def _written(folder: WorkFolder, name: str, rows: Iterable[Mapping[str, str]]) -> Path:
+def _write_rows(folder: WorkFolder, name: str, rows: Sequence[Mapping[str, str]]) -> Path:
+    """Write the rows as JSON into ``folder``, and return the file's path."""
     folder.write_text(f"{name}.json", json.dumps(list(rows), ensure_ascii=False, indent=1) + "\n")
     return folder.path / f"{name}.json"
 
 
 GivenShots = tuple[tuple[Interval, ...] | None, Shots]
+"""Shots of a video in its own seconds (None: they are to be detected), and their origin."""
 
 
 def published_shots(
     dataset: Dataset, clip: str, duration: float, begins: float = 0.0, *, gaps: bool = False
 ) -> GivenShots:
-    """The shots to be given for a video of ``duration`` seconds that begins at second ``begins`` of its clip,
-    in the video's own seconds, and what they are. None where the dataset has no list of the clip, or one of
-    which nothing lies within the video. ``gaps``: published shots keep the short gaps between them, for those
-    who count touching shots as overlapping."""
+    """The dataset's shots of a video of ``duration`` seconds that begins at second ``begins`` of its clip.
+
+    They are in seconds of the video. None where the dataset has no list of the clip, or one that lies outside
+    the video. ``gaps``: the short gaps between published shots are kept, for rules that count touching shots
+    as overlapping.
+    """
     published = dataset.shots.get(clip)
     if published is None or duration <= 0:
         return None, "found"
     if not published:
         return (Interval(0.0, duration),), "one"
     gap = dataset.description.shots.gap if dataset.description is not None else 0.0
-    whole = begins + duration
-    shots = published if gaps else touching(published, gap, whole)
-    part = Interval(begins, whole)
-    inside = [cut for shot in shots if (cut := shot.clip(part)) is not None]
-    moved = tuple(since(begins, cut) for cut in inside)
-    return (moved, "published") if moved else (None, "found")
+    video = Interval(begins, begins + duration)
+    shots = published if gaps else touching(published, gap, video.end)
+    shots_of_video = []
+    for shot in shots:
+        overlap = shot.clip(video)
+        if overlap is not None:
+            shots_of_video.append(since(begins, overlap))
+    return (tuple(shots_of_video), "published") if shots_of_video else (None, "found")
 
 
 def since(begins: float, interval: Interval) -> Interval:
-    """The interval in seconds of a video that begins at second ``begins``, without the noise of the
-    floats."""
-    if not begins:  # thirds of a second have no last digit
-        return interval
+    """``interval`` of a clip in seconds of a video that begins at second ``begins`` of it."""
+    if not begins:
+        return interval  # not rounded: thirds of a second have no last digit
+    # Rounded, since the difference of two decimal fractions has a tail of binary digits.
     return Interval(round(interval.start - begins, 9), round(interval.end - begins, 9))

@@ -1,11 +1,11 @@
-"""The pipeline over a dataset: which ADs are described, and whom to name in each film; clip after clip,
-engines made once, lines kept as soon as their clip is done.
+"""Runs the pipeline over the clips of a dataset, one after the other, and writes their lines to a file.
 
-A clip whose video is missing or broken is a clip of failed lines, and the run goes on; what makes all
-further work useless (an engine that is gone, a full disk) ends it, and the next run goes on there.
+`choose` selects the ADs, `predict` describes them. Engines are made once, and a clip's lines are written as
+soon as it is done. Where a video is missing or damaged the clip's lines have failed, and the run goes on; an
+engine that is gone or a full disk ends the run, and the next one continues from there.
 
-Lines of other settings are laid aside, in ``NAME.aside.jsonl``, and come back with those settings. When a run
-ends, its lines stand in the dataset's order.
+Lines of other settings are moved to ``NAME.aside.jsonl``, and come back with those settings. At the end of a
+run the lines are in the dataset's order.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from shotad.core import (
     FilmError,
     Given,
     GivenCast,
+    Interval,
     NoProgress,
     Progress,
     RecordLog,
@@ -49,9 +50,9 @@ from shotad.evaluation.datasets.dataset import WHOLE, Ad, Dataset, Shard, Video
 from shotad.evaluation.predicting.clip import (
     ClipAds,
     ClipRequest,
-    GivenShots,
     Predicted,
     PredictedLine,
+    Shots,
     describe_clip,
     line_key,
     line_of,
@@ -72,60 +73,76 @@ def choose(
     films: Set[str] | None = None,
     limit: int | None = None,
 ) -> tuple[ClipAds, ...]:
-    """The clips of the shard, with those of their ADs that are wanted, in the dataset's order: with these
-    ``ids``, of these ``films`` (None: all), and of what is left the first ``limit``. Shards have no clip in
-    common. Raises UsageError for ids and films that the dataset has not."""
-    _check("ids", ids, (ad.id for ad in dataset.ads), dataset)
-    _check("films", films, (ad.film for ad in dataset.ads), dataset)
-    ads = [ad for ad in dataset.ads if (ids is None or ad.id in ids) and (films is None or ad.film in films)]
+    """The ADs to describe, by clip, in the dataset's order.
+
+    Of the ADs with these ``ids`` and of these ``films`` (None: all) the first ``limit`` are taken, and of
+    their clips those of the shard: shards have no clip in common. Raises UsageError for ids and films that
+    the dataset does not have.
+    """
+    _check_known("ids", ids, (ad.id for ad in dataset.ads), dataset)
+    _check_known("films", films, (ad.film for ad in dataset.ads), dataset)
+    chosen = []
+    for ad in dataset.ads:
+        if (ids is None or ad.id in ids) and (films is None or ad.film in films):
+            chosen.append(ad)
     clips: dict[str, list[Ad]] = {}
-    for ad in ads[:limit]:
+    for ad in chosen[:limit]:
         clips.setdefault(ad.clip, []).append(ad)
-    largest = sorted(clips, key=lambda clip: -len(clips[clip]))
-    mine = shard.of_groups({clip: len(clips[clip]) for clip in largest})
-    return tuple(tuple(own) for clip, own in clips.items() if clip in mine)
+    largest_first = sorted(clips, key=lambda clip: -len(clips[clip]))
+    clips_of_shard = shard.of_groups({clip: len(clips[clip]) for clip in largest_first})
+    return tuple(tuple(ads) for clip, ads in clips.items() if clip in clips_of_shard)
 
 
-def _check(what: str, asked: Set[str] | None, there: Iterable[str], dataset: Dataset) -> None:
-    unknown = sorted((asked or frozenset()) - set(there))
+def _check_known(kind: str, requested: Set[str] | None, known: Iterable[str], dataset: Dataset) -> None:
+    """Raise UsageError where some of the ``requested`` names are not ``known``; ``kind`` is ids or films."""
+    unknown = sorted((requested or frozenset()) - set(known))
     if unknown:
-        some = ", ".join(unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
+        examples = ", ".join(unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
         raise UsageError(
-            f"{dataset.title} has not all of the {what} asked for: {some} ({len(unknown)} in all).",
+            f"{dataset.title} has not all of the {kind} asked for: {examples} ({len(unknown)} in all).",
             f"shotad datasets check {dataset.name} says what there is.",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """A bank of many films: ``rows`` are its entries, by the film's key."""
+    """Casts of many films from one file: ``rows`` are its entries by the film's key, ``photos`` the folder of
+    the pictures."""
 
     path: Path
     photos: Path | None
     rows: dict[str, Any]
 
     def cast_of(self, film: str) -> GivenCast | None:
-        """The film's cast; None for a film that the bank has not, in which nobody is named."""
+        """The film's cast; None for a film that is not in the bank, in which nobody is named."""
         return GivenCast(self.path, film, self.photos) if film in self.rows else None
 
     def known_of(self, film: str) -> str | None:
-        """Hash of what is known of the film's cast, its pictures by name and size; None: nothing."""
+        """Hash of the film's cast, and of its pictures' names and sizes; None where the bank has neither."""
         if film not in self.rows:
             return None
-        found = []
-        for name in {str(row.get("id")) for row in self.rows[film] if isinstance(row, dict)}:
-            if self.photos is not None:
-                folder = self.photos / name
-                files = [*self.photos.glob(f"{name}.*"), *(folder.iterdir() if folder.is_dir() else ())]
-                found += [
-                    [str(one.relative_to(self.photos)), one.stat().st_size] for one in files if one.is_file()
-                ]
-        return key_of(self.rows[film], sorted(found))
+        members = {str(row.get("id")) for row in self.rows[film] if isinstance(row, dict)}
+        names_and_sizes = []
+        if self.photos is not None:
+            for member in members:
+                names_and_sizes += _pictures_of(member, self.photos)
+        return key_of(self.rows[film], sorted(names_and_sizes))
+
+
+def _pictures_of(member: str, photos: Path) -> list[list[Any]]:
+    """Name below ``photos`` and size in bytes of each picture of a member: files, or those of a folder."""
+    files = list(photos.glob(f"{member}.*"))
+    folder = photos / member
+    if folder.is_dir():
+        files += folder.iterdir()
+    return [[str(file.relative_to(photos)), file.stat().st_size] for file in files if file.is_file()]
 
 
 def read_bank_of_films(path: Path, photos: Path | None) -> Bank:
-    """The bank in a JSON file, ``{film: [{id, name, role}, …]}``, whose entries are looked at when the film
-    is described. Raises CastError."""
+    """The bank in a JSON file, ``{film: [{id, name, role}, …]}``; ``photos`` is the folder of its pictures.
+
+    A film's entries are checked when it is described. Raises CastError.
+    """
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -140,15 +157,17 @@ def read_bank_of_films(path: Path, photos: Path | None) -> Bank:
 
 
 class Ledger:
-    """The lines of one file, by key and by id; held by one process at a time (`WorkFolder`)."""
+    """The file of predicted lines, by key and by id; the lock of `WorkFolder` keeps other processes away."""
 
     def __init__(self, path: Path, order: Sequence[str], terms: str) -> None:
-        """The file at ``path``, which need not be there; ``order`` are all ids of the dataset. Lines of other
-        ``terms`` are laid aside, and so are those that failed and may do better. Raises WorkFolderError for a
-        file that holds something else."""
-        _refuse_others(path)
+        """Open the file at ``path``, which need not exist; ``order`` are all ids of the dataset.
+
+        Lines of other ``terms`` are moved to another file, and lines that failed and may do better are
+        dropped. Raises WorkFolderError for a file that holds something else.
+        """
+        _check_is_ledger(path)
         self._log = RecordLog(path)
-        self._order = {name: place for place, name in enumerate(order)}
+        self._order = {ad_id: place for place, ad_id in enumerate(order)}
         self._terms = terms
         self._lines: dict[str, PredictedLine] = {}
         for record in self._log.records():
@@ -164,7 +183,7 @@ class Ledger:
         return tuple(sorted(self._lines.values(), key=lambda line: self._order[line.id]))
 
     def known(self, name: str, key: str) -> PredictedLine | None:
-        """The line of this id and key, if it need not be made again."""
+        """The line with the id ``name`` and this key; None where there is none, or it is to be made again."""
         line = self._lines.get(name)
         if line is None or line.key != key:
             record = self._log.get(key)
@@ -172,64 +191,70 @@ class Ledger:
         return line if line is not None and line.id == name and not line.again else None
 
     def at(self, name: str) -> PredictedLine | None:
-        """The line of this id, if it need not be made again."""
+        """The line with the id ``name``; None where there is none, or it is to be made again."""
         line = self._lines.get(name)
         return None if line is None or line.again else line
 
     def add(self, lines: Iterable[PredictedLine]) -> None:
-        """Write these lines out, each at once; a line of the same id goes."""
+        """Write the lines to the file, each at once; they replace lines with the same id."""
         replaced = False
         for line in lines:
-            before = self._lines.get(line.id)
-            if before == line:
+            earlier = self._lines.get(line.id)
+            if earlier == line:
                 continue
-            replaced |= before is not None
+            replaced |= earlier is not None
             self._log.add(line.key, line.to_json())
             self._lines[line.id] = line
         if replaced:
             self.tidy()
 
     def tidy(self) -> None:
-        """Put the lines into the dataset's order."""
+        """Write the file anew with its lines in the dataset's order, without replaced lines."""
 
-        def spare(record: Mapping[str, Any]) -> object:
-            """What another run's line is kept by, aside; None for one that would be made again."""
+        def key_aside(record: Mapping[str, Any]) -> object:
+            """The key of a line that is moved to the other file; None drops a line to be made again."""
             line = line_of(record)
             return None if line is None or line.again else (line.id, line.terms)
 
-        self._log.keep([line.key for line in self.lines], spare)
+        self._log.keep([line.key for line in self.lines], key_aside)
 
 
-def _refuse_others(path: Path) -> None:
-    """Raise WorkFolderError for a file in which there is no line of ours, but something else."""
+def _check_is_ledger(path: Path) -> None:
+    """Raise WorkFolderError for a file that has contents, but none of our lines."""
     try:
         rows = path.read_bytes().splitlines()
     except FileNotFoundError:
         return
     except OSError as error:
         raise WorkFolderError(f"{path} cannot be read: {error.strerror}.", "Name another --out.") from None
-    if not any(rows) or (len(rows) == 1 and rows[0].startswith(b'{"key": "')):
-        return  # a first line of ours that is not written to its end
+    if not any(rows):
+        return
+    if len(rows) == 1 and rows[0].startswith(b'{"key": "'):
+        return  # our first line, in whose middle an earlier run was killed
     for row in rows:
         with suppress(ValueError):
             if line_of(json.loads(row)) is not None:
                 return
-    what = f"{path} holds something else than the lines of shotad predict."
-    raise WorkFolderError(what, "Name another --out.")
+    message = f"{path} holds something else than the lines of shotad predict."
+    raise WorkFolderError(message, "Name another --out.")
 
 
 MANY = 100
-"""ADs of a clip from which the steps of its own run are reported too, for they take long."""
+"""ADs of a clip from which the steps of its own run are reported too, since they take long."""
 
-_FAILS_A_CLIP = (FilmError, SubtitleError, ScriptError, CastError)
+_ERRORS_OF_A_CLIP = (FilmError, SubtitleError, ScriptError, CastError)
+"""Errors that concern one clip alone: the run goes on after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is done to each clip, and where it goes: ``videos`` is the folder of the videos (None: the
-    dataset's own), ``work`` where the clips' work folders are kept (None: beside ``out``, until a clip is
-    done). ``published``: whether the dataset's own shots are given. ``ahead`` is the number of clips that
-    Stage I looks at before Stage II writes."""
+    """A dataset to describe, and with what.
+
+    ``out`` is the file of the lines. ``videos`` is the folder of the videos (None: the dataset's own).
+    ``work`` is the folder that keeps the clips' work folders (None: they are beside ``out`` and deleted when
+    a clip is done). ``published``: whether the dataset's own shots are used. ``ahead`` is the number of clips
+    that Stage I describes before Stage II writes lines for them.
+    """
 
     dataset: Dataset
     config: Config
@@ -244,176 +269,210 @@ class Job:
 
 
 def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
-    """Describe the clips, write their lines to ``job.out``, and say what came of it. Raises ShotadError for
-    what ends a run; what is done is kept."""
+    """Describe the clips and write their lines to ``job.out``.
+
+    Raises ShotadError for an error that ends the run; lines that are written stay.
+    """
     check_prompts()
     job.engines.get_ready(job.config, job.progress)
     check_readers(job.config, job.progress)
-    with WorkFolder(work_folder_of(job.out)) as place:
+    with WorkFolder(work_folder_of(job.out)) as folder:
+        # After `get_ready`: only then are the engines' identities final.
         terms = terms_of(job.config, job.engines)
-        write_settings(place, job.config, None, Given())
-        run = _Run(job, place, Ledger(job.out, [ad.id for ad in job.dataset.ads], terms), terms)
-        with reported(job.progress, "Describing clips", sum(map(len, clips)), "ADs") as told:
+        write_settings(folder, job.config, None, Given())
+        ledger = Ledger(job.out, [ad.id for ad in job.dataset.ads], terms)
+        run = _Run(job, folder, ledger, terms)
+        with reported(job.progress, "Describing clips", sum(map(len, clips)), "ADs") as task:
             for first in range(0, len(clips), job.ahead):
                 group = clips[first : first + job.ahead]
-                for ads in group if job.ahead > 1 else ():
-                    run.look(ads)
+                if job.ahead > 1:
+                    for ads in group:
+                        run.look(ads)
                 for ads in group:
                     run.describe(ads)
-                    told.advance(len(ads))
+                    task.advance(len(ads))
         return run.finished(clips)
 
 
 class _Run:
-    def __init__(self, job: Job, place: WorkFolder, ledger: Ledger, terms: str) -> None:
-        self._job, self._place, self._ledger, self._terms = job, place, ledger, terms
-        # Whether a clip's lines depend on which of its slots are described: by the lines before them, by the
-        # choice among candidates along the film, or by faces that the film lends to the cast.
-        several = job.config.stage2.candidates > 1
-        self._leans = job.bank is not None or several or job.engines.in_turn(job.config)
-        self._said: set[str] = set()
-        self._begun = False
+    """One run over the clips; ``folder`` is its work folder, ``terms`` the hash of `terms_of`."""
+
+    def __init__(self, job: Job, folder: WorkFolder, ledger: Ledger, terms: str) -> None:
+        self._job, self._folder, self._ledger, self._terms = job, folder, ledger, terms
+        # A clip's lines may depend on which of its slots are described: through the lines before them,
+        # through the choice among candidates along the film, or through faces that the film adds to the cast.
+        candidates = job.config.stage2.candidates > 1
+        self._lines_depend_on_each_other = (
+            job.bank is not None or candidates or job.engines.in_turn(job.config)
+        )
+        self._shown_warnings: set[str] = set()
+        self._is_first_clip = True
         self._readers: GrammarReaders | None = None
-        self._done = Predicted()
+        self._predicted = Predicted()
 
     def describe(self, ads: ClipAds) -> None:
-        """The lines of a clip, kept or made, in the ledger."""
-        for video, part in self._by_video(ads):
+        """Put the lines of a clip into the ledger, those of an earlier run or new ones."""
+        for video, ads_of_video in self._by_video(ads):
             lines: list[PredictedLine] = []
-            with self._failures(part, lines), self._opened(part, video) as (film, asked):
-                lines += self._known(asked) or self._through(film, asked)
+            with (
+                self._failures(ads_of_video, lines),
+                self._open(ads_of_video, video) as (film, request),
+            ):
+                lines += self._lines_of_earlier_runs(request) or self._run_pipeline(film, request)
             self._ledger.add(lines)
 
     def look(self, ads: ClipAds) -> None:
-        """Stage I alone, whose answers wait in the clip's work folder. What fails here fails again in
-        `describe`, and is told there."""
-        for video, part in self._by_video(ads):
-            with self._failures(part, []), self._opened(part, video) as (film, asked):
-                if not self._known(asked):
-                    self._through(film, asked, only_look=True)
+        """Run Stage I alone, whose replies are kept in the clip's work folder.
+
+        Errors are ignored here: they occur again in `describe`, which reports them.
+        """
+        for video, ads_of_video in self._by_video(ads):
+            with self._failures(ads_of_video, []), self._open(ads_of_video, video) as (film, request):
+                if not self._lines_of_earlier_runs(request):
+                    self._run_pipeline(film, request, only_look=True)
 
     def _by_video(self, clip: ClipAds) -> list[tuple[Video | None, ClipAds]]:
-        """The clip with its video; where ADs have short videos of their own, one after the other."""
+        """The ADs of a clip by their video: one for all, or a short piece of film for each."""
         job = self._job
-        ads: dict[Video | None, list[Ad]] = {}
+        ads_by_video: dict[Video | None, list[Ad]] = {}
         for ad in clip:
-            ads.setdefault(video_of(job.dataset, ad, job.videos), []).append(ad)
-        return [(video, tuple(own)) for video, own in ads.items()]
+            ads_by_video.setdefault(video_of(job.dataset, ad, job.videos), []).append(ad)
+        return [(video, tuple(ads)) for video, ads in ads_by_video.items()]
 
     def finished(self, clips: Sequence[ClipAds]) -> Predicted:
-        """The file in its last order, and what came of the run."""
+        """The result of the run. Puts the ledger in order, and deletes the work folders if no line failed."""
         self._ledger.tidy()
-        wanted = {ad.id for ads in clips for ad in ads}
-        self._done.lines = tuple(line for line in self._ledger.lines if line.id in wanted)
-        self._done.clips = len(clips)
-        if not self._done.failed and self._job.work is None:
-            shutil.rmtree(self._place.path / "work", ignore_errors=True)
-        return self._done
+        ids: set[str] = set()
+        for ads in clips:
+            ids.update(ad.id for ad in ads)
+        self._predicted.lines = tuple(line for line in self._ledger.lines if line.id in ids)
+        self._predicted.clips = len(clips)
+        if not self._predicted.failed and self._job.work is None:
+            shutil.rmtree(self._folder.path / "work", ignore_errors=True)
+        return self._predicted
 
-    def _known(self, asked: ClipRequest) -> list[PredictedLine]:
-        """The clip's lines where all are there already, else none."""
-        found = [self._ledger.known(ad.id, asked.keys[ad.id]) for ad in asked.ads]
-        lines = [line for line in found if line is not None]
-        return lines if len(lines) == len(found) else []
+    def _lines_of_earlier_runs(self, request: ClipRequest) -> list[PredictedLine]:
+        """The clip's lines from the ledger, if all of them are there; else none."""
+        lines = []
+        for ad in request.ads:
+            line = self._ledger.known(ad.id, request.keys[ad.id])
+            if line is None:
+                return []
+            lines.append(line)
+        return lines
 
     @contextmanager
     def _failures(self, ads: ClipAds, lines: list[PredictedLine]) -> Iterator[None]:
-        """Turn what goes wrong with one clip into its failed lines."""
+        """Replace ``lines`` by failed ones where an error concerns this clip alone; other errors pass."""
         try:
             yield
-        except _FAILS_A_CLIP as error:
-            full = memory_error_of(error)
-            lines[:] = self._failed(ads, str(full or error))
+        except _ERRORS_OF_A_CLIP as error:
+            memory_error = memory_error_of(error)
+            lines[:] = self._failed_lines(ads, str(memory_error or error))
         except ShotadError:
             raise
-        except Exception as error:  # noqa: BLE001  a night's run must not end with one clip's mishap
-            if full := memory_error_of(error):
-                lines[:] = self._failed(ads, str(full))
+        except Exception as error:  # noqa: BLE001  a run of many hours must not end with a fault in one clip
+            if memory_error := memory_error_of(error):
+                lines[:] = self._failed_lines(ads, str(memory_error))
                 return
-            self._place.note(f"{ads[0].clip}: {traceback.format_exc()}")
-            lines[:] = self._failed(ads, f"unexpected {type(error).__name__}: {error}")
+            self._folder.note(f"{ads[0].clip}: {traceback.format_exc()}")
+            lines[:] = self._failed_lines(ads, f"unexpected {type(error).__name__}: {error}")
 
-    def _failed(self, ads: ClipAds, failure: str) -> list[PredictedLine]:
-        """A failed line for each AD. One that was made earlier under the same terms stays: a video that is
-        not there any more takes nothing away."""
+    def _failed_lines(self, ads: ClipAds, failure: str) -> list[PredictedLine]:
+        """A failed line for each AD, or its line from an earlier run with the same terms.
+
+        So no line is lost where a video has been removed since.
+        """
         keys = {ad.id: key_of(self._terms, ad.id, "failed") for ad in ads}
-        asked = ClipRequest(ads, None, "", None, self._terms, keys)
-        return [
-            self._ledger.at(ad.id) or asked.line(ad, None, "failed", failure=failure, again=True)
-            for ad in ads
-        ]
+        request = ClipRequest(ads, None, "", None, self._terms, keys)
+        lines = []
+        for ad in ads:
+            earlier = self._ledger.at(ad.id)
+            lines.append(earlier or request.line(ad, None, "failed", failure=failure, again=True))
+        return lines
 
     @contextmanager
-    def _opened(self, ads: ClipAds, video: Video | None) -> Iterator[tuple[Film, ClipRequest]]:
-        """The clip's video, and what is asked about it. Raises FilmError where there is none."""
+    def _open(self, ads: ClipAds, video: Video | None) -> Iterator[tuple[Film, ClipRequest]]:
+        """The opened video of these ADs, and the request for their lines. Raises FilmError."""
+        job, first_ad = self._job, ads[0]
         if video is None:
-            places = video_places(self._job.dataset, ads[0], self._job.videos)
-            where = ", ".join(map(str, places[:2])) + (", …" if len(places) > 2 else "")
-            raise FilmError(f"The video of {ads[0].clip} is missing. Looked for: {where}")
+            places = video_places(job.dataset, first_ad, job.videos)
+            searched = ", ".join(map(str, places[:2])) + (", …" if len(places) > 2 else "")
+            raise FilmError(f"The video of {first_ad.clip} is missing. Looked for: {searched}")
         rate = video.frames_per_second
-        exact = None if rate is None else Fraction(rate).limit_denominator(1001)
+        frame_rate = None if rate is None else Fraction(rate).limit_denominator(1001)
         try:
-            film = open_film(video.path, reader=self._job.config.film.reader, frame_rate=exact)
+            film = open_film(video.path, reader=job.config.film.reader, frame_rate=frame_rate)
         except UsageError as error:
             raise FilmError(error.what, error.hint) from None
         with film:
-            job, info = self._job, film.info
-            given: GivenShots = (None, "found")
+            info = film.info
+            shots: tuple[Interval, ...] | None = None
+            origin: Shots = "found"
             if job.published:
                 gaps = job.config.context.by_rules.inclusive
-                given = published_shots(job.dataset, ads[0].clip, info.duration, video.begins, gaps=gaps)
-            shots, origin = given
-            cast, known = None, None
+                shots, origin = published_shots(
+                    job.dataset, first_ad.clip, info.duration, video.begins, gaps=gaps
+                )
+            cast, cast_hash = None, None
             if job.bank is not None:
-                cast, known = job.bank.cast_of(ads[0].film), job.bank.known_of(ads[0].film)
-            beside = ads if self._leans else ()
-            keys = {
-                ad.id: line_key(self._terms, ad, info.fingerprint, shots=shots, cast=known, beside=beside)
-                for ad in ads
-            }
+                cast, cast_hash = job.bank.cast_of(first_ad.film), job.bank.known_of(first_ad.film)
+            beside = ads if self._lines_depend_on_each_other else ()
+            keys = {}
+            for ad in ads:
+                keys[ad.id] = line_key(
+                    self._terms, ad, info.fingerprint, shots=shots, cast=cast_hash, beside=beside
+                )
             yield film, ClipRequest(ads, shots, origin, cast, self._terms, keys, video.begins)
 
-    def _through(self, film: Film, asked: ClipRequest, *, only_look: bool = False) -> list[PredictedLine]:
-        """The clip's lines by the pipeline, in its work folder; none where Stage I is to look alone."""
-        clip, fingerprint = asked.ads[0].clip, film.info.fingerprint
-        room = self._job.work or inner_folder(self._place.path, "work")
-        path = room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
-        talks = not self._begun or len(asked.ads) >= MANY
-        self._begun = True
-        progress = self._job.progress if talks else NoProgress()
-        kept = self._job.work is not None
-        # The readers of grammar are made for the first clip that is described, and kept for the others.
+    def _run_pipeline(
+        self, film: Film, request: ClipRequest, *, only_look: bool = False
+    ) -> list[PredictedLine]:
+        """The clip's lines, made by the pipeline in the clip's work folder; none with ``only_look``."""
+        clip, fingerprint = request.ads[0].clip, film.info.fingerprint
+        parent = self._job.work or inner_folder(self._folder.path, "work")
+        # The hash tells clips apart whose names differ only in letters that a file name may not have.
+        path = parent / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
+        # The steps of the first clip are shown, since they load the models.
+        shows_steps = self._is_first_clip or len(request.ads) >= MANY
+        self._is_first_clip = False
+        progress = self._job.progress if shows_steps else NoProgress()
+        keeps_folder = self._job.work is not None
+        # The readers of film grammar are made for the first clip that is described, and used for all.
         self._readers = self._readers or make_readers(self._job.config, progress)
         with WorkFolder(path) as folder:
-            lines, spent, warnings = describe_clip(
-                asked,
+            lines, used, warnings = describe_clip(
+                request,
                 film,
                 folder,
                 self._job.config,
                 self._job.engines,
                 self._readers,
                 progress,
-                scripts=kept,
+                scripts=keeps_folder,
                 only_look=only_look,
             )
-        self._done.made |= {line.id for line in lines}
-        self._done.add(spent)
-        for warning in warnings:  # each is told once, with the first clip that it came from
-            if warning not in self._said:
-                self._said.add(warning)
+        self._predicted.made |= {line.id for line in lines}
+        self._predicted.add(used)
+        for warning in warnings:  # each is shown once, with the first clip that has it
+            if warning not in self._shown_warnings:
+                self._shown_warnings.add(warning)
                 self._job.progress.note(f"{clip}: {warning}")
-        if not kept and not only_look and not any(line.again for line in lines):
+        # A folder of a line that failed is kept: the next run goes on with its replies.
+        if not keeps_folder and not only_look and not any(line.again for line in lines):
             shutil.rmtree(path, ignore_errors=True)
         return list(lines)
 
 
 AHEAD = 32
-"""Clips of a turn: of some 400 ADs, beside whose work the loading of two models is little."""
+"""Clips of a group: some 400 ADs, whose description takes long beside the loading of two models."""
 
 
 def ahead_of(engines: Engines) -> int:
-    """How many clips Stage I had best look at before Stage II writes: several where both stages have a model
-    of their own on this machine, which may not hold both at once."""
+    """The number of clips that Stage I should describe before Stage II writes lines for them.
+
+    It is more than 1 where the stages have different local models, which may not fit into memory together.
+    """
     both = (engines.looks, engines.writes)
     local = all(hasattr(engine, "to_fetch") for engine in both)
     return AHEAD if local and both[0].identity.model != both[1].identity.model else 1

@@ -107,7 +107,7 @@ def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.M
 
     for module in (running, protocol):
         monkeypatch.setattr(module, "ENGINE_METRICS", ("two",))
-    monkeypatch.setattr(running, "_without", lambda name, offered, bench: None)
+    monkeypatch.setattr(running, "_missing_input", lambda name, offered, bench: None)
     done = run(corpus(item("a", "1 9", "2 8", "3 7")), expert=("one",))
     assert [text for name, text in Told.asked if name == "two"] == ["3 7"]
     assert done.results["best"].get("two") is None
