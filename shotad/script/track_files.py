@@ -82,7 +82,7 @@ def track_lock(folder: Path) -> Iterator[None]:
         ) from None
     except FileNotFoundError as error:  # the folder was taken away just now
         raise WorkFolderError(
-            f"{lock_file} cannot be written: {error.strerror}.", "Look where it is."
+            f"{folder / _LOCK} cannot be written: {error.strerror}.", "Look where it is."
         ) from None
     try:
         yield
