@@ -121,7 +121,7 @@ def test_what_is_done_at_once_changes_no_byte(
     tmp_path: Path, looks: dict[str, Any], writes: dict[str, Any], settings: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 3)
+    monkeypatch.setattr("shotad.description.story.SECTION_LINES", 3)
     plain, *one_by_one = engines(writes={"uses_history": writes.get("uses_history", False)})
     run(tmp_path / "plain", *one_by_one, *settings)
     told, *together = engines(looks, writes)

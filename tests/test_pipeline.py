@@ -333,7 +333,7 @@ def foreseen(out: Path, engines: Any, *settings: str) -> tuple[Any, Outcome, Any
 
 
 def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
+    monkeypatch.setattr("shotad.description.story.SECTION_LINES", 2)
     subtitles = tmp_path / "film.vtt"
     subtitles.write_text(SUBTITLES)
     settings = ("story.on=true",)
@@ -456,7 +456,7 @@ def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_
 
 
 def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 2)
+    monkeypatch.setattr("shotad.description.story.SECTION_LINES", 2)
     engines: Any = Engines(Talker("looks"), Talker("writes"))
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "plain") as folder:
         plain = foresee(film, folder, load_config(None, QUIET), engines=engines)[1].likely

@@ -249,7 +249,7 @@ def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
 
 
 def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path, monkeypatch):
-    monkeypatch.setattr("shotad.description.story.RENEW_EVERY", 1)
+    monkeypatch.setattr("shotad.description.story.SECTION_LINES", 1)
 
     def answer(request: Request) -> str:
         if "facts" in (request.schema or {}).get("properties", {}):

@@ -41,7 +41,7 @@ def opened_at() -> Iterator[Callable[[Path], Opened]]:
     def make(place: Path) -> Opened:
         tabs = Tabs()
         session = session_of(place, tabs=tabs)
-        found = Findings(session, tabs, pause=0.0, first=0.0)  # type: ignore[arg-type]
+        found = Findings(session, tabs, delay=0.0, first_delay=0.0)  # type: ignore[arg-type]
         made.append((session, found, tabs))
         assert found.wait()
         return made[-1]

@@ -481,7 +481,7 @@ def test_pauses_out_of_order_are_refused() -> None:
 
 
 def of(text: str, **given: object) -> Worth:
-    values = {"start": 10.0, "last": 10.0, "names": (), "told": (), "shots": ()} | given
+    values = {"start": 10.0, "last_end": 10.0, "names": (), "heard_texts": (), "shots": ()} | given
     return worth(text, **values)  # type: ignore[arg-type]
 
 
@@ -490,7 +490,7 @@ def test_a_name_counts_the_first_time_only() -> None:
     assert names == {"Proog", "Emo"}
     assert names_of(["Then he runs. Snow falls: Dark clouds.", 'He says, "Go".'], "en") == frozenset()
     first = of("Emo runs.", names=names)
-    again = of("Emo runs.", names=names, told=["Proog pulls Emo's arm."])
+    again = of("Emo runs.", names=names, heard_texts=["Proog pulls Emo's arm."])
     assert first.points - again.points == pytest.approx(NEWCOMER)
     assert "introduces Emo" in first.reasons
 
