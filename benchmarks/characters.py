@@ -26,16 +26,16 @@ from cast_actors import PHOTOS
 from cast_truth import Judged, Share, Truth, owner_of, read_truth, shares, shot_pairs
 from common import command_line
 
-from shotad.core import Cast, CastSettings, Config, Given, Member, NoProgress, WorkFolder
+from shotad.core import Cast, CastSettings, Config, Member, NoProgress, RunInputs, WorkFolder
 from shotad.description import (
     RunContext,
     cast_discovery as discovering,
     cast_recognition as recognition,
+    plan_clips,
     prepare,
-    understand,
 )
 from shotad.film import open_film
-from shotad.sight import CastFile, FaceModels, FoundPerson, Gallery, identify, people_in, read_gallery
+from shotad.sight import CastFile, FaceModels, FoundPerson, Gallery, group_people, identify, read_gallery
 from shotad.sight.gallery import Embeddings, mean_of
 
 QUIET = {"threads": {"features": "none"}, "scale": {"method": "none"}}
@@ -58,7 +58,7 @@ class Lab:
             open_film(self.film) as film,
             WorkFolder(self.folder / f"work-{self.film.stem}-{work}") as folder,
         ):
-            yield RunContext.of(film, folder, config, Given(), NoProgress())
+            yield RunContext.of(film, folder, config, RunInputs(), NoProgress())
 
     @property
     def members(self) -> set[str]:
@@ -75,7 +75,7 @@ class Lab:
     def judged(self, cast: Cast, **settings: object) -> list[Judged]:
         """The film's tracks as they are decided for a cast."""
         with self.run("frame" if settings else "track", settings) as run:
-            plans, _ = understand(prepare(run), run)
+            plans, _ = plan_clips(prepare(run), run)
             shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
             models = FaceModels(run.config.cast)
             gallery = read_gallery(cast, models, run.config.cast)
@@ -150,8 +150,8 @@ def discover(lab: Lab) -> None:
     with lab.run("discover", {}) as run:
         models = FaceModels(run.config.cast)
         faces = [track for shot in discovering._faces(run, models) for track in shot.tracks]
-        height = run.film.info.size_within(max_pixels=discovering.PIXELS)[1]
-        people = people_in(faces, height, models.join, models.margin)
+        height = run.film.info.size_within(max_pixels=discovering.MAX_PIXELS)[1]
+        people = group_people(faces, height, models.join, models.margin)
         discovering.discover(run, place)
     owners = {id(track): owner_of(track, lab.truth)[0] for track in faces}
     held = [Counter(owners[id(track)] for track in person.tracks) for person in people]

@@ -20,7 +20,7 @@ from common import DESCRIBERS, DREAM, Lines, command_line, described_lines, said
 
 from shotad.core import Interval, Slot, slot_id
 from shotad.description.choice import Chooser, Embed, FittedLine, Situation, by_rules, by_sequence
-from shotad.script import Fitted, check_line, make_embedder
+from shotad.script import FittedText, check_line, make_embedder
 
 KINDS = ("own", "repeats", "elsewhere", "cut off")
 
@@ -76,7 +76,7 @@ def taken(film: Film, chooser: Chooser) -> Iterator[str]:
     for place, moment in enumerate(film):
         found = drawn(film, place)
         lines = [
-            FittedLine(number, Fitted(text), moment.interval, check_line(text, previous=said[-5:]))
+            FittedLine(number, FittedText(text), moment.interval, check_line(text, previous=said[-5:]))
             for number, (_, text) in enumerate(found)
         ]
         slot = Slot(slot_id(moment.interval.start), moment.interval, 30)

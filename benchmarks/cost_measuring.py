@@ -15,8 +15,8 @@ from typing import Any
 
 from common import cpu
 
-from shotad.core import Given, NoProgress, WorkFolder, load_config
-from shotad.description import RunContext, describe, foresee, prepare
+from shotad.core import NoProgress, RunInputs, WorkFolder, load_config
+from shotad.description import RunContext, describe, estimate_run, prepare
 from shotad.description.estimate import Count
 from shotad.film import open_film
 from shotad.sight import credit_moments
@@ -58,7 +58,7 @@ def _row(path: Path, way: str, out: Path, *more: str) -> dict[str, Any]:
 
     def work() -> None:
         if way in ("prepare", "credits"):
-            prepare(RunContext.of(film, folder, config, Given(), NoProgress()))
+            prepare(RunContext.of(film, folder, config, RunInputs(), NoProgress()))
         else:
             describe(film, folder, config, sheet=way == "sheet")
 
@@ -135,7 +135,7 @@ def _by_server(path: Path, out: Path) -> dict[str, Any]:
     # What ``shotad describe --estimate`` says of the same run
     config = load_config(None, (*WAYS["server"], "openai.base_url=http://127.0.0.1:9/v1"))
     with open_film(path) as film, WorkFolder(out.with_name(f"{out.name}-estimate")) as folder:
-        counts = {part.stage: part.likely for part in foresee(film, folder, config)}
+        counts = {part.stage: part.likely for part in estimate_run(film, folder, config)}
     one, two = counts.get("stage1", Count()), counts.get("stage2", Count())
     row["foreseen"] = {
         "calls1": one.calls,

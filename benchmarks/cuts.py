@@ -21,7 +21,7 @@ from clips import LABELS, Half, chosen, read_clips
 from common import FILMS, command_line
 
 from shotad.core import ShotSettings
-from shotad.film import open_film, survey
+from shotad.film import detect_shots_in_pass, open_film
 
 NEAR = 2
 """Frames by which a cut may be off."""
@@ -107,7 +107,7 @@ def measure(
     """The count of a film between two seconds, and the processor seconds that its shots took."""
     began = time.process_time()
     with open_film(path) as film:
-        found = survey(film, settings)
+        found = detect_shots_in_pass(film, settings)
     spent = time.process_time() - began
     cuts = zip(found.cuts, found.shots[1:], strict=True)
     return count([cut for cut, shot in cuts if start <= shot.interval.start < end], truth), spent

@@ -29,7 +29,7 @@ from common import command_line
 from cuts import Count, Truth, count, truths
 
 from shotad.core import Interval, Shot, ShotSettings
-from shotad.film import moments_of, open_film, survey
+from shotad.film import detect_shots_in_pass, moments_of, open_film
 from shotad.film.framing import PIXELS
 from shotad.grammar import Features, matching_of, shot_scores
 from shotad.grammar.grid_features import GridFeatures
@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if not path.is_file():
                     make(plan, path)
                 with open_film(path) as film:
-                    found = survey(film, settings)
+                    found = detect_shots_in_pass(film, settings)
                 done = count(found.cuts, Truth(gradual=[(c.first, c.last) for c in plan.changes]))
                 total += done
                 shots = found.shots

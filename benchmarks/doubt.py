@@ -30,7 +30,7 @@ from common import command_line
 from scipy.optimize import minimize
 
 from shotad.core import Description, Identity, Interval
-from shotad.description import Stage1Answer, doubt_of, signs_of, verbs_of
+from shotad.description import Stage1Answer, doubt_signals, estimate_doubt, verbs_of
 from shotad.script import quotations
 
 NAMES = ("Martha", "Oscar", "Helen", "Victor", "Judith", "Leonard", "Priya", "Tomas", "Edith", "Samuel")
@@ -68,7 +68,7 @@ class Told:
     stage1: Stage1Answer
 
     def doubt(self, text: str | None = None) -> float:
-        return doubt_of(text or self.text, signs_of(text or self.text, self.stage1)).value
+        return estimate_doubt(text or self.text, doubt_signals(text or self.text, self.stage1)).value
 
 
 def lines_of(clip: str, rows: Sequence[Sequence[Any]], seen: Sequence[Sequence[Any]]) -> list[Told]:
@@ -226,7 +226,7 @@ def print_fit(lines: Sequence[Told]) -> None:
     for kind in ("true", *HEARD):
         for line, text in texts[kind]:
             told = Counter({"a line": 1.0})
-            for sign in signs_of(text, line.stage1)[1:]:
+            for sign in doubt_signals(text, line.stage1)[1:]:
                 told[sign.kind] += sign.times
             rows.append((told, kind != "true", len(texts[kind]) ** -0.5))
     names = sorted({name for told, *_ in rows for name in told})

@@ -30,7 +30,7 @@ from shotad.evaluation.interrater import pairs
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.running import measure
 from shotad.evaluation.store import parser_of
-from shotad.script import Parse, listed, third
+from shotad.script import Parse, listed, third_person_form
 
 SYNONYMS = dict(
     pair.split("/")
@@ -73,9 +73,9 @@ def planted(
         verb = chance.choice([one for one in verbs if one not in own])
         return {
             "unchanged": text,
-            "synonym": changed(place, third(SYNONYMS[token.lemma])),
+            "synonym": changed(place, third_person_form(SYNONYMS[token.lemma])),
             "other noun": changed(taking, noun),
-            "other verb": changed(place, third(verb)),
+            "other verb": changed(place, third_person_form(verb)),
             "denied": changed(place, f"does not {token.lemma}"),
         }
     return None

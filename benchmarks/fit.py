@@ -18,7 +18,7 @@ from common import command_line
 
 from shotad.core import Interval, load_config
 from shotad.script import Cue, FilmId, Track, count_words, hand_id, read_cues
-from shotad.sound import Keeping, make_voice
+from shotad.sound import CachingStudio, make_voice
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak
 from shotad.sound.placing import lines_of
@@ -77,7 +77,7 @@ def main() -> None:
             track, speech = of_scripts(description, captions)
             for name, change in WAYS.items():
                 settings = config.fit.model_copy(update=change)
-                studio = Keeping(voice, Path(takes), config.voice, track.language)
+                studio = CachingStudio(voice, Path(takes), config.voice, track.language)
                 lines = lines_of(track, speech, {}, settings, margin=config.speech.margin)
                 cells = row(lines, fit(lines, studio, settings))
                 print(" | ".join((f"{description.stem}{name}", *cells)), flush=True)

@@ -31,8 +31,8 @@ from shotad.core import (
     ThreadSettings,
 )
 from shotad.description.prompts import factors_for
-from shotad.film import ShotMoments, open_film, survey
-from shotad.grammar import ClipReader, Readers, ShotSample, make_scale_reader
+from shotad.film import ShotMoments, detect_shots_in_pass, open_film
+from shotad.grammar import ClipReader, GrammarModels, ShotSample, make_scale_reader
 from shotad.grammar.cache import GrammarCache
 from shotad.grammar.features import ScaleReader
 
@@ -99,12 +99,12 @@ def shot_guesses(reader: ScaleReader, path: Path) -> list[int | None]:
     """The guess of each shot, by its middle and, where that leaves doubt, its quarters."""
     book, looks = GrammarCache(), []
     with open_film(path) as opened:
-        for shot in survey(opened, ShotSettings(detector="adaptive")).shots:
+        for shot in detect_shots_in_pass(opened, ShotSettings(detector="adaptive")).shots:
             time = shot.interval
             moments = (time.start + time.duration * at for at in (0, 0.25, 0.5, 0.75, 1))
             looks.append(ShotSample(shot.index, ShotMoments(*moments)))
     with open_film(path) as opened:
-        ClipReader(book, Readers(None, reader), ThreadSettings()).read(looks, opened.pictures)
+        ClipReader(book, GrammarModels(None, reader), ThreadSettings()).read(looks, opened.pictures)
     guesses = (book.guesses[look] for look in looks)
     return [guess and guess.scale.number for guess in guesses]
 

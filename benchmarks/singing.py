@@ -35,7 +35,7 @@ from shotad.core import (
     WeightsError,
     weight_store as weights,
 )
-from shotad.film import Voices, free_time, plan_slots
+from shotad.film import VoiceTimes, free_time, plan_slots
 from shotad.film.singing import mark_slots, seconds_shared, voices_in
 from shotad.film.speech import HEARING_WEIGHTS, LEVELS, WINDOW, Leveller, Vad, speech_intervals
 from shotad.film.voice_net import VoiceNet
@@ -51,7 +51,7 @@ left of the instruments."""
 Test = Callable[[Interval], bool]
 
 
-def voices_of(sound: Signal) -> Voices:
+def voices_of(sound: Signal) -> VoiceTimes:
     net = VoiceNet()
     return voices_in(np.concatenate([net.feed(sound), net.finish()]), len(sound) / RATE)
 
@@ -199,7 +199,7 @@ def films_part(labels: dict[str, Any], films: Path) -> None:
         slots = plan_slots(
             free_time(speech, film.end, SpeechSettings()), [Shot(0, film)], SlotSettings(), film=film
         )
-        voices: list[Voices] = []
+        voices: list[VoiceTimes] = []
         taken += cpu(lambda sound=sound, voices=voices: voices.append(voices_of(sound)))  # type: ignore[misc]
         seconds += film.end
         for slot in mark_slots(slots, voices[0]):

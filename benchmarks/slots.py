@@ -33,12 +33,12 @@ import shotad.film.slots as slots_module
 from shotad.core import Interval, Shot, Slot, SlotSettings, SpeechSettings, load_config, weights_file
 from shotad.film import (
     HARD_MINIMUM,
+    join_intervals,
     open_film,
     plan_slots,
     read_subtitles,
     sound_blocks,
     subtract,
-    union,
     word_budget,
 )
 from shotad.film.speech import speech_in
@@ -82,7 +82,7 @@ def captioned_film(
     name: str, captions: Path, describers: Mapping[str, Path], duration: float | None = None
 ) -> DescribedFilm:
     """A film whose speech is what its captions say; without ``duration`` it ends with its last cue."""
-    speech = union(utterance.interval for utterance in read_subtitles(captions).utterances)
+    speech = join_intervals(utterance.interval for utterance in read_subtitles(captions).utterances)
     lines = {describer: described_lines(path) for describer, path in describers.items()}
     ends = [time.end for described in lines.values() for time, _ in described]
     return DescribedFilm(name, duration or max(speech[-1].end, *ends), speech, lines)
@@ -133,7 +133,7 @@ def lines_row(name: str, lines: Lines) -> str:
 
 def blocks_of(lines: Lines, pause: float) -> list[Interval]:
     """Lines joined where at most ``pause`` seconds lie between them."""
-    return list(union((time for time, _ in lines), bridge=pause))
+    return list(join_intervals((time for time, _ in lines), bridge=pause))
 
 
 def pauses_of(film: DescribedFilm, lines: Lines) -> tuple[list[float], list[float], list[float]]:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from common import DATA, LABELS, command_line, sound_of
 
 from shotad.core import Interval, SpeechSettings, weights_file
-from shotad.film import SoundBlock, open_film, sound_blocks, subtract, union
+from shotad.film import SoundBlock, join_intervals, open_film, sound_blocks, subtract
 from shotad.film.speech import RATE, WINDOW, Signal, Vad, speech_in, speech_intervals
 
 MARGIN = SpeechSettings().margin
@@ -49,7 +49,7 @@ def plain(sound: Signal) -> tuple[Interval, ...]:
     chances = Vad(weights_file("silero-vad")).feed(np.pad(sound, (0, -len(sound) % WINDOW))[None])[:, 0]
     length = len(sound) / RATE
     found = speech_intervals(chances, length, threshold=0.5, release=0.35, bridge=0.1, shortest=0.25, lead=0)
-    return union(Interval(i.start - 0.03, i.end + 0.03) for i in found)
+    return join_intervals(Interval(i.start - 0.03, i.end + 0.03) for i in found)
 
 
 def ours(sound: Signal) -> tuple[Interval, ...]:
@@ -66,7 +66,7 @@ def score(found: Sequence[Interval], speech: Sequence[Interval]) -> Score:
 
     def outside(these: Sequence[Interval], those: Sequence[Interval]) -> float:
         wide = [Interval(i.start - MARGIN, i.end + MARGIN) for i in those]
-        return sum(piece.duration for i in union(these) for piece in subtract(i, wide))
+        return sum(piece.duration for i in join_intervals(these) for piece in subtract(i, wide))
 
     return np.array([sum(i.duration for i in speech), outside(speech, found), outside(found, speech)])
 

@@ -32,8 +32,8 @@ from shotad.film.framing import PIXELS
 from shotad.grammar import (
     FeatureMaker,
     Features,
-    Kinds,
-    Place,
+    FeaturesByPlace,
+    FramePosition,
     make_feature_maker,
     matching_of,
     shot_scores,
@@ -48,7 +48,7 @@ GAP = 1.0
 """Seconds left out between the halves of a shot."""
 LEAST = 2.0
 """Seconds that a shot must last to be cut in halves."""
-PLACES: tuple[Place, ...] = ("first", "last")
+PLACES: tuple[FramePosition, ...] = ("first", "last")
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def sample_clip() -> Labelled:
     return Labelled(name, folder / name, shots, tuple(map(tuple, truths["threads"])), made=True)
 
 
-def features_of(clip: Labelled, maker: FeatureMaker) -> Kinds:
+def features_of(clip: Labelled, maker: FeatureMaker) -> FeaturesByPlace:
     """Features of each shot's side frames, read as large as `shotad describe` reads them."""
     with open_film(clip.path) as film:
         found = [moments_of(shot, film.info.frame_rate or Fraction(25)) for shot in clip.shots]

@@ -21,7 +21,7 @@ from scipy.signal import resample_poly
 
 from shotad.core import VoiceError, VoiceSettings
 from shotad.script import count_words, read_cues
-from shotad.sound import make_voice, said
+from shotad.sound import make_voice, spoken_text
 
 FEWEST = 5
 """Words of a line that is worth transcribing."""
@@ -41,7 +41,7 @@ def lines_of(number: int) -> list[str]:
 def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
     """What is heard of all lines as one voice speaks them."""
     voice = make_voice(VoiceSettings(name=name), "en")
-    sent = [said(line, "en", reads=voice.reads) for line in lines]
+    sent = [spoken_text(line, "en", reads=voice.reads) for line in lines]
     together = getattr(voice, "speak_all", None)
     takes = together(sent, speed) if together else [voice.speak(text, speed) for text in sent]
     words = wrong = whole = 0

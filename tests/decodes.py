@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from shotad.film import Decoder, Film, Picture, second_of, tick_of
+from shotad.film import Decoder, Film, Picture, nearest_tick, tick_second
 from shotad.film.framestore import Keeper
 
 
@@ -55,5 +55,5 @@ def counted_decodes() -> Iterator[Decodes]:
 def grid_pictures(film: Film, moments: Sequence[float], height: int) -> list[Picture]:
     """For each of the ascending moments the grid's picture, by decoding the film."""
     keeper = Keeper(film.info, height)
-    frames = film.frames_at([second_of(tick_of(moment)) for moment in moments])
+    frames = film.frames_at([tick_second(nearest_tick(moment)) for moment in moments])
     return [Picture(one.seconds, at, keeper.image(one)) for one, at in zip(frames, moments, strict=True)]

@@ -9,17 +9,17 @@ from typing import Any
 
 from shotad.core import (
     Abilities,
-    Given,
     Identity,
     NoProgress,
     Reply,
     Request,
+    RunInputs,
     Task,
     Usage,
     WorkFolder,
     load_config,
 )
-from shotad.description import Engines, Outcome, describe
+from shotad.description import DescribeResult, Engines, describe
 from shotad.engines.fake import plain_answer
 from shotad.film import open_film
 from tests.media import FilmSpec, make_film
@@ -102,11 +102,11 @@ def run(
     *assignments: str,
     looks: Any = None,
     writes: Any = None,
-    given: Given | None = None,
+    given: RunInputs | None = None,
     film: Path | None = None,
     force: bool = False,
     **options: Any,
-) -> tuple[Outcome, Any, Any]:
+) -> tuple[DescribeResult, Any, Any]:
     """One run into ``out``; the outcome and both engines, which know what they were asked."""
     engines = Engines(looks or Talker("looks"), writes or Talker("writes"))
     silent = () if given and given.subtitles else ("speech.source=none",)

@@ -15,8 +15,8 @@ from shotad.core import (
     device_of,
     dtype_of,
     model_loading as compute,
-    need,
-    need_torch,
+    require_module,
+    require_torch,
 )
 
 torch = pytest.importorskip("torch")
@@ -91,10 +91,10 @@ def test_gpus_that_gain_by_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_libraries_missing_or_broken_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ShotadError, match=r'Scales needs torch.*pip install "shotad\[models\]"'):
-        need_torch("Scales")
+        require_torch("Scales")
     with pytest.raises(ShotadError, match=r"no_such_thing.*shotad\[timm\]"):
-        need("no_such_thing", "A test", "timm")
+        require_module("no_such_thing", "A test", "timm")
     (tmp_path / "broken_vision.py").write_text("raise RuntimeError('operator does not exist')")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ShotadError, match="installed but cannot be loaded: operator does not exist"):
-        need("broken_vision", "A test")
+        require_module("broken_vision", "A test")

@@ -11,7 +11,7 @@ import pytest
 from shotad.core import Interval, LintSettings, ShotSettings, Utterance
 from shotad.description import Checker, lint
 from shotad.engines.english import spoken_words
-from shotad.film import open_film, read_subtitles, survey
+from shotad.film import detect_shots_in_pass, open_film, read_subtitles
 from shotad.script import Cue, Level, Material, Track, lines_of_track, load_track
 from tests.sample_run import ROOT, SAMPLE, described_sample, modules_of, start
 
@@ -46,7 +46,7 @@ def test_captions_are_what_is_said_and_shots_are_found_on_either_path(truths: di
     for path in ("exact", "fast"):
         settings = ShotSettings.model_validate({"detector": "adaptive", "path": path})
         with open_film(SAMPLE) as film:
-            found = survey(film, settings)
+            found = detect_shots_in_pass(film, settings)
         assert found.frame_count == truths["frames"]
         seconds = {cut: cut / truths["frame_rate"] for cut in found.cuts}
         assert {cut for cut, at in seconds.items() if not dark.start <= at <= dark.end} == set(truths["cuts"])

@@ -24,25 +24,25 @@ from shotad.core import (
     Grammar,
     Interval,
     Message,
-    Named,
+    NamedFace,
     Reply,
     Role,
     ScriptError,
     Slot,
     TextFact,
     printable,
-    seen,
     thread_number,
+    visible_text,
 )
 from shotad.description.templates import material
 from shotad.film.subtitles import read_caption
-from shotad.script import LONGEST, Cue, Voiced, clean_text
+from shotad.script import LONGEST, Cue, SpokenTake, clean_text
 from shotad.script.cue import ScriptCue
 from shotad.sight.cast_entries import tidy
 
 
 def test_facts_survive_their_record() -> None:
-    ann = Named("a", "Ann", "she")
+    ann = NamedFace("a", "Ann", "she")
     facts = Facts(
         (1,),
         texts=(TextFact(1, "SINTEL", "title", 1.0, 3.0, 0.95, fills=True, spoken=True),),
@@ -78,7 +78,7 @@ def test_what_contradicts_itself_is_refused() -> None:
         (lambda: film(0, 1), "a film must have a size, got 0x2"),
         (lambda: film(2, -1), "duration must be 0 or more, got -1"),
         (lambda: thread_number("a1"), "named by capitals A to Z, got 'a1'"),
-        (lambda: Voiced("v", "Hi.", None, "x"), "what is spoken has a text and a time"),
+        (lambda: SpokenTake("v", "Hi.", None, "x"), "what is spoken has a text and a time"),
         (lambda: Cue("s00000000", None, Interval(0, 0.0001), "Hi."), "must last 1 ms or more"),
         (lambda: Cue("s00000000", None, Interval(0, 1), "Hi.", seen_from=math.inf), "a second of the film"),
     ]
@@ -103,7 +103,7 @@ HIDDEN = [
 @pytest.mark.parametrize("hidden", HIDDEN, ids=lambda one: f"U+{ord(one):04X}")
 def test_what_is_not_seen_is_left_out_or_written_out(hidden: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = f"A cat{hidden} sleeps."
-    for way in (seen, clean_text, tidy):
+    for way in (visible_text, clean_text, tidy):
         assert way(text) == "A cat sleeps."
     assert material(text) == "<material>A cat sleeps.</material>"
     said = read_caption(text)
@@ -125,7 +125,7 @@ def test_what_is_not_seen_is_left_out_or_written_out(hidden: str, capsys: pytest
     "text", ["می‌خواهم", "שלום\u200f!", "👩‍👩‍👧", "क्‍ष", "e\u0301te", "⏯\ufe0f", "日本\u3000語"]
 )
 def test_what_shapes_letters_stays(text: str) -> None:
-    assert seen(text) == text
+    assert visible_text(text) == text
     assert unicodedata.normalize("NFC", clean_text(text)) == unicodedata.normalize("NFC", text)
 
 

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from shotad.cli.analysis import slots_command
 from shotad.core import (
-    Given,
     Interval,
     Request,
+    RunInputs,
     Slot,
     WorkFolder,
     WorkFolderError,
@@ -22,7 +22,7 @@ from shotad.core import (
 )
 from shotad.description import Engines, describe, empty_line, track_material
 from shotad.engines.fake import FakeEngine
-from shotad.film import HandSlots, SlotChange, change_slots, open_film, read_hand_slots, recorded
+from shotad.film import HandSlots, SlotChange, change_slots, open_film, read_hand_slots, read_prepared
 from shotad.film.slot_records import FILE, hand_slot
 from shotad.script import CueStatus, Track, save_track
 from tests.redo.redoing import SETTINGS, again, film_path, fresh, rows, run, track_of
@@ -31,15 +31,15 @@ SLOTS = load_config(None, SETTINGS).slots
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
+def given(tmp_path_factory: pytest.TempPathFactory) -> RunInputs:
     """Three slots that leave time between them."""
     file = tmp_path_factory.mktemp("given") / "slots.csv"
     file.write_text("start,end\n1,5\n6,9\n12,16\n", encoding="utf-8")
-    return Given(slots=file)
+    return RunInputs(slots=file)
 
 
 @pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory, given: Given) -> Path:
+def described(tmp_path_factory: pytest.TempPathFactory, given: RunInputs) -> Path:
     run(place := tmp_path_factory.mktemp("described") / "w", given=given)
     return place
 
@@ -71,7 +71,7 @@ def remove(place: Path, name: str) -> Slot:
 def slots_of(place: Path) -> tuple[Slot, ...]:
     told = read_settings(place)
     with open_film(film_path()) as film:
-        return recorded(WorkFolder(place), film.info, told.config).slots
+        return read_prepared(WorkFolder(place), film.info, told.config).slots
 
 
 def ids(track: Track) -> list[str]:
@@ -99,7 +99,7 @@ def test_a_planned_slot_that_gives_way_is_told(place, given, tmp_path):
     other.write_text("start,end\n1,5\n11,14\n", encoding="utf-8")
     config = load_config(None, SETTINGS)
     with open_film(film_path()) as film, WorkFolder(place) as folder:
-        done = describe(film, folder, config, Given(slots=other), engines=Engines.of(config), sheet=False)
+        done = describe(film, folder, config, RunInputs(slots=other), engines=Engines.of(config), sheet=False)
     assert ids(done.track) == ["s00001000", "s00009500"]
     assert any("s00011000" in text and "is left out" in text for text in done.warnings)
     assert "Kept to what a person did to the slots: 1 slot added." in done.warnings
@@ -140,7 +140,7 @@ def test_slots_by_hand_are_told_and_kept_in_a_file_that_people_can_read(place):
 
 
 @pytest.mark.parametrize("overwritten", [False, True])
-def test_slots_that_come_in_a_run_are_in_its_track(place: Path, given: Given, overwritten: bool) -> None:
+def test_slots_that_come_in_a_run_are_in_its_track(place: Path, given: RunInputs, overwritten: bool) -> None:
     """Also where the run writes its plan after that (``overwritten``)."""
     plan = (place / "slots.json").read_bytes()
     first, *_ = ids(track_of(place))
@@ -168,7 +168,9 @@ def test_slots_that_come_in_a_run_are_in_its_track(place: Path, given: Given, ov
     assert gone.id not in lines
 
 
-def test_a_persons_slot_that_goes_while_a_run_is_under_way_takes_its_line(place: Path, given: Given) -> None:
+def test_a_persons_slot_that_goes_while_a_run_is_under_way_takes_its_line(
+    place: Path, given: RunInputs
+) -> None:
     own = add(place, 17.0, 19.0)
     removed = remove(place, ids(track_of(place))[0])
     run(place, "seed=6", given=given)

@@ -16,7 +16,7 @@ from shotad.core import (
     Request,
     WorkFolder,
     WorkFolderError,
-    replacing,
+    replace_file,
     write_text,
 )
 from shotad.film import open_film
@@ -130,7 +130,7 @@ def test_every_way_to_write_notices(tmp_path: Path, write: Callable[[WorkFolder]
 
 def test_a_folder_of_results_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
     def write() -> None:
-        with replacing(tmp_path / "out" / "movie.mp4") as part:
+        with replace_file(tmp_path / "out" / "movie.mp4") as part:
             part.write_bytes(b"film")
             shutil.rmtree(tmp_path / "out")
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Engine, EngineError, Given, Identity, RecordLog, Request, WorkFolderError
-from shotad.description import Outcome
+from shotad.core import Engine, EngineError, Identity, RecordLog, Request, RunInputs, WorkFolderError
+from shotad.description import DescribeResult
 from shotad.description.clip_builder import ClipReader
 from tests.media import FilmSpec, make_film
 from tests.runs import Talker, rows, run as talked, slots, tree
@@ -59,8 +59,8 @@ def subtitles(folder: Path) -> Path:
     return path
 
 
-def run(out: Path, looks: Engine, writes: Engine, *settings: str, film: Path | None = None) -> Outcome:
-    given, film = Given(subtitles=subtitles(out)), film or make_film(SPEC).path
+def run(out: Path, looks: Engine, writes: Engine, *settings: str, film: Path | None = None) -> DescribeResult:
+    given, film = RunInputs(subtitles=subtitles(out)), film or make_film(SPEC).path
     return talked(out, *SETTINGS, *settings, looks=looks, writes=writes, given=given, film=film)[0]
 
 

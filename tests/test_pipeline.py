@@ -15,25 +15,25 @@ import pytest
 
 from shotad.core import (
     EngineError,
-    Given,
     NoProgress,
     Progress,
     Request,
+    RunInputs,
     WorkFolder,
     data_root,
     load_config,
 )
 from shotad.description import (
+    DescribeResult,
     Engines,
-    Outcome,
     RunContext,
     describe,
+    estimate_run,
     film_shots,
     film_speech,
-    foresee,
+    plan_clips,
     prepare,
     show_prompts,
-    understand,
 )
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
@@ -49,12 +49,12 @@ def film_path() -> Path:
     return make_film(SPEC).path
 
 
-def ran(out: Path, *assignments: str, **options: Any) -> tuple[Outcome, FakeEngine, FakeEngine]:
+def ran(out: Path, *assignments: str, **options: Any) -> tuple[DescribeResult, FakeEngine, FakeEngine]:
     """One run with fake engines, which count their calls."""
     return run(out, *assignments, **{"looks": FakeEngine(), "writes": FakeEngine(), **options})
 
 
-First = tuple[Path, Outcome, FakeEngine, FakeEngine]
+First = tuple[Path, DescribeResult, FakeEngine, FakeEngine]
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_frames_are_those_of_the_planned_moments(tmp_path: Path, given: bool, co
         return made.number_at(second if given else math.floor(second * 8 + 0.5) / 8)
 
     (tmp_path / "slots.csv").write_text("start,end\n1.0,1.5\n4.0,7.0\n")
-    fixed = Given(slots=tmp_path / "slots.csv") if given else None
+    fixed = RunInputs(slots=tmp_path / "slots.csv") if given else None
     engine = FakeEngine(answer=remember)
     engine.abilities = replace(engine.abilities, wants_context=context)
     ran(tmp_path / "w", "overlay.label=none", looks=engine, given=fixed)
@@ -197,7 +197,7 @@ def test_a_failed_answer_is_a_failed_line_and_asked_again(first: First, tmp_path
 
 
 def test_the_last_record_of_a_slot_is_that_of_the_last_run(tmp_path: Path) -> None:
-    part = Given(start=6.0, end=14.0)  # whose records are not tidied
+    part = RunInputs(start=6.0, end=14.0)  # whose records are not tidied
     for settings in ((), ("seed=7",), ()):
         outcome, _, _ = ran(tmp_path / "w", *settings, given=part)
     last = {row["slot"]: row for row in rows(tmp_path / "w", "stage1")}
@@ -209,7 +209,7 @@ def test_the_last_record_of_a_slot_is_that_of_the_last_run(tmp_path: Path) -> No
 def test_only_the_part_asked_for_is_described_with_the_same_slots(
     first: First, w: Path, tmp_path: Path
 ) -> None:
-    whole, half = first[1].track.cues, Given(start=6.0, end=14.0)
+    whole, half = first[1].track.cues, RunInputs(start=6.0, end=14.0)
     part, looks, _ = ran(tmp_path / "b", given=half)
     expected = [cue.id for cue in whole if 6 <= cue.interval.start < 14]
     assert [cue.id for cue in part.track.cues] == expected
@@ -244,7 +244,7 @@ def test_edits_survive_a_second_run_and_a_changed_engine(first: First, w: Path) 
 
 
 def test_given_slots_and_shots_are_used_as_they_are(tmp_path: Path) -> None:
-    given = Given(slots=tmp_path / "slots.csv", shots=tmp_path / "shots.csv")
+    given = RunInputs(slots=tmp_path / "slots.csv", shots=tmp_path / "shots.csv")
     (tmp_path / "shots.csv").write_text("start,end\n0,10\n10,20\n")
     (tmp_path / "slots.csv").write_text("id,start,end\nfirst,1.0,1.5\n,4.0,7.0\n,19.0,25.0\n,30,31\n")
     outcome, _, _ = ran(tmp_path / "w", given=given)
@@ -265,7 +265,7 @@ def test_what_was_given_is_read_once_before_the_film(tmp_path: Path) -> None:
     }
     for name, text in files.values():
         (tmp_path / name).write_text(text)
-    given = Given(**{kind: tmp_path / name for kind, (name, _) in files.items()})
+    given = RunInputs(**{kind: tmp_path / name for kind, (name, _) in files.items()})
     whole, _, _ = ran(tmp_path / "whole", given=given)
 
     gone: list[str] = []
@@ -285,15 +285,15 @@ def test_what_was_given_is_read_once_before_the_film(tmp_path: Path) -> None:
 def test_steps_that_are_asked_again_give_the_same(tmp_path: Path) -> None:
     config = load_config(None, QUICK)
     with open_film(film_path()) as film, WorkFolder(tmp_path / "w") as folder:
-        context = RunContext.of(film, folder, config, Given(), NoProgress())
+        context = RunContext.of(film, folder, config, RunInputs(), NoProgress())
         shots, speech = film_shots(context), film_speech(context)
         before = tree(tmp_path / "w")
         assert (film_shots(context), film_speech(context)) == (shots, speech)
         prepared = prepare(context)
         assert prepare(context) == prepared
         assert prepared.shots == shots.shots
-        plans, warnings = understand(prepared, context)
-        plans_again, warnings_again = understand(prepared, context)
+        plans, warnings = plan_clips(prepared, context)
+        plans_again, warnings_again = plan_clips(prepared, context)
         assert warnings_again == warnings
         assert [(plan.slot, plan.shots, plan.grammar) for plan in plans_again] == [
             (plan.slot, plan.shots, plan.grammar) for plan in plans
@@ -318,18 +318,18 @@ def test_what_a_killed_run_has_kept_is_used(tmp_path: Path, monkeypatch: pytest.
 SUBTITLES = "WEBVTT\n\n00:00:05.400 --> 00:00:06.400\nWhere is the key, Nora?\n"
 
 
-def lines(outcome: Outcome) -> list[str]:
+def lines(outcome: DescribeResult) -> list[str]:
     return [cue.text for cue in outcome.track.cues]
 
 
-def foreseen(out: Path, engines: Any, *settings: str) -> tuple[Any, Outcome, Any]:
+def foreseen(out: Path, engines: Any, *settings: str) -> tuple[Any, DescribeResult, Any]:
     """The estimate before a run, which asks nothing; the run; the estimate after it."""
     config = load_config(None, (*QUIET, *settings))
     with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
-        before = foresee(film, folder, config, engines=engines)
+        before = estimate_run(film, folder, config, engines=engines)
         assert engines.looks.asked == engines.writes.asked == []
         outcome = describe(film, folder, config, engines=engines, sheet=False)
-        return before, outcome, foresee(film, folder, config, engines=engines)
+        return before, outcome, estimate_run(film, folder, config, engines=engines)
 
 
 def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +337,7 @@ def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest
     subtitles = tmp_path / "film.vtt"
     subtitles.write_text(SUBTITLES)
     settings = ("story.on=true",)
-    outcome, _, writes = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
+    outcome, _, writes = run(tmp_path / "w", *settings, given=RunInputs(subtitles=subtitles))
     asked = [r for r in writes.asked if r.schema and "facts" not in r.schema["properties"]]
     prompts = [r.messages[-1].text for r in asked]
     heard = lines(outcome)
@@ -347,7 +347,7 @@ def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest
     assert "Where is the key, Nora?" in prompts[0]
     assert "Somebody searches a house for a key." in prompts[2]
     assert len(rows(tmp_path / "w", "story")) == len(heard) // 2
-    again, _, silent = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
+    again, _, silent = run(tmp_path / "w", *settings, given=RunInputs(subtitles=subtitles))
     assert (lines(again), silent.asked) == (heard, [])
 
 
@@ -452,14 +452,14 @@ def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_
         engine.identity = replace(engine.identity, revision="1")
     config = load_config(None, (*QUIET, "verify.on=true"))
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
-        assert foresee(film, folder, config, engines=engines) == []
+        assert estimate_run(film, folder, config, engines=engines) == []
 
 
 def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.description.story.SECTION_LINES", 2)
     engines: Any = Engines(Talker("looks"), Talker("writes"))
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "plain") as folder:
-        plain = foresee(film, folder, load_config(None, QUIET), engines=engines)[1].likely
+        plain = estimate_run(film, folder, load_config(None, QUIET), engines=engines)[1].likely
     before, outcome, _ = foreseen(tmp_path / "w", engines, "story.on=true")
     story = before[1].likely
     assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + len(lines(outcome)) // 2

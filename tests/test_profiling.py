@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from shotad.core import Recording, lines, profiled, span
+from shotad.core import Recording, lines, profile_steps, time_step
 
 
 class Clock:
@@ -40,7 +40,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @contextmanager
 def recording() -> Iterator[Recording]:
-    with profiled() as found:
+    with profile_steps() as found:
         assert found is not None
         yield found
 
@@ -52,12 +52,12 @@ def worked(found: Recording) -> dict[str, float]:
 def test_a_table_reads_line_by_line(clock: Clock) -> None:
     with recording() as found:
         clock.pass_(2)
-        with span("stage1"):
+        with time_step("stage1"):
             clock.pass_(10)
-            with span("decode"):
+            with time_step("decode"):
                 clock.pass_(3)
             clock.pass_(9)
-        with span("cast"):
+        with time_step("cast"):
             pass
     assert lines(found) == [
         "Time: 24.0 s by the clock, 12.0 s of the processor.",
@@ -76,11 +76,11 @@ def test_a_table_reads_line_by_line(clock: Clock) -> None:
 
 
 def test_an_error_ends_its_spans_and_the_recording_and_the_next_one_is_new(clock: Clock) -> None:
-    with suppress(KeyError), recording() as kept, span("cast"), span("sheet"):
+    with suppress(KeyError), recording() as kept, time_step("cast"), time_step("sheet"):
         clock.pass_(1)
         raise KeyError("nobody")
     clock.pass_(5)
-    with recording() as other, span("mix"):
+    with recording() as other, time_step("mix"):
         clock.pass_(2)
         assert worked(other) == {"mix": 2.0}, "what is under way counts up to now"
         clock.pass_(1)
@@ -91,7 +91,7 @@ def test_an_error_ends_its_spans_and_the_recording_and_the_next_one_is_new(clock
 
 def test_threads_are_told_apart_and_their_overlap_is_counted_once(clock: Clock) -> None:
     def work(inside: threading.Event, enough: threading.Event) -> None:
-        with span("decode"):
+        with time_step("decode"):
             inside.set()
             enough.wait(60)
 
@@ -109,11 +109,11 @@ def test_threads_are_told_apart_and_their_overlap_is_counted_once(clock: Clock) 
 
 
 def test_nothing_is_kept_while_nothing_records_and_two_at_once_are_refused(clock: Clock) -> None:
-    with span("decode"), recording() as found:
-        late = span("shots")
+    with time_step("decode"), recording() as found:
+        late = time_step("shots")
         late.__enter__()
         clock.pass_(1)
-    with span("shots"):
+    with time_step("shots"):
         clock.pass_(5)
     late.__exit__(None, None, None)
     assert worked(found) == {"shots": 1.0}, "a mark that outlives its recording changes nothing"
@@ -122,7 +122,7 @@ def test_nothing_is_kept_while_nothing_records_and_two_at_once_are_refused(clock
 
 
 def test_time_and_memory_are_those_of_the_machine() -> None:
-    with recording() as found, span("mix"):
+    with recording() as found, time_step("mix"):
         held = b"x" * 30_000_000
         time.sleep(0.02)
     (mix,) = found.rows()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Given, WorkFolder, load_config
+from shotad.core import RunInputs, WorkFolder, load_config
 from shotad.description import Engines, describe
 from shotad.film import open_film
 from tests.decodes import Decodes, counted_decodes
@@ -27,7 +27,7 @@ SLACK = 60
 the last moment that is wanted."""
 
 
-def run(out: Path, given: Given, *assignments: str) -> Decodes:
+def run(out: Path, given: RunInputs, *assignments: str) -> Decodes:
     config = load_config(None, (*QUICK, *assignments))
     with counted_decodes() as decodes, open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
         describe(film, folder, config, given, engines=Engines.of(config))
@@ -42,7 +42,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     cues = [f"00:00:{a:06.3f} --> 00:00:{b:06.3f}\nWords\n" for a, b in spoken]
     (folder / "speech.vtt").write_text("WEBVTT\n\n" + "\n".join(cues))
     files = {"subtitles": folder / "speech.vtt"}
-    run(folder / "w", Given(**files))
+    run(folder / "w", RunInputs(**files))
     shots = json.loads((folder / "w" / "shots.json").read_text())["shots"]
     slots = json.loads((folder / "w" / "slots.json").read_text())["slots"]
     (folder / "shots.csv").write_text("\n".join(["start,end", *(f"{s['start']},{s['end']}" for s in shots)]))
@@ -71,18 +71,18 @@ def test_a_run_decodes_the_film_as_seldom_as_can_be(
     passes: int,
 ) -> None:
     named = {name: given[name] for name in ("subtitles", *files)}
-    decodes = run(tmp_path / "w", Given(**named, **part))
+    decodes = run(tmp_path / "w", RunInputs(**named, **part))
     assert decodes.frames <= reads * SPEC.frames + SLACK
     assert len(decodes.passes) <= passes
     assert not [path.name for path in (tmp_path / "w").iterdir() if path.suffix in (".pack", ".index")]
 
 
 def test_what_follows_a_part_or_stop_reads_on_in_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
-    run(tmp_path / "w", Given(subtitles=given["subtitles"], start=9.0, end=20.0))
-    decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"]))
+    run(tmp_path / "w", RunInputs(subtitles=given["subtitles"], start=9.0, end=20.0))
+    decodes = run(tmp_path / "w", RunInputs(subtitles=given["subtitles"]))
     assert len(decodes.passes) <= 2
     assert decodes.frames <= SPEC.frames + SLACK
     shutil.copytree(given["run"], tmp_path / "v")
     for name in ("stage1.jsonl", "stage2.jsonl", "track.json"):
         (tmp_path / "v" / name).unlink()
-    assert len(run(tmp_path / "v", Given(subtitles=given["subtitles"])).passes) == 1
+    assert len(run(tmp_path / "v", RunInputs(subtitles=given["subtitles"])).passes) == 1

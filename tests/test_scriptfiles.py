@@ -9,13 +9,13 @@ import pytest
 
 from shotad.core import EditConflict, Interval, ScriptError, WorkFolder, write_text
 from shotad.script import (
+    SCRIPTS_RECORD,
     TRACK,
-    WRITTEN,
     Cue,
     EditField,
     FilmId,
     Track,
-    are_written,
+    are_scripts_current,
     edited_scripts,
     import_into,
     load_track,
@@ -111,7 +111,7 @@ def test_importing_another_script_loses_none(place: Path) -> None:
 def test_where_nothing_is_known_of_the_scripts_their_stamps_say_what_was_changed(place: Path) -> None:
     replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
     for damage in ("[]", '{"scripts": 3}', "{"):
-        (place / WRITTEN).write_text(damage)
+        (place / SCRIPTS_RECORD).write_text(damage)
         found = edited_scripts(place, FILM.name, load_track(place / TRACK))
         assert [path.name for _, path in found] == ["movie.ad.vtt"]
         assert "A grey cat sleeps." in [cue.text for cue in brought(place).values()]
@@ -149,6 +149,6 @@ def test_a_run_killed_writing_keeps_edits(place: Path, monkeypatch: pytest.Monke
         assert edited_scripts(place, FILM.name) == ()
         assert list(brought(place).values()) == list(track.cues)
     texts = script_texts(last, place, FILM.name)
-    assert not are_written(texts, place)
+    assert not are_scripts_current(texts, place)
     replace_in(place / "movie.ad.csv", next(iter(made().cues)).text if done < 5 else "Y.", "Mine.")
     assert [path.name for _, path in edited_scripts(place, FILM.name)] == ["movie.ad.csv"]

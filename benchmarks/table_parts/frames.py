@@ -48,14 +48,14 @@ def _plans(stage: Stage, share: float, film: FilmAt) -> Path:
     """A file of the moments of each AD, frame by frame: slots of `SPOKEN` seconds, evenly over the film, that
     fill ``share`` of it; shots are found once, here."""
     from shotad.core import Config, Interval
-    from shotad.film import context_shots, open_film, plan_frames, survey
+    from shotad.film import context_shots, detect_shots_in_pass, open_film, plan_frames
 
     path = stage.folder / f"{film.path.stem}-{share:g}.plans.json"
     if path.exists():
         return path
     config = Config()
     with open_film(film.path) as opened:
-        found = survey(opened, config.shots)
+        found = detect_shots_in_pass(opened, config.shots)
         rate = opened.info.frame_rate or Fraction(24)
     step, rows = SPOKEN / share, []
     for start in (step * number for number in range(int(found.end / step) or 1)):

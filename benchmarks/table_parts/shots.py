@@ -95,13 +95,13 @@ def ours(scratch: Path, film: str, path: str) -> Steps:
     import cv2  # noqa: F401
 
     from shotad.core import ShotSettings
-    from shotad.film import open_film, survey
+    from shotad.film import detect_shots_in_pass, open_film
 
     opened, settings = open_film(Path(film)), ShotSettings()
     if path != "learned":
         settings = ShotSettings.model_validate({"detector": "adaptive", "path": path})
     yield None
-    found = survey(opened, settings)
+    found = detect_shots_in_pass(opened, settings)
     yield _told(found.frame_count, found.cuts)
 
 

@@ -1,30 +1,30 @@
 from .batch import Batch as Batch, BatchProgress as BatchProgress
 from .fetching import read_text as read_text
 from .films import Watch as Watch
-from .jobs import FilmJob as FilmJob, done_before as done_before
-from .limits import how_many as how_many, parse_size as parse_size
+from .jobs import FilmJob as FilmJob, earlier_result as earlier_result
+from .limits import auto_jobs as auto_jobs, parse_size as parse_size
 from .places import is_local as is_local, local_path as local_path
 from .planning import (
     STDIN as STDIN,
-    Leaving as Leaving,
-    Planned as Planned,
+    PlannedFilm as PlannedFilm,
     Planner as Planner,
-    gather as gather,
-    only as only,
+    PrivacyNotices as PrivacyNotices,
+    films_named as films_named,
+    find_films as find_films,
     read_list as read_list,
 )
 from .ray.cluster import load_ray_settings as load_ray_settings
-from .ray.run import describe_on_ray as describe_on_ray, sent_to as sent_to
-from .store import Entry as Entry
+from .ray.run import describe_on_ray as describe_on_ray, servers_asked as servers_asked
+from .store import StoredObject as StoredObject
 from .table import (
-    NAME as NAME,
+    REPORT_FILE as REPORT_FILE,
     FilmRow as FilmRow,
     Report as Report,
     as_lines as as_lines,
     as_table as as_table,
+    dry_run_json as dry_run_json,
+    dry_run_lines as dry_run_lines,
     failed_in as failed_in,
-    foreseen_json as foreseen_json,
-    foreseen_lines as foreseen_lines,
-    labels as labels,
+    film_labels as film_labels,
     read_report as read_report,
 )

@@ -10,12 +10,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from shotad.batch.jobs import FilmResult, done_before
+from shotad.batch.jobs import FilmResult, earlier_result
 from shotad.batch.limits import Need, Room
-from shotad.batch.planning import Planned
-from shotad.batch.table import FilmRow, labels, line_of
+from shotad.batch.planning import PlannedFilm
+from shotad.batch.table import FilmRow, film_labels, line_of
 from shotad.batch.workers import News, TaskNews, Work, Worker, WorkerPool, serve
-from shotad.core import NoProgress, NoRoom, Progress, Task, duration, sentence, size_text
+from shotad.core import DiskFull, NoProgress, Progress, Task, duration, single_line, size_text
 
 BEAT = 0.25
 """Seconds between two looks at memory, room and new films."""
@@ -24,7 +24,7 @@ OF_THE_ENGINE = frozenset({"EngineError", "WeightsError"})
 SAME = 3
 """Films in a row that fail by the same fault of the engine, after which no other is begun: each would."""
 
-More = Callable[[], Sequence[Planned]]
+More = Callable[[], Sequence[PlannedFilm]]
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Batch:
         """Since the batch began."""
         return self.clock() - self._start
 
-    def run(self, films: Sequence[Planned]) -> list[FilmRow]:
+    def run(self, films: Sequence[PlannedFilm]) -> list[FilmRow]:
         """Describe ``films`` and those that come; what became of each. A failure never raises.
 
         An interruption ends the workers tidily and goes on to the caller; `rows` then shows how far it came.
@@ -86,7 +86,7 @@ class Batch:
             while self._at_work or (not self.halted and (self._queue or self._alone or self.more)):
                 while self._queue and pool.has_room and not self.halted:
                     entry = self._queue.popleft()
-                    before = done_before(entry.film.job)
+                    before = earlier_result(entry.film.job)
                     if before is not None:
                         self._begun += 1
                         self._end(entry, before)
@@ -106,14 +106,14 @@ class Batch:
                 self.board.note("Stopping: films at work end tidily. Ctrl-C again ends them at once.")
             raise
 
-    def _add(self, films: Sequence[Planned]) -> None:
+    def _add(self, films: Sequence[PlannedFilm]) -> None:
         if not films:
             return
         again = {film.job.film for film in films}
         # A film that has changed since takes the place of what it was.
         at_work = self._at_work.values()
         kept = [entry for entry in self._entries if entry.film.job.film not in again or entry in at_work]
-        names = labels([*(entry.film for entry in kept), *films])[len(kept) :]
+        names = film_labels([*(entry.film for entry in kept), *films])[len(kept) :]
         new = [FilmRow(label, film) for label, film in zip(names, films, strict=True)]
         self._entries = [*kept, *new]
         for entry in new:
@@ -185,7 +185,7 @@ class Batch:
             if not self._room.let_in(entry.label, entry.need):
                 return False
             worker.tell(None)
-        except NoRoom as error:
+        except DiskFull as error:
             worker.tell((error.what, error.hint))
         del self._waiting[worker]
         return True
@@ -284,7 +284,7 @@ class BatchProgress:
     def note(self, text: str) -> None:
         """Say one line."""
         self._last = self.clock()
-        self.progress.note(sentence(text))
+        self.progress.note(single_line(text))
 
     def stop(self) -> None:
         """Nothing is at work any more."""

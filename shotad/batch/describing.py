@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from shotad.batch.jobs import FilmJob, FilmResult, done_before, error_line, failure, fault_of, mark_done
+from shotad.batch.jobs import FilmJob, FilmResult, earlier_result, error_line, failure, fault_of, mark_done
 from shotad.batch.limits import Need, need_of
 from shotad.batch.staging import Placed, placed
 from shotad.core import (
@@ -23,10 +23,10 @@ from shotad.core import (
     lines,
     memory_error_of,
     peak_memory,
-    profiled,
+    profile_steps,
     write_settings,
 )
-from shotad.description import Engines, Outcome
+from shotad.description import DescribeResult, Engines
 from shotad.film import Film, open_film
 from shotad.script import present_track
 from shotad.sound import OutputFile, Rendered, parse_wanted, wanted_files
@@ -54,7 +54,7 @@ def describe_film(
     seconds, path = 0.0, None
     forget_peak()
     try:
-        before = done_before(job)
+        before = earlier_result(job)
         if before is not None:
             return before
         with (
@@ -111,7 +111,7 @@ def _written(
         make_voice(config.voice, config.language)
     present_track(folder, film.info, with_scripts=False)
     engines = engines or Engines.of(config)
-    with profiled(job.timed) as recorded:
+    with profile_steps(job.timed) as recorded:
         outcome = describe(
             film,
             folder,
@@ -142,7 +142,9 @@ def _written(
     return replace(finished(job, place.folder, outcome, heard), spent=spent)
 
 
-def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:
+def finished(
+    job: FilmJob, folder: Path, outcome: DescribeResult, heard: Rendered | None = None
+) -> FilmResult:
     """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
     counts = outcome.counts
     paths = [] if heard is None else [file.wanted.path for file in heard.made]

@@ -24,19 +24,19 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from shotad.batch.places import is_local, local_path, name_of, shown
-from shotad.batch.store import Entry, Store, names_below
+from shotad.batch.store import Store, StoredObject, names_below
 from shotad.core import (
     FileKind,
-    InUse,
+    FolderInUse,
     NoProgress,
     Progress,
     StorageError,
     decode_text,
-    key_of,
+    file_stem,
+    hash_key,
+    progress_task,
     read_text_file,
-    reported,
     size_text,
-    stem_of,
     write_text,
 )
 
@@ -52,7 +52,7 @@ _AGAIN = 3
 
 def fetch_film(
     store: Store, place: str, target: Path, progress: Progress | None = None, scratch: Path | None = None
-) -> Entry:
+) -> StoredObject:
     """The object at ``place`` as the file ``target``, whole and of one version; what is known of it.
 
     A file that an earlier run fetched of this very version stays. ``scratch`` is the folder in which room is
@@ -116,7 +116,11 @@ def read_text(place: str, kind: FileKind = "list") -> str:
 
 
 def fetch_object(
-    store: Store, entry: Entry, target: Path, progress: Progress | None = None, scratch: Path | None = None
+    store: Store,
+    entry: StoredObject,
+    target: Path,
+    progress: Progress | None = None,
+    scratch: Path | None = None,
 ) -> None:
     """One object as the file ``target``, which takes that name when it is whole. Raises StorageError."""
     size, half = entry.size, target.with_name(f".{target.name[:80]}{HALF}")
@@ -144,7 +148,7 @@ def fetch_object(
 
 
 def _fetch_large(
-    store: Store, entry: Entry, target: Path, half: Path, progress: Progress, scratch: Path | None
+    store: Store, entry: StoredObject, target: Path, half: Path, progress: Progress, scratch: Path | None
 ) -> None:
     """Fetch what is not here yet of a file, which grows in order, a few parts at a time."""
     name = f"Fetching {target.name}"
@@ -172,7 +176,7 @@ def _fetch_large(
     here = half.stat().st_size // PART * PART
     with (
         half.open("r+b") as out,
-        reported(progress, name, size, "B") as task,
+        progress_task(progress, name, size, "B") as task,
         ThreadPoolExecutor(SIDE_BY_SIDE) as pool,
     ):
         out.seek(out.truncate(here))
@@ -186,7 +190,7 @@ def _fetch_large(
             task.advance(len(data))
 
 
-def _version(entry: Entry) -> dict[str, Any]:
+def _version(entry: StoredObject) -> dict[str, Any]:
     """Which version of an object is being fetched, since the machine was last started: what is fetched is not
     forced to the disk, so it may not be there when the power has failed."""
     return {"mark": entry.mark, "size": entry.size, "boot": boot_id()}
@@ -200,7 +204,7 @@ def _known(target: Path) -> Any:
 
 
 def _notes_of(target: Path) -> Path:
-    return target.with_name(f".{key_of(target.name)}.json")
+    return target.with_name(f".{hash_key(target.name)}.json")
 
 
 def boot_id() -> str:
@@ -252,7 +256,7 @@ class ScratchFolder:
     def __init__(self, scratch: Path, film_place: str, folder_place: str) -> None:
         self.scratch, self.folder_place, self.unsent = scratch, folder_place, False
         places, film = (shown(film_place).partition("?")[0], shown(folder_place)), name_of(film_place)
-        self.path = scratch / f"{stem_of(film)[:40]}-{key_of(*places)}"
+        self.path = scratch / f"{file_stem(film)[:40]}-{hash_key(*places)}"
         self.film, self.folder = self.path / "film" / film, self.path / "work" / name_of(folder_place)
         self.beside, self.notes = self.path / "beside", self.path / "seen.json"
         """Where what else is fetched is put, and what was seen of the work folder."""
@@ -264,7 +268,7 @@ class ScratchFolder:
             with _gate(self.scratch):
                 self._lock.acquire()
         except Timeout:
-            raise InUse(
+            raise FolderInUse(
                 f"The work folder {shown(self.folder_place)} is being written by another shotad here.",
                 "Wait until that is done.",
             ) from None

@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from shotad.batch.places import WEB, is_local, join, local_path, name_of, parent_of, scheme_of
-from shotad.batch.store import Entry, Store
+from shotad.batch.store import Store, StoredObject
 from shotad.core import FilmError, ShotadError, StorageError
 
 ENDINGS = frozenset(
@@ -47,7 +47,7 @@ _WORK = ".shotad"
 _MAGIC = re.compile(r"[*?]|\[[^\]]+\]")
 
 
-def films_in(place: str | os.PathLike[str]) -> Iterator[Entry]:
+def films_in(place: str | os.PathLike[str]) -> Iterator[StoredObject]:
     """The films of a place, sorted by name. Raises FilmError where there is nothing at all by that name,
     StorageError for a store that cannot be asked.
 
@@ -57,7 +57,7 @@ def films_in(place: str | os.PathLike[str]) -> Iterator[Entry]:
     yield from _local(local_path(text)) if is_local(text) else _remote(text)
 
 
-def _local(place: Path) -> Iterator[Entry]:
+def _local(place: Path) -> Iterator[StoredObject]:
     if place.is_dir():
         files = []
         for folder, below, names in os.walk(place, followlinks=False):
@@ -80,10 +80,10 @@ def _local(place: Path) -> Iterator[Entry]:
             state = path.stat()
         except OSError:
             continue  # gone since the folder was read
-        yield Entry(str(path), state.st_size, datetime.fromtimestamp(state.st_mtime, UTC))
+        yield StoredObject(str(path), state.st_size, datetime.fromtimestamp(state.st_mtime, UTC))
 
 
-def _remote(place: str) -> Iterator[Entry]:
+def _remote(place: str) -> Iterator[StoredObject]:
     store = Store(place)
     alone = None if place.endswith("/") else store.find(place)
     if alone is not None:
@@ -109,7 +109,7 @@ def _remote(place: str) -> Iterator[Entry]:
     yield from entries
 
 
-def _films_below(store: Store, top: str) -> Iterator[Entry]:
+def _films_below(store: Store, top: str) -> Iterator[StoredObject]:
     entries = store.entries(top)
     if not entries:
         raise store.missing(top)
@@ -273,7 +273,7 @@ _LONG = {"eng": "en", "ger": "de", "deu": "de", "fre": "fr", "fra": "fr", "spa":
          "dut": "nl", "nld": "nl", "por": "pt"}  # fmt: skip
 
 
-Look = Callable[[], Iterable[Entry]]
+Look = Callable[[], Iterable[StoredObject]]
 
 LEAST_PAUSE = 2.0
 """Seconds between two looks at least."""
@@ -297,11 +297,11 @@ class Watch:
         self.trouble: str | None = None
         """Why the last look failed, if it did; the next one may not."""
 
-    def take(self, films: Iterable[Entry]) -> None:
+    def take(self, films: Iterable[StoredObject]) -> None:
         """These are taken already."""
         self._taken.update((film.place, _state(film)) for film in films)
 
-    def settled(self) -> list[Entry]:
+    def settled(self) -> list[StoredObject]:
         """The films that have settled since the last call, sorted; none before it is time to look again."""
         began = self._clock()
         if began < self._next:
@@ -331,5 +331,5 @@ class Watch:
         return ready
 
 
-def _state(film: Entry) -> State:
+def _state(film: StoredObject) -> State:
     return (film.size, film.changed)

@@ -19,16 +19,16 @@ from shotad.batch.places import is_address, join
 from shotad.batch.store import Store
 from shotad.core import (
     Config,
-    InUse,
+    FolderInUse,
     StorageError,
     UsageError,
     frame_rate_of,
-    key_of,
+    hash_key,
     parse_json,
     readable_json,
     write_text,
 )
-from shotad.sight import USED
+from shotad.sight import USE_LIST
 
 State = Literal["done", "failed", "skipped", "in_use"]
 
@@ -139,7 +139,7 @@ def failure(
     job: FilmJob, what: str, hint: str = "", *, kind: str, attempts: int = 1, again: bool = False
 ) -> FilmResult:
     """The result of a film that was not described: it failed or, by its ``kind`` of error, is in use."""
-    state: State = "in_use" if kind == InUse.__name__ else "failed"
+    state: State = "in_use" if kind == FolderInUse.__name__ else "failed"
     return FilmResult(job.film, job.folder, state, (what, hint), kind, again, attempts=attempts)
 
 
@@ -168,7 +168,7 @@ def mark_done(job: FilmJob, folder: Path, result: FilmResult) -> None:
     write_text(folder / DONE, readable_json(record))
 
 
-def done_before(job: FilmJob) -> FilmResult | None:
+def earlier_result(job: FilmJob) -> FilmResult | None:
     """The result of an earlier run by the same terms on the same files, whose files are all there still.
 
     The film is not opened, and nothing but the mark is read.
@@ -202,7 +202,7 @@ def run_key(job: FilmJob) -> str:
     """
     companion_files = (job.subtitles, job.cast, job.cast_photos)
     terms = (job.config, job.cast_key, job.start, job.end, job.rate, sorted(job.makes), job.sheet)
-    return key_of(
+    return hash_key(
         "film/1", job.stamp or _stamp(job.film), *terms, *(path and _stamp(path) for path in companion_files)
     )
 
@@ -212,7 +212,7 @@ def _stamp(place: str) -> Any:
     if is_address(place):
         return place
     path = Path(place)
-    below = (Path(at) / name for at, _, names in os.walk(path) for name in names if name != USED)
+    below = (Path(at) / name for at, _, names in os.walk(path) for name in names if name != USE_LIST)
     files = sorted(below) if path.is_dir() else [path]
     stamps: list[list[Any]] = []
     for file in files:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.batch.jobs import FilmJob
-from shotad.core import FilmInfo, NoRoom, UsageError, size_text
+from shotad.core import DiskFull, FilmInfo, UsageError, size_text
 from shotad.film import TICKS
 from shotad.sound import OutputFile
 
@@ -132,7 +132,7 @@ class Room:
             return True
         if others:
             return False
-        raise NoRoom(
+        raise DiskFull(
             f"There is too little room on the disk of {need.folder.parent}: the film may need "
             f"{size_text(need.disk)} and {size_text(self._keep)} must stay free (--min-free), "
             f"but {size_text(free)} are left.",
@@ -144,7 +144,7 @@ class Room:
         self._inside.pop(film, None)
 
 
-def how_many(films: int, cores: int, memory: int | None, *, loads_models: bool) -> int:
+def auto_jobs(films: int, cores: int, memory: int | None, *, loads_models: bool) -> int:
     """How many films to work on at once where nobody says: as many as cores and memory (bytes) carry.
 
     Models that are loaded into a worker are loaded by each: then it is one film at a time, and so it is where

@@ -26,8 +26,16 @@ from typing import Any, NamedTuple
 from shotad.batch.fetching import check_room, fetch_object
 from shotad.batch.jobs import DONE
 from shotad.batch.places import Addresses, join, shown
-from shotad.batch.store import Entry, Refused, Store, names_below
-from shotad.core import SETTINGS, Progress, StorageError, readable_json, reported, write_bytes, write_text
+from shotad.batch.store import Refused, Store, StoredObject, names_below
+from shotad.core import (
+    SETTINGS_FILE,
+    Progress,
+    StorageError,
+    progress_task,
+    readable_json,
+    write_bytes,
+    write_text,
+)
 from shotad.script import track_lock
 
 State = tuple[int, int]
@@ -148,7 +156,7 @@ class Mirror:
         kind = kind_of(name)
         return kind is Kind.WORKSHEET or (kind is Kind.MEDIA and not self.media)
 
-    def _fetch(self, name: str, entry: Entry) -> None:
+    def _fetch(self, name: str, entry: StoredObject) -> None:
         """Fetch one file; nothing where it was removed since the folder was listed."""
         path, kind = self.folder / name, kind_of(name)
         try:
@@ -170,16 +178,16 @@ class Mirror:
             # A run that was stopped here wrote on from there: its answers are kept, and sent.
             self._seen[name] = Seen(entry.mark, None)
             return
-        write_bytes(path, [self.addresses.back(data) if name == SETTINGS else data])
+        write_bytes(path, [self.addresses.back(data) if name == SETTINGS_FILE else data])
         self._seen[name] = Seen(entry.mark, self._state(name))
 
-    def _is_of_time(self, name: str, entry: Entry, time_there: str | None) -> bool:
+    def _is_of_time(self, name: str, entry: StoredObject, time_there: str | None) -> bool:
         here = self._state(name)
         return here is not None and (entry.size, time_there) == (here[0], str(here[1]))
 
     # What others did meanwhile
 
-    def _is_theirs(self, name: str, entry: Entry) -> bool:
+    def _is_theirs(self, name: str, entry: StoredObject) -> bool:
         """Whether others wrote a file. What this run sent itself may look so: an answer can get lost."""
         if self._known(name).mark == entry.mark:
             return False
@@ -192,7 +200,7 @@ class Mirror:
             if kind_of(name) is Kind.LINES:
                 is_ours = here.startswith(data)
             else:
-                is_ours = data == (self.addresses.out(here) if name == SETTINGS else here)
+                is_ours = data == (self.addresses.out(here) if name == SETTINGS_FILE else here)
         if is_ours:
             self._seen[name] = Seen(entry.mark, None)
         return not is_ours
@@ -206,17 +214,19 @@ class Mirror:
             return
         if _goes_in_parts(name, state[0]):
             note = {_TIME: str(state[1])}
-            with reported(self.progress, f"Sending {path.name}", state[0], "B") as task:
+            with progress_task(self.progress, f"Sending {path.name}", state[0], "B") as task:
                 mark = self.store.send(path, place, over=over, note=note, done=task.advance)
         else:
             data = path.read_bytes()
             if kind_of(name) is Kind.LINES:
                 data = data[: data.rfind(b"\n") + 1]  # a line that is still being written waits
-            mark = self.store.write(place, self.addresses.out(data) if name == SETTINGS else data, over=over)
+            mark = self.store.write(
+                place, self.addresses.out(data) if name == SETTINGS_FILE else data, over=over
+            )
         self._sent.add(name)
         self._seen[name] = Seen(mark, state)
 
-    def _send_track(self, entries: Mapping[str, Entry]) -> None:
+    def _send_track(self, entries: Mapping[str, StoredObject]) -> None:
         """Send the track and its scripts, as they stand at one moment, in an order that is safe to end in."""
         with track_lock(self.folder):
             names = sorted((name for name in self._changed() if _is_of_track(name)), key=_turn)
@@ -233,7 +243,7 @@ class Mirror:
 
     # Both sides
 
-    def _there(self) -> dict[str, Entry]:
+    def _there(self) -> dict[str, StoredObject]:
         entries = names_below(self.store.entries(self.place), self.place)
         return {name: entry for name, entry in entries if kind_of(name) is not None}
 

@@ -19,9 +19,9 @@ from shotad.core import (
     ShotadError,
     StorageError,
     UsageError,
-    stem_of,
-    with_texts,
-    without_secrets,
+    address_without_secrets,
+    file_stem,
+    map_texts,
     work_folder_of,
 )
 
@@ -97,7 +97,7 @@ def name_of(place: str) -> str:
     if len(name.encode()) <= _LONGEST_NAME:
         return name
     ending = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
-    return f"{stem_of(name)}{ending}"
+    return f"{file_stem(name)}{ending}"
 
 
 def work_place_of(film: str, parent: str | None = None) -> str:
@@ -108,12 +108,12 @@ def work_place_of(film: str, parent: str | None = None) -> str:
     if not is_address(film):
         beside = work_folder_of(film)
         return str(beside) if parent is None else join(parent, beside.name)
-    return join(parent_of(film) if parent is None else parent, f"{stem_of(name_of(film))}.shotad")
+    return join(parent_of(film) if parent is None else parent, f"{file_stem(name_of(film))}.shotad")
 
 
 def shown(place: str) -> str:
     """A place as it may be printed and kept: without user, password and keys."""
-    return without_secrets(place) if is_address(place) else place
+    return address_without_secrets(place) if is_address(place) else place
 
 
 def without_query(film: str) -> str:
@@ -169,4 +169,4 @@ class Addresses:
                     return after + text[len(before) :]
             return text
 
-        return (json.dumps(with_texts(tree, change), ensure_ascii=False, indent=1) + "\n").encode()
+        return (json.dumps(map_texts(tree, change), ensure_ascii=False, indent=1) + "\n").encode()

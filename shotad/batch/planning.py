@@ -37,14 +37,16 @@ from shotad.batch.places import (
     without_query,
     work_place_of,
 )
-from shotad.batch.store import Entry, Store, check_target
+from shotad.batch.store import Store, StoredObject, check_target
 from shotad.core import (
-    SETTINGS,
+    SETTINGS_FILE,
     Config,
     ConfigError,
     ShotadError,
     WorkFolderError,
     assignments_of,
+    file_stem,
+    film_name_problem,
     is_inside,
     is_text,
     is_trusted,
@@ -52,15 +54,13 @@ from shotad.core import (
     parse_json,
     read_file,
     refuse_foreign,
-    stem_of,
-    unnamed,
 )
 
 STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedFilm:
     """A film of the batch: its job, its size in bytes, what lies beside it and is used, and what makes it
     impossible before it is begun."""
 
@@ -96,7 +96,7 @@ class Planner:
         self._folders = Folders(out)
         self._configs: dict[tuple[str, ...], Config] = {}
 
-    def plan(self, films: Sequence[Entry]) -> list[Planned]:
+    def plan(self, films: Sequence[StoredObject]) -> list[PlannedFilm]:
         """The jobs of ``films``, in that order; those of lost ones come last, with their failures."""
         films_there = [film for film in films if not film.lost]
         near = Neighbours()
@@ -110,16 +110,16 @@ class Planner:
             trouble = None
             try:
                 if not is_text(film.place):
-                    raise unnamed(film.place)
+                    raise film_name_problem(film.place)
                 if not self._alone:
                     beside = beside_of(film.place, near, self._shared.config.language)
                     job, uses = self._with(job, beside), beside.names
             except ShotadError as error:
                 trouble = _failed(job, error)
-            planned.append(Planned(job, size, uses, trouble))
+            planned.append(PlannedFilm(job, size, uses, trouble))
         for film, why in [(film, film.lost) for film in films if film.lost]:
             job = self._plain(film, self._folders.of([film.place])[0])
-            planned.append(Planned(job, trouble=_failed(job, why)))
+            planned.append(PlannedFilm(job, trouble=_failed(job, why)))
         return planned
 
     def _with(self, job: FilmJob, beside: Beside) -> FilmJob:
@@ -164,10 +164,10 @@ class Planner:
                     refuse_foreign(before, config, shown(file), shown(parent_of(file)))
         return config
 
-    def _plain(self, film: Entry, folder: str) -> FilmJob:
+    def _plain(self, film: StoredObject, folder: str) -> FilmJob:
         # Of a bank of many films' casts: that of this film is called as the film.
         is_bank = (self._shared.cast or "").lower().endswith(".json")
-        key = stem_of(name_of(film.place)) if is_bank else ""
+        key = file_stem(name_of(film.place)) if is_bank else ""
         # What tells a version of a film elsewhere; one of this machine is looked at itself.
         version = f"{film.size} {film.changed.isoformat() if film.changed else ''}"
         stamp = "" if is_local(film.place) else version
@@ -198,20 +198,22 @@ def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
     return failure(job, error.what, error.hint, kind=type(error).__name__, attempts=0)
 
 
-def only(films: Iterable[Entry], names: Iterable[str]) -> tuple[Entry, ...]:
+def films_named(films: Iterable[StoredObject], names: Iterable[str]) -> tuple[StoredObject, ...]:
     """Those of ``films`` with these ``names``, which are as in reports: without keys."""
     wanted = frozenset(names)
     return tuple(film for film in films if shown(film.place) in wanted)
 
 
-def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None = None) -> tuple[Entry, ...]:
+def find_films(
+    sources: Iterable[str], listed: Iterable[str] = (), rate: str | None = None
+) -> tuple[StoredObject, ...]:
     """The films of ``sources`` and of the lines of lists, in that order, each once.
 
     ``rate``: a folder without films is one of numbered frames. Raises FilmError where there is nothing by the
     name of a source; lines of a list with nothing there come last (`Entry.lost`).
     """
-    films: dict[str, Entry] = {}
-    lost: dict[str, Entry] = {}
+    films: dict[str, StoredObject] = {}
+    lost: dict[str, StoredObject] = {}
     for source in sources:
         for film in _films_of(source, rate):
             films.setdefault(film.place, film)
@@ -220,17 +222,17 @@ def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None 
             for film in _films_of(line, rate):
                 films.setdefault(film.place, film)
         except ShotadError as error:
-            lost[_absolute(line)] = Entry(_absolute(line), lost=error)
+            lost[_absolute(line)] = StoredObject(_absolute(line), lost=error)
     return (*films.values(), *lost.values())
 
 
-def _films_of(source: str, rate: str | None) -> Iterator[Entry]:
+def _films_of(source: str, rate: str | None) -> Iterator[StoredObject]:
     place, has_films = _absolute(source), False
     for film in films_in(place):
         has_films = True
         yield film
     if not has_films and rate is not None and is_local(place) and Path(place).is_dir():
-        yield Entry(place)
+        yield StoredObject(place)
 
 
 def _absolute(place: str) -> str:
@@ -336,15 +338,15 @@ class Folders:
         stem, name, above = _stem(film), name_of(film), name_of(parent_of(film))
         yield work_place_of(film, self._out)
         if has_twin or self._out is None:
-            yield join(parent, f"{stem_of(f'{name}.x')}{_ENDING}")
+            yield join(parent, f"{file_stem(f'{name}.x')}{_ENDING}")
         if self._out is not None:
-            yield join(parent, f"{stem_of(f'{above}-{stem}.x')}{_ENDING}")
-            yield join(parent, f"{stem_of(f'{above}-{name}.x')}{_ENDING}")
+            yield join(parent, f"{file_stem(f'{above}-{stem}.x')}{_ENDING}")
+            yield join(parent, f"{file_stem(f'{above}-{name}.x')}{_ENDING}")
         yield join(parent, f"{stem}-{hashlib.sha256(os.fsencode(film)).hexdigest()[:8]}{_ENDING}")
 
 
 def _stem(film: str) -> str:
-    return stem_of(name_of(film))
+    return file_stem(name_of(film))
 
 
 def _owner(folder: str, films: Container[str]) -> str | None:
@@ -354,7 +356,7 @@ def _owner(folder: str, films: Container[str]) -> str | None:
     """
     try:
         here = is_local(folder)
-        place = join(folder, SETTINGS)
+        place = join(folder, SETTINGS_FILE)
         record = parse_json(read_file(local_path(place)) if here else Store(folder).read(place))
         film = record["film"]["path"]
     except (OSError, WorkFolderError, ValueError, KeyError, TypeError):
@@ -371,7 +373,7 @@ def _owner(folder: str, films: Container[str]) -> str | None:
     return without_query(film) if is_there else None
 
 
-class Leaving:
+class PrivacyNotices:
     """Says once, and before it does, what leaves this machine for films, and which engines describe them;
     films may have settings, and so engines and voices, of their own."""
 
@@ -379,17 +381,17 @@ class Leaving:
         self._told_lines: set[str] = set()
         self._lines: dict[tuple[str, ...], list[str]] = {}
 
-    def of(self, films: Iterable[Planned]) -> list[str]:
+    def of(self, films: Iterable[PlannedFilm]) -> list[str]:
         """What leaves this machine and was not said yet, in the order of the films. What holds for some of
         these films alone names them."""
         return self._new(films, "leaving", _leaving)
 
-    def engines_of(self, films: Iterable[Planned]) -> list[str]:
+    def engines_of(self, films: Iterable[PlannedFilm]) -> list[str]:
         """The same of the engines that describe the films, and what is wrong with their settings."""
         return self._new(films, "engines", _engines)
 
     def _new(
-        self, films: Iterable[Planned], kind: str, lines_of: Callable[[FilmJob], list[str]]
+        self, films: Iterable[PlannedFilm], kind: str, lines_of: Callable[[FilmJob], list[str]]
     ) -> list[str]:
         jobs = [film.job for film in films if film.trouble is None]
         all_films = {job.film for job in jobs}
@@ -414,14 +416,14 @@ class Leaving:
 
 def _leaving(job: FilmJob) -> list[str]:
     from shotad.description import Engines
-    from shotad.engines import notice
-    from shotad.sound import make_voice, notice as voice_notice, parse_wanted
+    from shotad.engines import privacy_notice
+    from shotad.sound import make_voice, parse_wanted, privacy_notes as voice_notice
 
     notices: list[str] = []
     # Nothing of an engine or a voice that cannot be had: its run says why.
     with suppress(ShotadError):
         engines = Engines.of(job.config)
-        notices += notice(engines.looks, engines.writes)
+        notices += privacy_notice(engines.looks, engines.writes)
     with suppress(ShotadError):
         if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
             notices += voice_notice(make_voice(job.config.voice, job.config.language))
@@ -429,11 +431,11 @@ def _leaving(job: FilmJob) -> list[str]:
 
 
 def _engines(job: FilmJob) -> list[str]:
-    from shotad.description import Engines, remarks, who_describes
+    from shotad.description import Engines, engine_names, engine_warnings
 
     with suppress(ShotadError):
         engines = Engines.of(job.config)
-        return [*who_describes(engines), *remarks(job.config, engines)]
+        return [*engine_names(engines), *engine_warnings(job.config, engines)]
     return []
 
 

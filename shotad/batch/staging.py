@@ -28,11 +28,11 @@ from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
 from shotad.batch.store import Refused, Store, check_kind
 from shotad.core import (
-    SETTINGS,
-    Given,
+    SETTINGS_FILE,
+    FolderInUse,
     GivenCast,
-    InUse,
     Progress,
+    RunInputs,
     ShotadError,
     StorageError,
     cache_folder,
@@ -48,7 +48,7 @@ class Placed:
     film: Path
     folder: Path
     beside: Path | None = None
-    given: Given = field(default_factory=Given)
+    given: RunInputs = field(default_factory=RunInputs)
 
 
 EVERY = 30.0
@@ -69,7 +69,7 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
             for place_of_file in (job.subtitles, job.cast, job.cast_photos)
         )
         cast = None if people is None else GivenCast(people, job.cast_key, photos)
-        given = Given(subtitles=subtitles, start=job.start, end=job.end, cast=cast)
+        given = RunInputs(subtitles=subtitles, start=job.start, end=job.end, cast=cast)
         yield replace(here, given=given)
 
 
@@ -108,7 +108,7 @@ def staged(
                 write_bytes(settings, [addresses.out(settings.read_bytes())])
 
         if is_local(folder):
-            stack.callback(name_addresses, kept / SETTINGS)
+            stack.callback(name_addresses, kept / SETTINGS_FILE)
         else:
             stack.enter_context(_kept(ours, addresses, progress, every, media=media))
         if not is_local(film):
@@ -152,7 +152,7 @@ class Keeper:
     def __init__(self, lease: Lease, mirror: Mirror, every: float, progress: Progress) -> None:
         self._lease, self._mirror, self._every, self._progress = lease, mirror, every, progress
         self._stop = threading.Event()
-        self._lost: InUse | None = None
+        self._lost: FolderInUse | None = None
         self._told = ""
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
 
@@ -185,7 +185,7 @@ class Keeper:
             try:
                 self._bring_together()
                 self._told = ""
-            except InUse as lost:
+            except FolderInUse as lost:
                 self._lost = lost
                 self._progress.note(f"{lost.what} This run sends nothing more.")
                 return
@@ -315,10 +315,10 @@ class Lease:
     def _text(self) -> bytes:
         return json.dumps(asdict(self._me)).encode()
 
-    def _in_use(self, holder: Holder | None, left: float | None = None) -> InUse:
+    def _in_use(self, holder: Holder | None, left: float | None = None) -> FolderInUse:
         writer = "another machine" if holder is None else f"{holder.host} (process {holder.process})"
         until = "" if left is None else f" If that one has died, its hold ends in {max(1, round(left))} s."
-        return InUse(
+        return FolderInUse(
             f"The work folder {shown(self._folder)} is being written by {writer}.",
             f"Wait until that is done.{until}",
         )

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from shotad.batch.places import S3, WEB, is_local, scheme_of, shown
-from shotad.core import ShotadError, StorageError, without_secrets
+from shotad.core import ShotadError, StorageError, address_without_secrets
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Store:
         """Whether the store itself refuses a write under a condition that does not hold."""
         self._met = False
 
-    def find(self, place: str) -> Entry | None:
+    def find(self, place: str) -> StoredObject | None:
         """What is known of one object; None where there is no such object."""
 
         def ask() -> Mapping[str, Any]:
@@ -76,7 +76,7 @@ class Store:
             return None
         return None if info.get("type") == "directory" else entry_of(place, info)
 
-    def entries(self, place: str) -> list[Entry]:
+    def entries(self, place: str) -> list[StoredObject]:
         """All objects below a place, at any depth, sorted by address; none where there are none."""
         inner = self._inner(place)
         none: Mapping[str, Mapping[str, Any]] = {}
@@ -328,7 +328,7 @@ _LETTERS = frozenset("\0") | ({"\\"} if os.sep == "\\" else frozenset())
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoredObject:
     """An object, or a film: its path or address, size in bytes (None: not told), when it was written, and its
     mark.
 
@@ -343,7 +343,7 @@ class Entry:
     lost: ShotadError | None = None
 
 
-def entry_of(place: str, info: Mapping[str, Any]) -> Entry:
+def entry_of(place: str, info: Mapping[str, Any]) -> StoredObject:
     """What fsspec says of an object, in whichever words its driver has for it."""
     size = info.get("size")
     dates = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
@@ -360,10 +360,10 @@ def entry_of(place: str, info: Mapping[str, Any]) -> Entry:
         changed = value if value.tzinfo else value.replace(tzinfo=UTC)
     tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
     mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
-    return Entry(place, None if size is None else int(size), changed, mark)
+    return StoredObject(place, None if size is None else int(size), changed, mark)
 
 
-def names_below(entries: list[Entry], place: str) -> Iterator[tuple[str, Entry]]:
+def names_below(entries: list[StoredObject], place: str) -> Iterator[tuple[str, StoredObject]]:
     """Each entry with its name relative to the folder ``place``: what could lead out of it is left out."""
     top = f"{place.rstrip('/')}/"
     for entry in entries:
@@ -553,4 +553,4 @@ def _names(error: BaseException) -> set[str]:
 def _plain(error: BaseException) -> str:
     """The message of a library, which may run over lines and quote an address with its keys."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return without_secrets(" ".join(str(text).split()))[:300].rstrip(".:")
+    return address_without_secrets(" ".join(str(text).split()))[:300].rstrip(".:")

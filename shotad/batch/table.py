@@ -18,18 +18,18 @@ from shotad import __version__
 from shotad.batch.jobs import FilmResult
 from shotad.batch.limits import Need
 from shotad.batch.places import is_local, local_path, shown, without_query
-from shotad.batch.planning import Planned
+from shotad.batch.planning import PlannedFilm
 from shotad.core import (
     UsageError,
     WorkFolderError,
-    aligned,
     duration,
     parse_json,
     plural,
     printable,
     read_file,
-    sentence,
+    single_line,
     size_text,
+    table_lines,
     write_text,
 )
 
@@ -48,7 +48,7 @@ class FilmRow:
     """
 
     label: str
-    film: Planned
+    film: PlannedFilm
     result: FilmResult | None = None
     begun: bool = False
     tries: int = 0
@@ -67,7 +67,7 @@ _IN_USE = "skipped: being described elsewhere"
 _STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use": _IN_USE}
 
 
-def labels(films: Sequence[Planned]) -> list[str]:
+def film_labels(films: Sequence[PlannedFilm]) -> list[str]:
     """A short name for each film: its own, with as much of its folder as tells it from the others. Whatever
     the names are, these can be printed."""
     parts = [printable(without_query(film.job.film).rstrip("/")).split("/") for film in films]
@@ -121,7 +121,7 @@ def as_table(rows: Sequence[FilmRow], seconds: float, width: int) -> str:
         wrong = _trouble(row.result) or (_amiss(row.result) if row.result and row.result.amiss else "")
         below += [f"{row.label}: {wrong}".rstrip()] if wrong or notes else []
         below += [f"  {line}" for line in notes]
-    table = [line[:width] for line in aligned(head, [*map(_cells, rows)], range(2, len(head) - 1))]
+    table = [line[:width] for line in table_lines(head, [*map(_cells, rows)], range(2, len(head) - 1))]
     return "\n".join([*table, *([""] if below else []), *below, "", summary(rows, seconds)])
 
 
@@ -129,7 +129,7 @@ def _notes(result: FilmResult | None) -> list[str]:
     """What the run says of the track, and where its time went."""
     if result is None:
         return []
-    return [*(f"Note: {sentence(text)}" for text in result.warnings), *result.spent]
+    return [*(f"Note: {single_line(text)}" for text in result.warnings), *result.spent]
 
 
 def as_json(rows: Sequence[FilmRow]) -> list[dict[str, Any]]:
@@ -164,7 +164,7 @@ def _amiss(result: FilmResult) -> str:
 
 
 def _trouble(result: FilmResult | None) -> str:
-    return "" if result is None or result.error is None else sentence(" ".join(filter(None, result.error)))
+    return "" if result is None or result.error is None else single_line(" ".join(filter(None, result.error)))
 
 
 def _cells(row: FilmRow) -> tuple[str, ...]:
@@ -185,8 +185,8 @@ def _times(pace: float | None) -> str:
     return "" if pace is None else f"{pace:.2f} times its length"
 
 
-def foreseen_lines(
-    names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
+def dry_run_lines(
+    names: Sequence[str], films: Sequence[PlannedFilm], results: Sequence[FilmResult | None]
 ) -> list[str]:
     """What a run would do with each film; ``results`` are known before (None: it would be described)."""
     lines = []
@@ -201,8 +201,8 @@ def foreseen_lines(
     return [*lines, f"{plural(len(films), 'film')}: {len(new)} to describe ({size})."]
 
 
-def foreseen_json(
-    names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
+def dry_run_json(
+    names: Sequence[str], films: Sequence[PlannedFilm], results: Sequence[FilmResult | None]
 ) -> dict[str, Any]:
     """The same for programs."""
     rows = []
@@ -213,7 +213,7 @@ def foreseen_json(
     }
 
 
-NAME = "shotad-batch.json"
+REPORT_FILE = "shotad-batch.json"
 SCHEMA = 1
 
 _EVERY = 5.0

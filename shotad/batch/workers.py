@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
 from shotad.core import (
-    NoRoom,
+    DiskFull,
     Task,
+    exit_process,
     interruptible,
-    leave,
-    memory_of,
     own_modules_only,
+    process_memory,
     size_text,
     use_one_heap,
 )
@@ -39,7 +39,7 @@ from shotad.core import (
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
-    from shotad.batch.planning import Planned
+    from shotad.batch.planning import PlannedFilm
     from shotad.core import Config
     from shotad.description import Engines
 
@@ -59,7 +59,7 @@ class Worker:
     process: SpawnProcess
     line: Connection
     log: Path
-    film: Planned | None = None
+    film: PlannedFilm | None = None
     films: int = 0
     """How many it has been given."""
     gone: bool = False
@@ -69,7 +69,7 @@ class Worker:
     peak: int = 0
     _said: int = field(default=0)
 
-    def give(self, film: Planned) -> None:
+    def give(self, film: PlannedFilm) -> None:
         """Begin a film."""
         self.film, self.films, self.peak = film, self.films + 1, 0
         self._said = _size(self.log)
@@ -177,7 +177,7 @@ class WorkerPool:
         """Whether one is free for a film."""
         return len(self.busy) < self.count
 
-    def give(self, film: Planned) -> Worker:
+    def give(self, film: PlannedFilm) -> Worker:
         """Begin a film, in a worker that is idle or new."""
         worker = next((worker for worker in self._workers if worker.film is None), None)
         if worker is None:
@@ -197,7 +197,7 @@ class WorkerPool:
         worker.give(film)
         return worker
 
-    def give_alone(self, film: Planned) -> Worker:
+    def give_alone(self, film: PlannedFilm) -> Worker:
         """Begin a film in a new worker while there is no other."""
         for worker in [worker for worker in self._workers if worker.film is None]:
             worker.end()
@@ -212,7 +212,7 @@ class WorkerPool:
     def hear(self, seconds: float) -> Iterator[tuple[Worker, News]]:
         """What the workers say within ``seconds``; it ends as soon as some has been heard."""
         for worker in self.busy:
-            used = memory_of(worker.process.pid or 0) or 0
+            used = process_memory(worker.process.pid or 0) or 0
             worker.peak = max(worker.peak, used)
             if self._memory is not None and used > self._memory and worker.over is None:
                 worker.over = self._memory
@@ -265,7 +265,7 @@ def serve(line: Connection, log: str) -> None:
         progress.send(need)
         answer: Order = line.recv()
         if isinstance(answer, tuple):
-            raise NoRoom(*answer)
+            raise DiskFull(*answer)
 
     with suppress(KeyboardInterrupt, EOFError, OSError):
         while isinstance(job := line.recv(), FilmJob):
@@ -280,7 +280,7 @@ def serve(line: Connection, log: str) -> None:
                     engines = Engines.of(config)
             progress.send(describe_film(job, progress, engines=engines, begin=begin))
     if multiprocessing.parent_process() is not None:
-        leave(0)
+        exit_process(0)
 
 
 class _WorkerProgress:

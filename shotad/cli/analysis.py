@@ -55,7 +55,7 @@ def shots_command(console: Console, **options: Any) -> None:
 def slots_command(console: Console, **options: Any) -> None:
     """Find the speech in FILM, and the slots in which AD can be spoken."""
     from shotad.description import RunContext, prepare
-    from shotad.film import why_few
+    from shotad.film import explain_few_slots
 
     config = settings(options)
     with (
@@ -77,7 +77,7 @@ def slots_command(console: Console, **options: Any) -> None:
     free = sum(gap.duration for gap in prepared.gaps)
     used = sum(slot.interval.duration for slot in prepared.slots)
     lines.append(f"{len(prepared.slots)} slots, {used:.1f} s of {free:.1f} s without speech.")
-    few = why_few(prepared.slots, prepared.gaps, Interval(0.0, prepared.end), config.slots)
+    few = explain_few_slots(prepared.slots, prepared.gaps, Interval(0.0, prepared.end), config.slots)
     if few:
         lines.append(f"Note: {few}")
     lines += [f"Note: {warning}" for warning in prepared.warnings]
@@ -110,12 +110,12 @@ def grammar_command(console: Console, **options: Any) -> None:
     It reads every shot, also those away from slots.
     """
     from shotad.core import shots_of
-    from shotad.description import RunContext, study
+    from shotad.description import RunContext, read_grammar
 
     config = settings(options)
     with opened(options, config) as (film, folder, inputs):
         with RunContext.of(film, folder, config, inputs, console) as context:
-            warnings = study(context)
+            warnings = read_grammar(context)
         record = folder.read_json("grammar.json") or {}
         shots = shots_of((folder.read_json("shots.json") or {})["shots"])
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'thread':>6}  scale"]
@@ -152,7 +152,7 @@ def sheet_command(console: Console, **options: Any) -> None:
     Name the film, or its work folder if the film is next to it. A film that was not described yet has no
     lines and no texts there.
     """
-    from shotad.description import RunContext, get_ready, prepare, study, write_sheet
+    from shotad.description import RunContext, prepare, prepare_grammar, read_grammar, write_sheet
     from shotad.film import Frames
     from shotad.script import FilmId, present_track
 
@@ -169,9 +169,9 @@ def sheet_command(console: Console, **options: Any) -> None:
                 page = write_sheet(folder, frames.pictures, config, film.info, console, single_file=alone)
         else:
             with RunContext.of(film, folder, config, inputs, console) as context:
-                get_ready(context)
+                prepare_grammar(context)
                 prepare(context)
-                for warning in study(context):
+                for warning in read_grammar(context):
                     console.note(f"Note: {warning}")
                 pictures = context.frames.pictures
                 page = write_sheet(folder, pictures, config, film.info, console, single_file=alone)
@@ -196,8 +196,8 @@ def _places(options: dict[str, Any]) -> dict[str, Path]:
         raise UsageError(
             "--out has no meaning with a work folder.", "Leave it out, or name the film instead."
         )
-    from shotad.core import SETTINGS, WorkFolder, read_settings
-    from shotad.film import film_of
+    from shotad.core import SETTINGS_FILE, WorkFolder, read_settings
+    from shotad.film import work_folder_film
 
     if options["film_file"] is not None:
         return {"film": options["film_file"], "out": named}
@@ -207,6 +207,6 @@ def _places(options: dict[str, Any]) -> dict[str, Path]:
     film = track.get("film")
     name = film.get("name") if isinstance(film, dict) else shots.get("film")
     name = name if isinstance(name, str) and name else named.stem
-    if (named / SETTINGS).exists():  # where its run had it
-        return {"film": film_of(named, read_settings(named), name), "out": named}
+    if (named / SETTINGS_FILE).exists():  # where its run had it
+        return {"film": work_folder_film(named, read_settings(named), name), "out": named}
     return {"film": named.absolute().parent / Path(name).name, "out": named}

@@ -39,13 +39,13 @@ from shotad.core import SAFE_PATH, CastError, Config, EngineError, FilmError, Us
 if TYPE_CHECKING:
     from shotad.batch import (
         BatchProgress,
-        Entry,
         FilmJob,
         FilmRow,
-        Leaving,
-        Planned,
+        PlannedFilm,
         Planner,
+        PrivacyNotices,
         Report,
+        StoredObject,
         Watch,
     )
 
@@ -61,8 +61,8 @@ class BatchRequest:
     planner: Planner
     report: Path
     before: Sequence[Mapping[str, Any]]
-    look: Callable[[], tuple[Entry, ...]]
-    gathered: tuple[Entry, ...]
+    look: Callable[[], tuple[StoredObject, ...]]
+    gathered: tuple[StoredObject, ...]
 
     @property
     def is_something(self) -> bool:
@@ -73,14 +73,14 @@ class BatchRequest:
     def of(films: Sequence[str], options: Mapping[str, Any]) -> BatchRequest:
         """What these words mean. Raises ShotadError for what cannot be meant."""
         from shotad.batch import (
-            NAME,
+            REPORT_FILE,
             STDIN,
             Planner,
             failed_in,
-            gather,
+            films_named,
+            find_films,
             is_local,
             local_path,
-            only,
             read_list,
             read_report,
             read_text,
@@ -91,7 +91,7 @@ class BatchRequest:
             report = Path(options["report_file"])
         else:
             out = options["out"]
-            report = (local_path(out) if out is not None and is_local(out) else Path()) / NAME
+            report = (local_path(out) if out is not None and is_local(out) else Path()) / REPORT_FILE
         before = read_report(report) if options["only_failed"] else []
         if not films and not options["lists"] and not before:
             hint, address = "Name films or folders, or a list of them with --list.", options["address"]
@@ -103,13 +103,13 @@ class BatchRequest:
         typed = sys.stdin.read() if STDIN in options["lists"] else ""
         failed = failed_in(before)
 
-        def look() -> tuple[Entry, ...]:
+        def look() -> tuple[StoredObject, ...]:
             lists = [(name, typed if name == STDIN else read_text(name)) for name in options["lists"]]
             listed = [line for name, text in lists for line in read_list(name, text)]
             if options["only_failed"] and not films and not listed:
-                return gather((), failed)
-            entries = gather(films, listed, options["frame_rate"])
-            return only(entries, failed) if options["only_failed"] else entries
+                return find_films((), failed)
+            entries = find_films(films, listed, options["frame_rate"])
+            return films_named(entries, failed) if options["only_failed"] else entries
 
         explicit = explicit_settings(options, **describing.flags_of(options))
         films_found = look()
@@ -152,14 +152,14 @@ AUTO = "auto"
 
 def as_many_as_go(config: Config, films: int | None) -> int:
     """How many of so many films to work on at once (None: there may come any number)."""
-    from shotad.batch import how_many
+    from shotad.batch import auto_jobs
     from shotad.core import memory_free, processors
     from shotad.engines import ENGINES, stage_engines
 
     stages = (stage_engines(config).stage1, stage_engines(config).stage2)
     is_local = any(ENGINES.get(name, name).startswith("shotad.engines.local") for name in stages)
     number = processors() if films is None else films
-    return how_many(number, processors(), memory_free(), loads_models=is_local)
+    return auto_jobs(number, processors(), memory_free(), loads_models=is_local)
 
 
 def limits_of(options: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
@@ -211,17 +211,17 @@ def open_with(console: Console, request: BatchRequest) -> None:
         engines.check_machine(config)
 
 
-def foresee(console: Console, request: BatchRequest, leaving: Leaving) -> None:
+def foresee(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:
     """Say what a run would do."""
-    from shotad.batch import done_before, foreseen_json, foreseen_lines, labels
+    from shotad.batch import dry_run_json, dry_run_lines, earlier_result, film_labels
 
     planned = request.planner.plan(request.gathered)
     for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
-    results = [film.trouble or done_before(film.job) for film in planned]
-    names = labels(planned)
-    lines = foreseen_lines(names, planned, results)
-    console.result("\n".join(lines), foreseen_json(names, planned, results))
+    results = [film.trouble or earlier_result(film.job) for film in planned]
+    names = film_labels(planned)
+    lines = dry_run_lines(names, planned, results)
+    console.result("\n".join(lines), dry_run_json(names, planned, results))
 
 
 def finish(
@@ -332,29 +332,29 @@ def _follow(line: socket.socket) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def on_ray(console: Console, request: BatchRequest, leaving: Leaving) -> None:
+def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:
     """Describe the films on a cluster."""
     from shotad.batch import (
         BatchProgress,
         FilmRow,
         Report,
         describe_on_ray,
-        done_before,
-        labels,
+        earlier_result,
+        film_labels,
         load_ray_settings,
-        sent_to,
+        servers_asked,
     )
 
     settings = load_ray_settings(request.options["ray_files"])
     planned = request.planner.plan(request.gathered)
-    for line in (*leaving.engines_of(planned), *leaving.of(sent_to(planned, settings))):
+    for line in (*leaving.engines_of(planned), *leaving.of(servers_asked(planned, settings))):
         console.note(line)
-    results = {film.job.film: film.trouble or done_before(film.job) for film in planned}
+    results = {film.job.film: film.trouble or earlier_result(film.job) for film in planned}
     jobs = [film.job for film in planned if results[film.job.film] is None]
     began, stopped = time.monotonic(), False
     board = BatchProgress(console, console.mode == "bars")
     report = Report(request.report, request.before, told=board.note)
-    labelled = {film.job.film: (name, film) for name, film in zip(labels(planned), planned, strict=True)}
+    labelled = {film.job.film: (name, film) for name, film in zip(film_labels(planned), planned, strict=True)}
 
     def rows() -> list[FilmRow]:
         return [FilmRow(*labelled[film], result, begun=stopped) for film, result in results.items()]
@@ -375,7 +375,7 @@ def on_ray(console: Console, request: BatchRequest, leaving: Leaving) -> None:
     finish(console, request, report, rows(), time.monotonic() - began, stopped=stopped)
 
 
-def on_this_machine(console: Console, request: BatchRequest, leaving: Leaving) -> None:
+def on_this_machine(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:
     """Describe the films in processes of their own."""
     from shotad.batch import Batch, BatchProgress, Report, Watch
 
@@ -412,11 +412,11 @@ def on_this_machine(console: Console, request: BatchRequest, leaving: Leaving) -
 
 
 def _later(
-    watch: Watch, planner: Planner, board: BatchProgress, leaving: Leaving
-) -> Callable[[], list[Planned]]:
+    watch: Watch, planner: Planner, board: BatchProgress, leaving: PrivacyNotices
+) -> Callable[[], list[PlannedFilm]]:
     last_trouble: list[str | None] = [None]
 
-    def more() -> list[Planned]:
+    def more() -> list[PlannedFilm]:
         films = planner.plan(watch.settled())
         for line in (*leaving.engines_of(films), *leaving.of(films)):
             board.note(line)
@@ -497,7 +497,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     shotad.yaml and cast apply to all films of their folder. Options go before settings files. Such a file may
     not choose a server, a key or a program, unless you trust its folder: shotad doctor --trust FOLDER.
     """
-    from shotad.batch import Leaving
+    from shotad.batch import PrivacyNotices
 
     # What was asked for and would be passed over is refused
     if options["address"] is None:
@@ -511,7 +511,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
                 raise UsageError(f"{option} holds for one machine, not with --ray.", hint)
     if options["address"] is not None and not options["dry_run"] and supervised():
         return
-    request, leaving = BatchRequest.of(films, options), Leaving()
+    request, leaving = BatchRequest.of(films, options), PrivacyNotices()
     if request.before and not request.is_something:
         console.result("No film has failed.", {"films": []})
         return

@@ -28,7 +28,7 @@ from shotad.script import timecode
 
 if TYPE_CHECKING:
     from shotad.core import Member, Reveal
-    from shotad.description import Cleared, Discovery
+    from shotad.description import Discovery, RemovedFaces
     from shotad.sight import CastFile
 
 _COMMANDS = {
@@ -97,12 +97,12 @@ def name_command(
     --alias adds a name. Comments and everything else in cast.yaml stay.
     """
     from shotad.core import Reveal
-    from shotad.sight import chosen, film_name, seconds_of, taken_name
+    from shotad.sight import conflicting_name, film_name, find_member, seconds_of
 
     if nameless and name:
         raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
     file = cast_file(path)
-    member = chosen(file.members, person)
+    member = find_member(file.members, person)
     given = {"name": name, **{key: options[key] for key in ("spoken", "say_as", "pronoun", "descriptor")}}
     values: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
     if options["aliases"]:
@@ -122,7 +122,7 @@ def name_command(
     if not values:
         raise UsageError(f"There is nothing to say of {member.id}.", "Give a name, or --nameless.")
     names = [name or "", options["spoken"] or "", *options["aliases"]]
-    if (clash := taken_name(file.members, member, names)) is not None:
+    if (clash := conflicting_name(file.members, member, names)) is not None:
         # That is one person, or a mistake.
         other, taken = clash
         merging = f"If they are one person: shotad cast merge {path} {member.id} {other.id}."
@@ -148,7 +148,7 @@ def merge(console: Console, path: Path, person: str | None, into: str | None, un
     Both are ids, names, or numbers from shotad cast show. Where both have a value, INTO's stays. No file
     moves. If both have names, it asks first.
     """
-    from shotad.sight import chosen, keep_for_undo, merge, undo as take_back
+    from shotad.sight import find_member, keep_for_undo, merge, undo_merge as take_back
 
     if undo == bool(person or into) or bool(person) != bool(into):
         raise UsageError("There is nobody to merge.", "Name two people, or give --undo.")
@@ -158,7 +158,7 @@ def merge(console: Console, path: Path, person: str | None, into: str | None, un
         renew(path)
         console.result(f"The last merge of {file.path} is undone.", {"undone": str(file.path)})
         return
-    gone, kept = chosen(file.members, person or ""), chosen(file.members, into or "")
+    gone, kept = find_member(file.members, person or ""), find_member(file.members, into or "")
     merge(file, gone, kept)
     if gone.name and kept.name and not yes:
         both = f"{gone.id} is called {gone.name}, and {kept.id} is called {kept.name}."
@@ -190,9 +190,9 @@ def save_cast(file: CastFile, path: Path) -> None:
 
 def renew(path: Path) -> None:
     """Write again the overview of what was found in a cast, where there is one."""
-    from shotad.sight import renew_overview
+    from shotad.sight import update_overview
 
-    renew_overview(path if path.is_dir() else path.parent)
+    update_overview(path if path.is_dir() else path.parent)
 
 
 def person_line(number: int, member: Member) -> str:
@@ -368,7 +368,16 @@ def forget_command(
     yourself. It never changes a character bank.
     """
     from shotad.description import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
-    from shotad.sight import FACTS, PAGE, UNDO, chosen, forget_use, held, photo_key, renew_overview
+    from shotad.sight import (
+        DISCOVERY_FILE,
+        OVERVIEW_FILE,
+        UNDO_FILE,
+        find_member,
+        forget_use,
+        locked,
+        photo_key,
+        update_overview,
+    )
 
     def ask(plan: str) -> None:
         if not yes:
@@ -390,13 +399,13 @@ def forget_command(
         return
     file = cast_file(path)
     members = file.members
-    gone = list(members) if everybody else [chosen(members, person or "")]
+    gone = list(members) if everybody else [find_member(members, person or "")]
     going, staying = photos_to_forget(gone, [m for m in members if m not in gone], file.folder)
     people = f"everybody ({len(gone)})" if everybody else _called(gone[0])
     also = f", and the face data in {', '.join(map(str, folders))}" if folders else ""
     ask(f"To forget {people}: {_count(going, 'photo')} and the entry will be deleted{also}.")
     keys = {photo_key(photo) for member in gone for photo in member.photos}
-    with held(file.folder):
+    with locked(file.folder):
         cleared = [
             clear_all(folder) if everybody else clear_person(folder, gone[0], keys) for folder in folders
         ]
@@ -406,10 +415,10 @@ def forget_command(
                 file.remove(member.id)
             file.save()
         # Of one person discovery keeps the moments at which they were seen, so as not to bring them back.
-        for name in (UNDO, PAGE, FACTS) if everybody else (UNDO,):
+        for name in (UNDO_FILE, OVERVIEW_FILE, DISCOVERY_FILE) if everybody else (UNDO_FILE,):
             (file.folder / name).unlink(missing_ok=True)
         if not everybody:
-            renew_overview(file.folder)
+            update_overview(file.folder)
         forget_use(file.folder, folders if everybody else ())
     head = [f"Forgotten: {', '.join(map(_called, gone)) or 'nobody'}."]
     head.append(f"{_count(going, 'photo')} deleted.")
@@ -421,8 +430,8 @@ def _notes(
     file: CastFile, gone: Sequence[Member], staying: Sequence[Path], folders: Sequence[Path], everybody: bool
 ) -> list[str]:
     """What stays, plainly."""
-    from shotad.description import folders_with_faces, still_named
-    from shotad.sight import HEAD
+    from shotad.description import folders_still_naming, folders_with_faces
+    from shotad.sight import CAST_FILE_HEADER
 
     notes = [f"Not deleted (outside the cast folder, or another person's too): {photo}" for photo in staying]
     # Names that are still in the file, in comments or others' entries
@@ -430,7 +439,7 @@ def _notes(
     for name in sorted({member.name for member in gone if member.name}):
         word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
         for number, line in lines:
-            if line not in HEAD.splitlines() and word.search(line):
+            if line not in CAST_FILE_HEADER.splitlines() and word.search(line):
                 notes.append(f"The name {name} is still in {file.path}, line {number}.")
     named_folders = {folder.resolve() for folder in folders}
     others = [str(run) for run in folders_with_faces(file.folder) if run.resolve() not in named_folders]
@@ -444,7 +453,7 @@ def _notes(
         "delete that folder to remove that too."
         for folder in folders
         for member in gone
-        if (files := still_named(folder, member))
+        if (files := folders_still_naming(folder, member))
     ]
     if folders and not everybody:
         notes.append("Face data too unclear to tell from strangers' may stay; --all deletes it too.")
@@ -453,7 +462,7 @@ def _notes(
 
 def _tell(
     console: Console,
-    cleared: Sequence[Cleared],
+    cleared: Sequence[RemovedFaces],
     notes: Sequence[str],
     head: Sequence[str] = (),
     gone: Sequence[Member] = (),

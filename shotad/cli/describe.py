@@ -35,14 +35,14 @@ from shotad.core import (
     duration,
     frame_rate_of,
     lines as time_lines,
-    profiled,
-    span,
+    profile_steps,
+    time_step,
     write_settings,
 )
 from shotad.script import CueStatus, timecode
 
 if TYPE_CHECKING:
-    from shotad.description import Outcome
+    from shotad.description import DescribeResult
     from shotad.script import Cue, Report
     from shotad.sound import Rendered
 
@@ -99,17 +99,17 @@ def command(console: Console, **options: Any) -> None:
     if sends:
         engines.check_machine(config)
 
-    from shotad.description import describe, lint_track, opening
+    from shotad.description import describe, lint_track, open_engines
     from shotad.script import summary_line
 
     makes = makes_of(options)
     spoken = bool(makes)
     check_voice(config, makes)
-    with opened(options, config) as (film, folder, inputs), profiled(options["timed"]) as recorded:
+    with opened(options, config) as (film, folder, inputs), profile_steps(options["timed"]) as recorded:
         if options["estimate"]:
-            from shotad.description import estimate_json, estimate_lines, foresee
+            from shotad.description import estimate_json, estimate_lines, estimate_run
 
-            foreseen = foresee(film, folder, config, inputs.given, engines=engines, progress=console)
+            foreseen = estimate_run(film, folder, config, inputs.given, engines=engines, progress=console)
             _tell(console, estimate_lines(foreseen), estimate_json(foreseen), recorded)
             return
         if options["shown_slot"] is not None:
@@ -132,7 +132,7 @@ def command(console: Console, **options: Any) -> None:
 
             files_to_make = wanted_files(parse_wanted(makes), film.info.name, folder.path)
             check_wanted(film, files_to_make, config, config.language)
-        for line in opening(config, folder.path, engines):
+        for line in open_engines(config, folder.path, engines):
             console.note(line)
         outcome = describe(
             film,
@@ -166,7 +166,7 @@ def command(console: Console, **options: Any) -> None:
                 film, folder, config, files_to_make, console, shorten=partial(shortener, engines=engines)
             )
             text = render_summary(heard)
-        with span("lint"):
+        with time_step("lint"):
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
         content = report(outcome, checked, heard)
         lines = [text, f"Guideline check: {summary_line(checked).rstrip('.')} (details: shotad lint)."]
@@ -233,7 +233,7 @@ def reasons_of(cues: Sequence[Cue]) -> list[str]:
     return lines
 
 
-def summary(outcome: Outcome) -> str:
+def summary(outcome: DescribeResult) -> str:
     """What a describer wants to know, as plain lines."""
     counts, cues = outcome.counts, outcome.track.cues
     lines = [f"Lines: {counts['placed'] + counts['shortened']} to be spoken in {len(cues)} slots."]
@@ -255,9 +255,9 @@ def summary(outcome: Outcome) -> str:
         lines += outcome.used.lines()
     if any(maker.engine == "observer" for cue in cues if cue.provenance for maker in cue.provenance.makers):
         # What to connect for a description worth hearing: what runs here, if a model server does
-        from shotad.engines import running
+        from shotad.engines import running_servers
 
-        servers = [f"--engine WORD:MODEL with {server}" for server in running()]
+        servers = [f"--engine WORD:MODEL with {server}" for server in running_servers()]
         means = servers or ["--engine openai with a server, --engine paper with a GPU"]
         lines.append(
             "The embedded engine describes only what small models can measure. For a fuller description "
@@ -282,7 +282,9 @@ _WORDS = {
 }
 
 
-def report(outcome: Outcome, checked: Report | None = None, heard: Rendered | None = None) -> dict[str, Any]:
+def report(
+    outcome: DescribeResult, checked: Report | None = None, heard: Rendered | None = None
+) -> dict[str, Any]:
     """The same for programs, with what lint found and what was rendered."""
     return {
         "film": outcome.track.film.name,

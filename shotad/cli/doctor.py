@@ -21,20 +21,20 @@ from shotad.core import (
     ShotadError,
     Weights,
     WeightsError,
+    address_without_secrets,
     cache_folder,
-    cached,
+    cached_model_folder,
     did_you_mean,
     distrust,
     manifest,
     memory_total,
     obtainable,
-    on_terminal,
     processors,
-    state,
+    terminal_text,
     trust,
     trusted_folders,
     weights_file,
-    without_secrets,
+    weights_state,
 )
 from shotad.engines import MODELS as TALKERS
 from shotad.grammar import MODELS as FEATURES
@@ -59,9 +59,9 @@ _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
 def command(use: str | None, trusted: str | None, distrusted: str | None, console: Console) -> None:
     """Show what this machine can do: GPU, libraries, weights, servers, voices. Exit code 1 on trouble."""
     if use is not None:
-        from shotad.engines import choose
+        from shotad.engines import choose_model
 
-        choose("" if use == "none" else use)
+        choose_model("" if use == "none" else use)
     if trusted is not None:
         trust(trusted)
     if distrusted is not None:
@@ -115,7 +115,7 @@ def examine() -> list[Check]:
 
     from shotad.grammar import auto_choice
 
-    address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
+    address = address_without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
     total, cache_place = memory_total(), os.fspath(cache_folder())
     while not os.path.isdir(cache_place):
         cache_place = os.path.dirname(cache_place) or "/"
@@ -191,7 +191,7 @@ def _version(name: str) -> str | None:
 def _weights() -> list[Check]:
     checks = []
     for name, entry in manifest().items():
-        here = state(entry)
+        here = weights_state(entry)
         text: str = here if here != "missing" else "not here yet; fetched at first use"
         if here == "missing" and not obtainable(name):
             text = "not here, and no program here can fetch it"
@@ -202,18 +202,18 @@ def _weights() -> list[Check]:
 
 def _engines() -> list[Check]:
     """Which engines ``auto`` takes, and which models of the hub for other engines are here."""
-    from shotad.core import cached
-    from shotad.engines import MODELS, answers, best_here, chosen, running
+    from shotad.core import cached_model_folder
+    from shotad.engines import MODELS, best_preset, chosen_model, is_running, running_servers
 
-    here = [name for name, model in MODELS.items() if cached(model.repo)]
-    word = chosen()
-    gone = f" ({word}, chosen with --use, does not answer)" if word and not answers(word) else ""
+    here = [name for name, model in MODELS.items() if cached_model_folder(model.repo)]
+    word = chosen_model()
+    gone = f" ({word}, chosen with --use, does not answer)" if word and not is_running(word) else ""
     use = ". Use one: --engine WORD:MODEL, or always: shotad doctor --use WORD:MODEL"
     none = "none runs on this machine (looked for Ollama, LM Studio, llama.cpp, vLLM)"
     return [
-        Check("Engines", f"auto takes {best_here()}{gone}"),
+        Check("Engines", f"auto takes {best_preset()}{gone}"),
         Check("Fits", _fitting()),
-        Check("Model servers", "; ".join(running()) + use if running() else none),
+        Check("Model servers", "; ".join(running_servers()) + use if running_servers() else none),
         Check("Local models", ", ".join(here) if here else "none in the cache of the Hugging Face hub"),
     ]
 
@@ -221,10 +221,10 @@ def _engines() -> list[Check]:
 def _fitting() -> str:
     """Which engine this machine can run, and why."""
     from shotad.core import gpu_memory
-    from shotad.engines import MODELS, PAPER_MEMORY, PRESETS, ROOM
+    from shotad.engines import MEMORY_FACTOR, MODELS, PAPER_MEMORY, PRESETS
 
     small = MODELS[str(PRESETS["small"].model)]
-    wanted, gpu_bytes, memory = small.bytes * ROOM, gpu_memory() or 0, memory_total() or 0
+    wanted, gpu_bytes, memory = small.bytes * MEMORY_FACTOR, gpu_memory() or 0, memory_total() or 0
     needs = f"{small.repo} takes {wanted / 1e9:.1f} GB"
     if gpu_bytes >= PAPER_MEMORY:
         return f"paper (each of its models fits into {gpu_bytes / 1e9:.0f} GB of the GPU), or small ({needs})"
@@ -238,7 +238,7 @@ def _fitting() -> str:
 def _voices() -> list[Check]:
     """Who speaks where the settings leave it to the machine, and what there is of each kind of voice."""
     from shotad.core import VoiceSettings
-    from shotad.sound import BY_ITSELF, kind_class, make_voice
+    from shotad.sound import AUTO_KINDS, kind_class, make_voice
 
     language = Config().language
     try:
@@ -246,7 +246,7 @@ def _voices() -> list[Check]:
     except ShotadError as error:
         text = str(error)
     checks = [Check("Voices", text)]
-    for kind in BY_ITSELF:
+    for kind in AUTO_KINDS:
         voices = kind_class(kind).known()
         here = [info for info in voices if info.installed]
         tongues = sorted({code.partition("-")[0] for info in here for code in info.languages})
@@ -297,7 +297,7 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
             console.note(f"{name}: {path}")
         except ShotadError as error:
             troubles.append(name)
-            click.echo(on_terminal(f"Error: {error}"), err=True)
+            click.echo(terminal_text(f"Error: {error}"), err=True)
     console.result(f"{len(wanted) - len(troubles)} of {len(wanted)} here.", {"failed": troubles})
     if troubles:
         sys.exit(1)
@@ -307,7 +307,7 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
 @console_options
 def verify(console: Console) -> None:
     """Check the hashes of the weights that are here. Exit code 1 if a file is damaged."""
-    states = {entry.name: state(entry) for entry in manifest().values()}
+    states = {entry.name: weights_state(entry) for entry in manifest().values()}
     console.result("\n".join(f"{name:24} {weights_state}" for name, weights_state in states.items()), states)
     if "damaged" in states.values():
         raise WeightsError(
@@ -320,7 +320,7 @@ _TOLD = ("name", "role", "bytes", "memory_mb", "licence", "credit")
 
 
 def _hub_record(model: HubModel) -> dict[str, Any]:
-    folder = cached(model.repo)
+    folder = cached_model_folder(model.repo)
     return {
         "name": model.name,
         "role": model.role,
@@ -336,4 +336,4 @@ def _hub_record(model: HubModel) -> dict[str, Any]:
 def _record(entry: Weights) -> dict[str, Any]:
     record = {name: getattr(entry, name) for name in _TOLD}
     record["bytes"] = sum(part.bytes for part in entry.files)
-    return {**record, "path": str(entry.path), "state": state(entry)}
+    return {**record, "path": str(entry.path), "state": weights_state(entry)}

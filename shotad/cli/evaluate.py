@@ -213,17 +213,18 @@ def assisted_command(console: Console, **options: Any) -> None:
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
     with kept(console, inputs.config, options) as context:
-        done = evaluation.assist(inputs.corpus, names, context, expert=expert, done=tell)
+        done = evaluation.choose_assisted(inputs.corpus, names, context, expert=expert, done=tell)
     written = evaluation.write_report(folder, done.report(inputs))
     write_text(
-        folder / "assisted.json", json.dumps(evaluation.as_json(done), ensure_ascii=False, indent=1) + "\n"
+        folder / "assisted.json",
+        json.dumps(evaluation.assisted_json(done), ensure_ascii=False, indent=1) + "\n",
     )
     rows = (json.dumps(choice, ensure_ascii=False) + "\n" for choice in done.choices)
     write_text(folder / "choices.jsonl", "".join(rows))
     shown = [folder / "assisted.json", folder / "choices.jsonl", *(f for f in written if f.suffix != ".png")]
-    text = evaluation.render(done, options["system"] or predictions.name)
+    text = evaluation.assisted_text(done, options["system"] or predictions.name)
     console.result(
-        "\n".join([text, "", "Files:", *(f"  {path}" for path in shown)]), evaluation.as_json(done)
+        "\n".join([text, "", "Files:", *(f"  {path}" for path in shown)]), evaluation.assisted_json(done)
     )
 
 
@@ -294,9 +295,9 @@ def threads_command(console: Console, **options: Any) -> None:
     named = {f"threads__{name}": options[name] for name in ("features", "frames", "match", "threshold")}
     config = load_config(options["config"], options["assignments"], **named)
     setups = (
-        evaluation.TABLE
+        evaluation.THREAD_SETUPS
         if options["table"]
-        else (evaluation.Setup(config.threads.frames, config.threads.match),)
+        else (evaluation.ThreadSetup(config.threads.frames, config.threads.match),)
     )
     if options["table"] and (options["frames"] or options["match"]):
         raise UsageError("--table compares all frames and matches.", "Leave out --frames and --match.")

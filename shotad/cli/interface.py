@@ -38,14 +38,14 @@ from shotad.core import (
     assignments_of,
     config_names,
     display_mode,
+    explain_memory_errors,
     frame_rate_of,
     load_config,
-    memory_errors_told,
     quoted,
 )
 
 if TYPE_CHECKING:
-    from shotad.core import Config, Given, GivenCast, Shot, ShotScale, WorkFolder
+    from shotad.core import Config, GivenCast, RunInputs, Shot, ShotScale, WorkFolder
     from shotad.description import Inputs, RunContext
     from shotad.evaluation import Report
     from shotad.film import Film
@@ -94,22 +94,22 @@ def describe(
     last are OtherFilm (the folder is another film's), EditConflict (one line was edited in two places) and
     InUse (another process holds the folder).
     """
-    from shotad.core import Given, GivenCast, give_back_memory, write_settings
-    from shotad.description import Engines, describe as describe_film, opening
+    from shotad.core import GivenCast, RunInputs, release_memory, write_settings
+    from shotad.description import Engines, describe as describe_film, open_engines
 
     resolved = load_config(config, settings, engine=engine)
     named = cast
     if not isinstance(named, GivenCast):
         people = _path("cast", named)
         named = None if people is None else GivenCast(people)
-    given = Given(
+    given = RunInputs(
         _path("subtitles", subtitles), _path("slots", slots), _path("shots", shots), start, end, named
     )
     engines = Engines.of(resolved)
     engines.check_machine(resolved)
     shown = shown_progress(progress)
     with work_on(film, resolved, out, given=given, force=force) as (opened, folder, inputs):
-        for line in opening(resolved, folder.path, engines):
+        for line in open_engines(resolved, folder.path, engines):
             shown.note(line)
         outcome = describe_film(
             opened,
@@ -131,7 +131,7 @@ def describe(
                 assignments=assignments_of(settings),
             ),
         )
-    give_back_memory(collect=True)
+    release_memory(collect=True)
     failures, of = outcome.failures, len(outcome.cues) + len(outcome.failed_slots)
     if failures:
         first = f"{failures[0].rstrip('.')}."
@@ -175,19 +175,19 @@ def render(
     stand in ``rendered.findings`` and ``rendered.failures``. Raises UsageError, ConfigError, FilmError,
     ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
     """
-    from shotad.core import SETTINGS, check_engine_known, for_rendering, read_settings
+    from shotad.core import SETTINGS_FILE, check_engine_known, read_settings, render_config
     from shotad.description import RunContext, film_shots, film_speech, shortener
     from shotad.script import load_track
     from shotad.sound import parse_wanted, run_render, wanted_files
 
     place, shown = _work_folder(film, out), shown_progress(progress)
-    run = read_settings(place) if (place / SETTINGS).is_file() else None
+    run = read_settings(place) if (place / SETTINGS_FILE).is_file() else None
     names, assignments = config_names(config), assignments_of(settings)
     files = [name for name in names if isinstance(name, str)]
     if run is None or len(files) < len(names):
         resolved = load_config(config, assignments, voice__name=voice)
     else:
-        resolved = for_rendering(run.config, files, assignments, voice__name=voice)
+        resolved = render_config(run.config, files, assignments, voice__name=voice)
         if run.warning:
             _warn(run.warning)
         if resolved.fit.ask:
@@ -357,7 +357,7 @@ def evaluate(
     if not isinstance(wished, Sequence) or not all(isinstance(name, str) for name in wished):
         raise UsageError(f"metrics = {repr(metrics)[:80]} are no names.", 'Give "all", a name or several.')
     names = [name.strip() for name in wished]
-    with memory_errors_told(), _folder(out) as folder:
+    with explain_memory_errors(), _folder(out) as folder:
         check_folder(folder)
         inputs = read_inputs(
             os.fspath(dataset),
@@ -388,7 +388,7 @@ def work_on(
     config: Config,
     out: PathLike | None = None,
     *,
-    given: Given | None = None,
+    given: RunInputs | None = None,
     frame_rate: Fraction | None = None,
     force: bool = False,
 ) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
@@ -397,19 +397,19 @@ def work_on(
     The film is opened first, and what is given for it is checked, so that a mistaken name leaves no folder
     behind. Raises OtherFilm where the folder's track is of another film, before anything is written.
     """
-    from shotad.core import Given, WorkFolder
+    from shotad.core import RunInputs, WorkFolder
     from shotad.description import Inputs
     from shotad.film import open_film as opened
     from shotad.script import present_track
 
     source = _film_or_path(source)
-    with memory_errors_told(), ExitStack() as stack:
+    with explain_memory_errors(), ExitStack() as stack:
         film = (
             stack.enter_context(opened(source, reader=config.film.reader, frame_rate=frame_rate))
             if isinstance(source, Path)
             else source
         )
-        inputs = Inputs(film.info, config, given or Given())
+        inputs = Inputs(film.info, config, given or RunInputs())
         if given is not None:
             inputs.check()
         folder = stack.enter_context(WorkFolder(_work_folder(source, out), force=force))
@@ -474,7 +474,7 @@ def _grammar(
 ) -> list[dict[str, Any]]:
     """The rows of ``grammar.json``; ``without`` is the setting that spares what nobody asked for."""
     from shotad.core import Shot
-    from shotad.description import study
+    from shotad.description import read_grammar
 
     if shots is not None and not (
         isinstance(shots, Sequence) and all(isinstance(shot, Shot) for shot in shots)
@@ -490,7 +490,7 @@ def _grammar(
     spared = () if out is not None else (without,)
     resolved = load_config(config, (*assignments_of(settings), *spared))
     with _context(film, resolved, out, progress) as context:
-        notes = study(context, shots)
+        notes = read_grammar(context, shots)
         record = context.folder.read_json("grammar.json") or {"shots": []}
     for note in notes:
         _warn(note, 4)

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from shotad.core import UsageError, without_secrets
+from shotad.core import UsageError, address_without_secrets
 
 
 class LazyGroup(click.Group):
@@ -62,7 +62,7 @@ class HerePath(click.Path):
             raise UsageError(f"{name} is empty.", "Name a file or a folder.")
         if isinstance(value, str) and _ADDRESS.match(value) and not Path(value).exists():
             raise UsageError(
-                f"{without_secrets(value)} is an address, and a path of this machine is wanted.",
+                f"{address_without_secrets(value)} is an address, and a path of this machine is wanted.",
                 "Films at addresses are described by shotad batch; for all else bring the file or the work "
                 "folder here, and back (docs/storage.md).",
             )

@@ -50,7 +50,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
 
     Exit code 1 for an error, which must be mended before you publish.
     """
-    from shotad.script import Report, as_json, as_text, rules_json, rules_text
+    from shotad.script import Report, report_json, report_text, rules_json, rules_text
 
     if options["listing"]:
         console.result(rules_text(), rules_json())
@@ -74,8 +74,8 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     rows: list[dict[str, Any]] = []
     for result in checked_paths(paths, lambda run: _settings(options, run), targets, console):
         if isinstance(result, Report):
-            texts.append(as_text(result, warnings=every))
-            rows.append(as_json(result))
+            texts.append(report_text(result, warnings=every))
+            rows.append(report_json(result))
             code = max(code, int(bool(result.errors or (options["strict"] and result.warnings))))
         else:
             path, error = result

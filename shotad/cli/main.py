@@ -22,12 +22,12 @@ from shotad.core import (
     ShotadError,
     WorkFolderError,
     disk_error,
+    exit_process,
     interruptible,
     is_disk_error,
-    leave,
     memory_error_of,
-    on_terminal,
     printable,
+    terminal_text,
     use_one_heap,
 )
 
@@ -98,7 +98,7 @@ def main() -> None:
     except KeyboardInterrupt:  # once more, while the first was told
         code = 130
     if own and (code == 130 or threading.active_count() > 1):
-        leave(code)
+        exit_process(code)
     sys.exit(code)
 
 
@@ -125,17 +125,17 @@ def _run(*, own: bool) -> int:
         return 1
     except OSError as error:
         if not is_disk_error(error):
-            click.echo(on_terminal(_own_fault(error)), err=True)
+            click.echo(terminal_text(_own_fault(error)), err=True)
             return 70
-        click.echo(on_terminal(f"Error: {_disk_fault(error)}"), err=True)
+        click.echo(terminal_text(f"Error: {_disk_fault(error)}"), err=True)
         return 1
     except Exception as error:  # noqa: BLE001  the last resort
         # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
         cause = memory_error_of(error) or error
         if isinstance(cause, ShotadError):
-            click.echo(on_terminal(f"Error: {cause}"), err=True)
+            click.echo(terminal_text(f"Error: {cause}"), err=True)
             return cause.exit_code
-        click.echo(on_terminal(_own_fault(error)), err=True)
+        click.echo(terminal_text(_own_fault(error)), err=True)
         return 70
 
 

@@ -21,7 +21,7 @@ from shotad.cli.lazy import HerePath
 from shotad.core import (
     Config,
     Display,
-    Mode,
+    ProgressMode,
     ShotadError,
     UsageError,
     WorkFolderError,
@@ -29,11 +29,11 @@ from shotad.core import (
     display_mode,
     frame_rate_of,
     load_config,
-    on_terminal,
     quoted,
     read_text_file,
+    redact_sent_secrets,
     refuse_special,
-    without_sent_secrets,
+    terminal_text,
     write_text,
 )
 from shotad.script import parse_time
@@ -102,7 +102,7 @@ def console_options(function: Command) -> Command:
     @click.option("--quiet", is_flag=True, help="Print errors only.")
     @functools.wraps(function)
     def wrapped(*args: Any, plain: bool, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
-        flags: dict[Mode, bool] = {"json": as_json, "quiet": quiet, "plain": plain}
+        flags: dict[ProgressMode, bool] = {"json": as_json, "quiet": quiet, "plain": plain}
         if sum(flags.values()) > 1:
             raise UsageError("--plain, --json and --quiet exclude each other.", "Give one of them.")
         mode = next((mode for mode, is_given in flags.items() if is_given), display_mode())
@@ -253,7 +253,7 @@ def track_file(path: Path) -> Path:
 def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
     """The film, its work folder, and what was given, read and checked. Raises as `work_on`."""
     from shotad.cli.interface import work_on
-    from shotad.core import Given, GivenCast
+    from shotad.core import GivenCast, RunInputs
 
     start = asked_time(options["start"]) if options.get("start") else 0.0
     end = asked_time(options["end"]) if options.get("end") else None
@@ -264,7 +264,7 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
         raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
     cast = None if path is None else GivenCast(path, key or "", photos)
     files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
-    given = Given(*files, start, end, cast)
+    given = RunInputs(*files, start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
     with work_on(options["film"], config, options["out"], given=given, frame_rate=rate, force=force) as run:
         yield run
@@ -274,9 +274,9 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
 def kept(console: Console, config: Config, options: Mapping[str, Any]) -> Iterator[MetricContext]:
     """What an evaluation works with; what is computed is kept in the file of ``--cache``, and what is there
     is not used with ``--force``."""
-    from shotad.evaluation import MetricContext, Store, kept_file
+    from shotad.evaluation import MetricContext, Store, store_file
 
-    with Store(options["cache"] or kept_file(), forget=options.get("force", False)) as store:
+    with Store(options["cache"] or store_file(), forget=options.get("force", False)) as store:
         yield MetricContext(config, store, console)
 
 
@@ -294,12 +294,12 @@ class Console(Display):
     def result(self, text: str, value: Any) -> None:
         """The command's result: text for people, or JSON; with ``--quiet`` nothing."""
         if self.mode == "json":
-            text = without_sent_secrets(json.dumps(value, ensure_ascii=False, indent=2))
+            text = redact_sent_secrets(json.dumps(value, ensure_ascii=False, indent=2))
             # JSON has a way of its own to write what is not seen, and programs read the same.
-            is_seen = on_terminal(text) == text
-            click.echo(text if is_seen else without_sent_secrets(json.dumps(value, indent=2)))
+            is_seen = terminal_text(text) == text
+            click.echo(text if is_seen else redact_sent_secrets(json.dumps(value, indent=2)))
         elif self.mode != "quiet":
-            click.echo(on_terminal(text))
+            click.echo(terminal_text(text))
 
 
 def asked_time(text: str) -> float:

@@ -66,7 +66,7 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     If a video is missing or broken, the lines of its clip fail and the run goes on. Exit code 1 if every
     line failed; 0 if only some did (3 with --strict).
     """
-    from shotad.engines import notice
+    from shotad.engines import privacy_notice
 
     shard = evaluation.Shard.parse(options["shard"] or "1/1")
     data = evaluation.load_dataset(dataset, options["root"], annotation=options["annotation"])
@@ -78,7 +78,7 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     if options["ids"] is not None:
         lines = text_of("--ids", options["ids"], "Write the ids of ADs into it, one a line.").splitlines()
         ids = frozenset(line.strip() for line in lines if line.strip())
-    tasks = evaluation.choose(data, shard, ids=ids, films=set(films) or None, limit=options["limit"])
+    tasks = evaluation.choose_clips(data, shard, ids=ids, films=set(films) or None, limit=options["limit"])
     # With the dataset's own numbers, on what every benchmark wants
     own = [data.config] if data.config and data.config not in options["config"] else []
     config = load_config(
@@ -96,7 +96,7 @@ def command(console: Console, dataset: str, **options: Any) -> None:
         message = f"There is no folder {options['videos']} (--videos)."
         raise UsageError(message, "Check the path.", usage=False)
     job = _job(data, config, options, console)
-    for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
+    for line in (*privacy_notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)
     done = evaluation.predict(job, tasks)
     out = str(options["out"])
@@ -131,7 +131,7 @@ def _job(
         published=options["shots"] != "found",
         bank=bank,
         work=options["keep_work"],
-        ahead=options["ahead"] or evaluation.ahead_of(engines),
+        ahead=options["ahead"] or evaluation.clips_per_group(engines),
         progress=console,
     )
 

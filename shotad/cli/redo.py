@@ -20,7 +20,7 @@ from shotad.cli.options import (
 from shotad.script import timecode
 
 if TYPE_CHECKING:
-    from shotad.description import Redone
+    from shotad.description import RewrittenLine
 
 
 @click.command(name="redo")
@@ -44,25 +44,25 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
 
     Exit code 1 if no slot got a new line; 0 if only some did not (3 with --strict).
     """
-    from shotad.core import WorkFolder, changed_run, read_settings, with_cast
+    from shotad.core import WorkFolder, read_settings, run_config_with_changes, with_cast
     from shotad.description import Engines, redo
-    from shotad.engines import notice
-    from shotad.film import film_of, open_film
+    from shotad.engines import privacy_notice
+    from shotad.film import open_film, work_folder_film
     from shotad.script import TRACK, load_track
 
     place = track_folder(path)
     run = with_cast(read_settings(place), options["cast"])
-    config = changed_run(run, engine=options["engine"], assignments=options["assignments"])
+    config = run_config_with_changes(run, engine=options["engine"], assignments=options["assignments"])
     if run.warning:
         console.note(run.warning)
-    source = options["film_file"] or film_of(place, run, load_track(place / TRACK).film.name)
+    source = options["film_file"] or work_folder_film(place, run, load_track(place / TRACK).film.name)
     engines = Engines.of(config)
     engines.check_machine(config)
     with (
         open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
         WorkFolder(place) as folder,
     ):
-        for line in notice(engines.looks, engines.writes):
+        for line in privacy_notice(engines.looks, engines.writes):
             console.note(line)
         done = redo(
             film,
@@ -93,7 +93,7 @@ SAME = "the engine wrote the same line again. Give it a hint with --note, or use
 _AGAIN = "Their lines stay as they were; run the command again with these slots alone."
 
 
-def _summary(done: Redone) -> str:
+def _summary(done: RewrittenLine) -> str:
     """Old and new line of each slot, or why there is no new one."""
     lines = []
     for result in done.results:
@@ -111,7 +111,7 @@ def _summary(done: Redone) -> str:
     return "\n".join([*lines, f"Worksheet: {done.sheet}"] if done.sheet else lines)
 
 
-def _report(done: Redone) -> dict[str, Any]:
+def _report(done: RewrittenLine) -> dict[str, Any]:
     """The same for programs."""
     lines = []
     for result in done.results:

@@ -59,15 +59,15 @@ def command(console: Console, path: Path, **options: Any) -> None:
 
     Exit code 1 if the result breaks a rule that must hold.
     """
-    from shotad.core import WorkFolder, check_engine_known, for_rendering, read_settings
+    from shotad.core import WorkFolder, check_engine_known, read_settings, render_config
     from shotad.description import shortener
-    from shotad.film import film_of, open_film
+    from shotad.film import open_film, work_folder_film
     from shotad.script import TRACK, load_track
     from shotad.sound import run_render, summary
 
     place = track_folder(path)
     run = read_settings(place)
-    config = for_rendering(
+    config = render_config(
         run.config,
         options["config"],
         options["assignments"],
@@ -81,7 +81,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
         check_engine_known(run, options["assignments"])
     file = options["track_file"] or place / TRACK
     track = load_track(file)
-    source = options["film_file"] or film_of(place, run, track.film.name)
+    source = options["film_file"] or work_folder_film(place, run, track.film.name)
     with (
         open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
         WorkFolder(place) as folder,

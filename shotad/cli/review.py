@@ -54,8 +54,8 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
 
 def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Path | None:
     """The film; None where it is gone and nobody says where it is."""
-    from shotad.film import film_of
-    from shotad.review import film_id
+    from shotad.film import work_folder_film
+    from shotad.review import track_film
 
     if given is not None:
         if not given.exists():
@@ -64,6 +64,6 @@ def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Pat
     if path.is_file():
         return path
     try:
-        return film_of(folder, run, film_id(folder).name)
+        return work_folder_film(folder, run, track_film(folder).name)
     except FilmError:
         return None

@@ -208,8 +208,8 @@ def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:
     Raises FilmError where the film is not there either.
     """
     from shotad import __version__
-    from shotad.core import SETTINGS, read_record, read_settings, refuse_special, work_folder_of
-    from shotad.film import film_of, open_film
+    from shotad.core import SETTINGS_FILE, read_record, read_settings, refuse_special, work_folder_of
+    from shotad.film import open_film, work_folder_film
     from shotad.script import TRACK, FilmId, Track, load_track, lost_translation, track_name
 
     if path.suffix.lower() == ".json":
@@ -224,10 +224,10 @@ def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:
         if (folder / TRACK).exists():
             translation = lost_translation(load_track(folder / TRACK), folder, script)
             return None if translation is None else (folder / track_name(translation.language), translation)
-        if not (folder / SETTINGS).is_file():
+        if not (folder / SETTINGS_FILE).is_file():
             continue
         run, shots = read_settings(folder), read_record(folder / "shots.json") or {}
-        source = film_of(folder, run, str(shots.get("film", ""))) if path == folder else path
+        source = work_folder_film(folder, run, str(shots.get("film", ""))) if path == folder else path
         with open_film(source, reader=run.config.film.reader, frame_rate=run.frame_rate) as film:
             end = float(shots.get("end", film.info.duration))
             named = FilmId(film.info.name, film.info.fingerprint, end)

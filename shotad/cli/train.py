@@ -43,18 +43,18 @@ def scale(console: Console, data: Path, out: Path, resume: bool, **options: Any)
     Use the best checkpoint with shotad describe --set scale.checkpoint=OUT/best.safetensors.
     Several GPUs: torchrun --nproc_per_node 8 -m shotad.cli.main train scale … (or accelerate launch).
     """
-    from shotad.core import need
+    from shotad.core import require_module
 
     for module in ("torch", "transformers", "accelerate"):
-        need(module, "shotad train", "train")
+        require_module(module, "shotad train", "train")
     from shotad.core import load_settings
-    from shotad.grammar import ScaleTraining, beside_published, by_class, end_process, train_scale
+    from shotad.grammar import ScaleTraining, end_process, published_comparison, scores_by_class, train_scale
 
     files, backbone = options["config"] or [RECIPE], options["backbone"]
     settings = load_settings(ScaleTraining, files, options["assignments"], net__backbone=backbone)
     outcome = train_scale(data, out, settings, resume=resume, progress=console)
     if int(os.environ.get("RANK", "0")) == 0:
         use = f"Best epoch: {outcome.epoch}. Use it: --set scale.checkpoint={outcome.checkpoint}"
-        text = "\n\n".join([by_class(outcome.test), beside_published(outcome.test), use])
+        text = "\n\n".join([scores_by_class(outcome.test), published_comparison(outcome.test), use])
         console.result(text, {"checkpoint": str(outcome.checkpoint), **outcome.record})
     end_process()

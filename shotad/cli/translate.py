@@ -53,33 +53,33 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     """
     from shotad.core import WorkFolder
     from shotad.description import (
-        between,
         estimate_json,
         estimate_lines,
-        foresee_translation,
-        make_ready,
-        read_source,
-        ready_if_here,
+        estimate_translation,
+        prepare_engine,
+        prepare_local_engines,
+        read_track_to_translate,
         translate_into,
+        translation_languages,
     )
 
     tag = language_of(target).tag
     file = track_file(path)
     config, cast = _terms(file.parent, options, tag)
-    source = read_source(file, cast)
-    between(source.track, tag)
+    source = read_track_to_translate(file, cast)
+    translation_languages(source.track, tag)
     place: Path = options["out"] or file.parent
     engine = _engine(config, source.track.language)
     again = {"discard_edits": options["discard_edits"], "anew": options["force"]}
     if options["estimate"]:
-        ready_if_here(engine)
-        foreseen = foresee_translation(WorkFolder(place), source, tag, engine, config, **again)
+        prepare_local_engines(engine)
+        foreseen = estimate_translation(WorkFolder(place), source, tag, engine, config, **again)
         console.result("\n".join(estimate_lines(foreseen)), estimate_json(foreseen))
         return
     with WorkFolder(place) as folder:
         for line in _notice(engine):
             console.note(line)
-        make_ready(engine, console)
+        prepare_engine(engine, console)
         outcome = translate_into(folder, source, tag, engine, config, progress=console, **again)
         failed = len(outcome.failed)
         folder.note(f"translated into {tag}: {len(outcome.track.heard)} lines, {failed} without")
@@ -116,18 +116,28 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
     The language becomes the new one: engines that write one language alone refuse others.
     """
-    from shotad.core import SETTINGS, Given, GivenCast, RunSettings, changed_run, read_settings, with_cast
+    from shotad.core import (
+        SETTINGS_FILE,
+        GivenCast,
+        RunInputs,
+        RunSettings,
+        read_settings,
+        run_config_with_changes,
+        with_cast,
+    )
 
     path, note = options["cast"], options["note"]
-    if (folder / SETTINGS).is_file():
+    if (folder / SETTINGS_FILE).is_file():
         run = with_cast(read_settings(folder), path)
     else:
         cast = GivenCast(path) if path is not None else None
-        run = RunSettings(load_config(None), None, Given(cast=cast))
+        run = RunSettings(load_config(None), None, RunInputs(cast=cast))
     flags = [f"language={tag}"]
     if options["quotes"] is not None:
         flags.append(f"translate.quotes={options['quotes']}")
-    config = changed_run(run, engine=options["engine"], assignments=(*options["assignments"], *flags))
+    config = run_config_with_changes(
+        run, engine=options["engine"], assignments=(*options["assignments"], *flags)
+    )
     if note is not None:
         prompt = config.prompt.model_copy(update={"note": note_text(note)})
         config = config.model_copy(update={"prompt": prompt})

@@ -85,10 +85,10 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
         Checker,
         flac,
         make_voice,
-        notice,
+        privacy_notes,
         read_lexicon,
-        said,
         speak_checked,
+        spoken_text,
         voices,
         wav,
     )
@@ -104,9 +104,9 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
     spoken = language or (config.language if own == ("all",) else own[0])
     lexicon = read_lexicon(config.voice.lexicon)
     voice = make_voice(config.voice, spoken)
-    for line in notice(voice):
+    for line in privacy_notes(voice):
         console.note(line)
-    sent = said(text, spoken, lexicon, voice.reads)
+    sent = spoken_text(text, spoken, lexicon, voice.reads)
     take = speak_checked(voice, sent, config.voice.speed, Checker(voice.name, spoken))
     # ``espeak-ng:de+f3 → espeak-ng-de-f3.wav``, in the folder where the command runs
     words = "".join(c if c.isalnum() else " " for c in voice.name).split()

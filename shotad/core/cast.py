@@ -113,7 +113,7 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class FrameMark:
     """What tells a character apart on the frames: ``red``, ``dashed green``, ``blue, tagged 23``."""
 
     colour: str
@@ -146,7 +146,7 @@ class Character:
     named: bool = True
 
 
-LATELY = 60.0
+REAPPEARANCE_SECONDS = 60.0
 """Seconds after which somebody who is seen again comes in anew: scenes of films last about a minute."""
 
 
@@ -164,7 +164,7 @@ class Presence:
     cast: tuple[Character, ...] = ()
     current: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    marks: Mapping[str, Mark] = field(default_factory=dict)
+    marks: Mapping[str, FrameMark] = field(default_factory=dict)
     sightings: tuple[Sighting, ...] = ()
     lately: tuple[str, ...] = ()
 
@@ -181,7 +181,7 @@ class Presence:
         return tuple(by_id[name] for name in (*self.current, *self.others))
 
 
-NOBODY = Presence()
+EMPTY_PRESENCE = Presence()
 """Of a clip without a cast."""
 
 
@@ -233,7 +233,7 @@ WORD_NAMES = _listed(
 )
 """Names that are words too; where one begins a sentence, its capital letter says nothing."""
 
-STARTERS = _listed(
+SENTENCE_STARTERS = _listed(
     """
     a an the and but or so yet nor as at by for from in into of off on onto out over to up with without
     about above across after against along alongside amid among around atop before behind below beneath

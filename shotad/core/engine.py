@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import TypeAdapter
 
-from shotad.core.cast import NOBODY, Presence
+from shotad.core.cast import EMPTY_PRESENCE, Presence
 from shotad.core.config.words import SamplingSettings
 from shotad.core.progress import Progress
 from shotad.core.types import Clip, ContextShot, Interval, Message, Utterance
@@ -28,7 +28,7 @@ class Scene:
     credits: bool = False
     speech: tuple[Utterance, ...] = ()
     """Where people speak while the clip lasts, with their words where subtitles tell them."""
-    presence: Presence = NOBODY
+    presence: Presence = EMPTY_PRESENCE
     """Who of the cast is on its frames."""
 
 
@@ -141,10 +141,10 @@ class Abilities:
     @property
     def destination(self) -> str:
         """The host, and by which key it is asked, for what is told before anything is sent."""
-        return destination(self.sends_to, self.key_name)
+        return server_description(self.sends_to, self.key_name)
 
 
-def destination(host: str, key_name: str) -> str:
+def server_description(host: str, key_name: str) -> str:
     """``api.openai.com, with the key in OPENAI_API_KEY``; without a key the host alone."""
     return f"{host}, with the key in {key_name}" if key_name else host
 
@@ -167,7 +167,7 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Preparing(Protocol):
+class SupportsPreparing(Protocol):
     """What else an engine may offer, to be called before any work goes into the film."""
 
     def get_ready(self, progress: Progress) -> None:
@@ -179,7 +179,7 @@ class Preparing(Protocol):
 
 
 @runtime_checkable
-class Foreseeable(Protocol):
+class SupportsEstimates(Protocol):
     """What else an engine offers whose ``identity`` is final only when it is ready, for estimates: by it
     the answers of earlier runs are found."""
 
@@ -192,7 +192,7 @@ class Foreseeable(Protocol):
 
 
 @runtime_checkable
-class Counting(Protocol):
+class SupportsCounting(Protocol):
     """What else an engine may offer, for estimates."""
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
@@ -210,7 +210,7 @@ of which it is not known that it is anything else; ``subtitle``: burnt in, which
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedFace:
     """Somebody of the cast whose face was recognised.
 
     ``called`` is what may be said: a name or, where ``named`` is False, a descriptor ("the woman in red").
@@ -258,7 +258,7 @@ class FacesFact:
 
     shot: int
     count: int
-    names: tuple[Named, ...]
+    names: tuple[NamedFace, ...]
     first: float
     last: float
 
@@ -269,7 +269,7 @@ class EntranceFact:
     ``first`` to second ``last`` of the film."""
 
     shot: int
-    names: tuple[Named, ...]
+    names: tuple[NamedFace, ...]
     first: float
     last: float
 

@@ -168,7 +168,7 @@ class ReviewError(ShotadError):
     """Something that cannot be done to a line, a slot or a cast on the review page, and why."""
 
 
-class OutOfDate(ReviewError):  # noqa: N818  said of what the page shows
+class OutdatedLine(ReviewError):  # noqa: N818  said of what the page shows
     """A line that has changed since the page showed it: by another tab, another command, or in its file."""
 
 
@@ -182,11 +182,11 @@ class OutOfMemory(ShotadError, MemoryError):  # noqa: N818  said of the machine
     again = True
 
 
-class InUse(StorageError, WorkFolderError):  # noqa: N818  no fault of anybody's
+class FolderInUse(StorageError, WorkFolderError):  # noqa: N818  no fault of anybody's
     """A work folder that another process, here or on another machine, is writing: it is in good hands."""
 
     again = True
 
 
-class NoRoom(WorkFolderError):  # noqa: N818  said of the disk
+class DiskFull(WorkFolderError):  # noqa: N818  said of the disk
     """A film that was not begun, for its work folder might fill the disk."""

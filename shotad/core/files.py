@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 
 from shotad.core.errors import WorkFolderError
 from shotad.core.progress import printable
-from shotad.core.redaction import without_sent_secrets
+from shotad.core.redaction import redact_sent_secrets
 
 _DO_NOT_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -46,7 +46,7 @@ def read_file(path: Path, *, follow: bool = False) -> bytes:
     Raises FileNotFoundError, and WorkFolderError for anything but a plain file and for one that cannot be
     read.
     """
-    with open_file(path, follow=follow) as file, explained(path, "cannot be read"):
+    with open_file(path, follow=follow) as file, as_work_folder_errors(path, "cannot be read"):
         return file.read()
 
 
@@ -56,7 +56,7 @@ def open_file(path: Path, *, follow: bool = False) -> BinaryIO:
     if not follow:
         refuse_special(path)
         flags |= _DO_NOT_FOLLOW
-    with explained(path, "cannot be read"):
+    with as_work_folder_errors(path, "cannot be read"):
         try:
             descriptor = os.open(path, flags)
         except OSError as error:
@@ -129,15 +129,15 @@ def own_files(folder: Path, name: re.Pattern[str]) -> list[Path]:
     return sorted(paths)
 
 
-def append(path: Path, data: bytes, *, durable: bool = False) -> None:
+def append_to_file(path: Path, data: bytes, *, durable: bool = False) -> None:
     """Add ``data`` to the end of a file, all of it or nothing. ``durable``: return when it is on the disk.
 
     A file with a second name, by a hard link (some backups are made so), is replaced by a copy first: the
     other name keeps its content. Raises WorkFolderError.
     """
     refuse_special(path)
-    check_place(path)
-    with explained(path, _UNWRITABLE):
+    check_held_folder(path)
+    with as_work_folder_errors(path, _UNWRITABLE):
         with suppress(FileNotFoundError):
             if os.lstat(path).st_nlink > 1:
                 _replace_by_copy(path)
@@ -163,11 +163,11 @@ def append(path: Path, data: bytes, *, durable: bool = False) -> None:
 
 def _replace_by_copy(path: Path) -> None:
     """Replace a file by a copy of itself, which shares nothing with other hard links."""
-    with replacing(path) as part, open_file(path) as source, part.open("wb") as target:
+    with replace_file(path) as part, open_file(path) as source, part.open("wb") as target:
         shutil.copyfileobj(source, target)
 
 
-def cut_file(path: Path, size: int) -> None:
+def truncate_file(path: Path, size: int) -> None:
     """Cut a file of ours to ``size`` bytes. Raises OSError, and WorkFolderError for what is no plain file."""
     refuse_special(path)
     if os.lstat(path).st_nlink > 1:
@@ -228,7 +228,7 @@ def held_folder(folder: Path) -> Iterator[None]:
             _held_folders.pop(path, None)
 
 
-def check_place(path: Path) -> Path | None:
+def check_held_folder(path: Path) -> Path | None:
     """The held folder that ``path`` is in; None where it is in none.
 
     Raises WorkFolderError where that folder was renamed, removed or replaced by another since.
@@ -273,28 +273,28 @@ killed process may have had the same one."""
 
 def write_text(path: Path, text: str) -> None:
     """Replace a text file whole, as `write_bytes`. Secrets that were sent to servers are struck out."""
-    write_bytes(path, [without_sent_secrets(text).encode("utf-8")])
+    write_bytes(path, [redact_sent_secrets(text).encode("utf-8")])
 
 
 def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
     """Replace a file whole by the ``parts`` in order. Makes its folder where missing. Raises
     WorkFolderError."""
-    with replacing(path) as part, part.open("wb") as out:
+    with replace_file(path) as part, part.open("wb") as out:
         out.writelines(parts)
 
 
-def sweep_beside(path: Path) -> None:
+def remove_leftovers_beside(path: Path) -> None:
     """Remove temporary files of ``path`` that a killed run has left, and no others: the folder is not ours
     alone."""
     for leftover in path.parent.glob(f"{_prefix_of(path)}*"):
-        sweep(leftover)
+        remove_leftover(leftover)
     for leftover in path.parent.glob(".*.part.*"):
         draft = DRAFT.fullmatch(leftover.name)
         if draft is not None and f"{draft['name']}{draft['ending']}" == path.name:
-            sweep(leftover)
+            remove_leftover(leftover)
 
 
-def sweep(leftover: Path) -> None:
+def remove_leftover(leftover: Path) -> None:
     """Remove a temporary file or folder, unless a living process is writing it or it cannot be removed.
 
     The process is read from the name. Files with other names, and drafts of films, are removed in any case:
@@ -325,7 +325,7 @@ def _prefix_of(path: Path) -> str:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """A temporary file to write; after the block it replaces ``path``, once it is whole and on the disk.
 
     Raises WorkFolderError where that cannot be done; then ``path`` is as it was. A link of that name is
@@ -336,12 +336,12 @@ def replacing(path: Path) -> Iterator[Path]:
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
             error = _special_error(path, mode)
             raise WorkFolderError(f"{path} cannot be written. {error.what}", error.hint)
-    with explained(path, _UNWRITABLE):
+    with as_work_folder_errors(path, _UNWRITABLE):
         make_folder(path.parent, path, _UNWRITABLE)
         try:
             part = _new_part_file(path)
         except FileNotFoundError as error:  # the folder takes no files, such as /proc
-            check_place(path)
+            check_held_folder(path)
             raise WorkFolderError(
                 f"{path} cannot be written: {error.strerror}.", f"Name {_ANOTHER_FOLDER}."
             ) from None
@@ -379,7 +379,7 @@ def make_folder(folder: Path, path: Path, trouble: str) -> None:
 
     A held folder that was moved is not made again. Raises WorkFolderError.
     """
-    held = check_place(folder)
+    held = check_held_folder(folder)
     try:
         if held is None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -391,7 +391,7 @@ def make_folder(folder: Path, path: Path, trouble: str) -> None:
                 inner.mkdir(exist_ok=True)
     except FileNotFoundError as error:
         # Some systems, as in /proc, say so of the folder above although it is there.
-        check_place(path)
+        check_held_folder(path)
         raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", f"Name {_ANOTHER_FOLDER}.") from None
 
 
@@ -434,7 +434,7 @@ _LASTING = {
 
 
 @contextmanager
-def explained(path: Path, trouble: str) -> Iterator[None]:
+def as_work_folder_errors(path: Path, trouble: str) -> Iterator[None]:
     """Turn errors of the system in the block into WorkFolderError: "``path`` ``trouble``: reason".
 
     A missing file stays FileNotFoundError, and a lock that was not got stays Timeout.
@@ -444,14 +444,14 @@ def explained(path: Path, trouble: str) -> Iterator[None]:
     except Timeout:
         raise
     except FileNotFoundError:
-        check_place(path)
+        check_held_folder(path)
         if trouble == _UNWRITABLE and not path.parent.is_dir():
             raise WorkFolderError(
                 f"{path} {trouble}: its folder was renamed or removed.", "Put it back, and run again."
             ) from None
         raise
     except OSError as error:
-        check_place(path)
+        check_held_folder(path)
         raise disk_error(error, f"{path} {trouble}") from None
 
 

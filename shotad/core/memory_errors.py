@@ -125,7 +125,7 @@ def _step_of(error: BaseException) -> _Step | None:
 
 
 @contextmanager
-def memory_errors_told() -> Iterator[None]:
+def explain_memory_errors() -> Iterator[None]:
     """Raise OutOfMemory in place of whatever is raised in the block because memory ran out."""
     try:
         yield

@@ -36,12 +36,12 @@ _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})
 """Names by which Linux says that the processor multiplies bfloat16 (Intel and AMD; Intel; Arm)."""
 
 
-def need_torch(purpose: str, extra: str = "models") -> Any:
+def require_torch(purpose: str, extra: str = "models") -> Any:
     """The module torch. Raises ShotadError, naming ``purpose`` and the extra, where it is missing."""
-    return need("torch", purpose, extra)
+    return require_module("torch", purpose, extra)
 
 
-def need(module: str, purpose: str, extra: str = "models") -> Any:
+def require_module(module: str, purpose: str, extra: str = "models") -> Any:
     """A module of an extra, imported. Raises ShotadError that says what needs it and how to get it.
 
     >>> need("json", "an example").__name__
@@ -66,7 +66,7 @@ def device_of(settings: ComputeSettings) -> torch.device:
 
     Raises ConfigError for a name that is none and for a device that this machine does not have.
     """
-    torch = need_torch("A model")
+    torch = require_torch("A model")
     if settings.device == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
         return torch.device(name)
@@ -95,7 +95,7 @@ def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
     It gains on GPUs of CUDA capability 8 and above, and on processors with bfloat16 instructions
     (docs/experiments.md); elsewhere bfloat16 is emulated, and slower than float32.
     """
-    torch = need_torch("A model")
+    torch = require_torch("A model")
     if settings.precision != "auto":
         gains = settings.precision == "bfloat16"
     elif device.type == "cuda":
@@ -120,10 +120,10 @@ _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 WANTED = ("config.json", "*.safetensors", _INDEX)
 """The files of a model that has neither words nor a processor."""
-WANTED_WITH_WORDS = (*WANTED, "*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
+TEXT_MODEL_FILES = (*WANTED, "*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
 """The files of one that has: tokenizer, chat template, processor."""
 
-NETWORK = (
+NETWORK_HINT = (
     "Check the network (HF_HUB_OFFLINE forbids it, HF_ENDPOINT names a mirror), copy the hub's cache of "
     "another machine (HF_HOME)"
 )
@@ -172,7 +172,7 @@ def weight_files(folder: Path) -> list[Path]:
     return files if all(path.is_file() for path in files) else []
 
 
-def cached(repo: str, revision: str | None = None) -> Path | None:
+def cached_model_folder(repo: str, revision: str | None = None) -> Path | None:
     """The folder of a model in the hub's cache, whole; None where it is not there. Touches no network.
 
     Without a revision that is the branch main as it was last fetched, else the newest copy of any.
@@ -204,31 +204,31 @@ def model_folder(
     ``wanted`` are patterns of the files to fetch, ``hint`` is what to do where it cannot be had. Raises
     WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
     """
-    return cached(repo, revision) or _fetch(
+    return cached_model_folder(repo, revision) or _fetch(
         repo,
         revision,
         progress or NoProgress(),
         wanted,
-        hint or f"{NETWORK}, or give a folder with the model.",
+        hint or f"{NETWORK_HINT}, or give a folder with the model.",
     )
 
 
-def reason(error: Exception) -> str:
+def first_message_line(error: Exception) -> str:
     """The first line of what a library says, without its full stop."""
     return str(error).strip().removeprefix("Got: ").partition("\n")[0].rstrip(".") or type(error).__name__
 
 
-def broken(purpose: str) -> tuple[type[Exception], ...]:
+def damaged_model_errors(purpose: str) -> tuple[type[Exception], ...]:
     """What the libraries raise for a model whose files are damaged, or do not fit each other."""
-    strict = getattr(need("huggingface_hub.errors", purpose), "StrictDataclassError", ValueError)
-    damaged = need("safetensors", purpose).SafetensorError
+    strict = getattr(require_module("huggingface_hub.errors", purpose), "StrictDataclassError", ValueError)
+    damaged = require_module("safetensors", purpose).SafetensorError
     return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
 
 
 def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence[str], hint: str) -> Path:
     from tqdm import tqdm
 
-    hub = need("huggingface_hub", f"Fetching {repo}")
+    hub = require_module("huggingface_hub", f"Fetching {repo}")
 
     class Bar(tqdm):  # type: ignore[type-arg]
         """What the hub takes for a progress bar: shows nothing, and counts bytes into the task."""
@@ -251,7 +251,9 @@ def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence
         found = hub.snapshot_download(repo, revision=revision, allow_patterns=list(wanted), tqdm_class=Bar)
     except (http_error, *http_error.__bases__, OSError, ValueError) as error:
         raise WeightsError(
-            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint, again=True
+            f"The model {repo}{version} could not be fetched from the hub: {first_message_line(error)}.",
+            hint,
+            again=True,
         ) from None
     finally:
         task.done()
@@ -298,7 +300,7 @@ _loading = threading.RLock()
 
 
 @contextmanager
-def native_quiet() -> Iterator[None]:
+def silence_native_output() -> Iterator[None]:
     """Send what native code writes to standard error nowhere, for the time of loading a model.
 
     Several threads may do so at once. Python's own ``sys.stderr`` is flushed before; errors raised by the
@@ -320,7 +322,7 @@ def native_quiet() -> Iterator[None]:
 
 
 @contextmanager
-def loading_quiet(transformers: Any) -> Iterator[None]:
+def silence_transformers(transformers: Any) -> Iterator[None]:
     """No bars and no reports of transformers while a model is loaded; what matters is raised."""
     logging = transformers.utils.logging
     # One at a time: torch's usual precision and standard error are those of all threads.
@@ -339,7 +341,7 @@ def loading_quiet(transformers: Any) -> Iterator[None]:
 
 
 @contextmanager
-def while_nothing_is_loaded() -> Iterator[None]:
+def hold_model_loading() -> Iterator[None]:
     """For a model at work while another thread may load one, under another precision of torch's."""
     with _loading:
         yield

@@ -41,7 +41,7 @@ class OnnxModel:
                 model or str(path), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # noqa: BLE001 - onnxruntime's own errors have no public base class
-            raise unloadable(path, error) from None
+            raise unloadable_model_error(path, error) from None
         self._input = self._session.get_inputs()[0].name
 
     def __call__(self, batch: _Array) -> Floats:
@@ -61,7 +61,7 @@ class OnnxModel:
         return texts[key]
 
 
-def unloadable(path: Path, error: Exception) -> WeightsError:
+def unloadable_model_error(path: Path, error: Exception) -> WeightsError:
     """The error for a file that is no model that its library can load."""
     hint = "Fetch it again with `shotad models pull`."
     return WeightsError(f"The model {path} cannot be loaded: {error}.", hint)

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter, process_time, thread_time
 from typing import Any, TypeVar
 
-from shotad.core.progress import aligned
+from shotad.core.progress import table_lines
 from shotad.core.system import forget_peak, peak_memory
 
 _recordings: dict[str, Recording] = {}
@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 @contextmanager
-def span(room: str) -> Iterator[None]:
+def time_step(room: str) -> Iterator[None]:
     """Count the time of the block for the step ``room``; as a decorator, the time of every call.
 
     Spans nest: the time of the inner step does not count for the outer one. In a generator put the span
@@ -42,11 +42,11 @@ def span(room: str) -> Iterator[None]:
             yield
 
 
-def spanned(room: str, items: Iterable[_T]) -> Iterator[_T]:
+def time_items(room: str, items: Iterable[_T]) -> Iterator[_T]:
     """Yield ``items`` unchanged; the time to make each of them counts for the step ``room``."""
     source = iter(items)
     while True:
-        with span(room):
+        with time_step(room):
             try:
                 item = next(source)
             except StopIteration:
@@ -55,7 +55,7 @@ def spanned(room: str, items: Iterable[_T]) -> Iterator[_T]:
 
 
 @contextmanager
-def profiled(wanted: bool = True) -> Iterator[Recording | None]:
+def profile_steps(wanted: bool = True) -> Iterator[Recording | None]:
     """Record the spans of all threads of the process within the block; None unless ``wanted``.
 
     The recording can be read within the block too. Raises RuntimeError where another recording goes on: the
@@ -196,7 +196,7 @@ def lines(recording: Recording) -> list[str]:
                 (step.room, _in_seconds(step.lasted), share, _in_seconds(step.cpu), f"{step.times:,}")
             )
     idle_share = _percent(recording.idle, recording.wall)
-    table = aligned(("Step", "at work", "of the run", "processor", "times"), rows, range(1, 5))
+    table = table_lines(("Step", "at work", "of the run", "processor", "times"), rows, range(1, 5))
     return [
         f"Time: {_in_seconds(recording.wall)} by the clock, {_in_seconds(recording.cpu)} of the processor.",
         *[f"  {line}" for line in table],

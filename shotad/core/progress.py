@@ -17,9 +17,9 @@ from typing import Literal, Protocol
 from tqdm import tqdm
 
 from shotad.core.errors import FilmError
-from shotad.core.redaction import without_sent_secrets
+from shotad.core.redaction import redact_sent_secrets
 
-Mode = Literal["bars", "plain", "quiet", "json"]
+ProgressMode = Literal["bars", "plain", "quiet", "json"]
 """How progress is shown; with the last two it is not."""
 
 
@@ -57,7 +57,7 @@ class NoProgress:
 
 
 @contextmanager
-def reported(progress: Progress, name: str, total: float, unit: str) -> Iterator[Task]:
+def progress_task(progress: Progress, name: str, total: float, unit: str) -> Iterator[Task]:
     """A task for the time of a block; none is announced where there is nothing to do."""
     task = progress.task(name, total, unit) if total else NoProgress()
     try:
@@ -66,7 +66,7 @@ def reported(progress: Progress, name: str, total: float, unit: str) -> Iterator
         task.done()
 
 
-def display_mode() -> Mode:
+def display_mode() -> ProgressMode:
     """``bars`` where standard error is a terminal, else ``plain`` lines, which a screen reader can follow."""
     return "bars" if sys.stderr.isatty() else "plain"
 
@@ -75,7 +75,7 @@ def display_mode() -> Mode:
 class Display:
     """Shows progress on standard error: bars, or plain lines."""
 
-    mode: Mode
+    mode: ProgressMode
 
     def task(self, name: str, total: float | None, unit: str) -> Task:
         """Announce a task; see `Progress`."""
@@ -88,7 +88,7 @@ class Display:
     def note(self, text: str) -> None:
         """Say one line, unless told to be quiet."""
         if self.mode == "bars":
-            tqdm.write(on_terminal(text), file=sys.stderr)
+            tqdm.write(terminal_text(text), file=sys.stderr)
         elif self.mode == "plain":
             _say(text)
 
@@ -104,7 +104,7 @@ _BREATH = 3.0
 class _Bar:
     def __init__(self, name: str, total: float | None, unit: str) -> None:
         self._bar = tqdm(
-            desc=on_terminal(name),
+            desc=terminal_text(name),
             total=total,
             unit=unit,
             unit_scale=unit == "B",
@@ -182,7 +182,7 @@ def size_text(size: float) -> str:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"{on_terminal(text)}\n")
+    sys.stderr.write(f"{terminal_text(text)}\n")
     sys.stderr.flush()
 
 
@@ -201,10 +201,10 @@ _LINE_END = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 def printable(text: str) -> str:
     r"""``text`` with what has no place on a line written out: line ends as ``\n``, byte 255 as ``\xff``."""
-    return on_terminal(text, "")
+    return terminal_text(text, "")
 
 
-def seen(text: str) -> str:
+def visible_text(text: str) -> str:
     """``text`` without what nobody sees: controls, halves of a pair, hidden marks.
 
     Ends of lines of every kind become newlines, a tab a space. Text from outside goes through here before it
@@ -216,16 +216,16 @@ def seen(text: str) -> str:
     return "".join(one for one in lines if one == "\n" or not _is_unseen(one))
 
 
-def on_terminal(text: str, kept: str = "\n\t") -> str:
+def terminal_text(text: str, kept: str = "\n\t") -> str:
     """Text of several lines as it may be printed: newlines and tabs stay, what is not seen is written out.
     Keys of servers are struck out."""
-    text = without_sent_secrets(text)
+    text = redact_sent_secrets(text)
     if text.isprintable():
         return text
     return "".join(_written(one) if one not in kept and _is_unseen(one) else one for one in text)
 
 
-def sentence(text: str) -> str:
+def single_line(text: str) -> str:
     """The same of words that may go over several lines: they are put on one."""
     return printable(" ".join(filter(None, (line.strip() for line in text.split("\n")))))
 
@@ -235,7 +235,7 @@ def is_text(name: str) -> bool:
     return not any("\ud800" <= one <= "\udfff" for one in name)
 
 
-def unnamed(place: str) -> FilmError:
+def film_name_problem(place: str) -> FilmError:
     """What is wrong with a film whose path is no text: its name stands in all that is made of it."""
     return FilmError(
         f"The name of {printable(place)} is not in UTF-8, and nothing could be called after it.",
@@ -259,7 +259,7 @@ _SECRET_NAME = re.compile(r"key|token|secret|sig|pass|pwd|code|auth|cred", re.IG
 _QUERY = re.compile(r"([?&][^=?&\s]*=)([^&\s'\"]*)")
 
 
-def without_secrets(text: str) -> str:
+def address_without_secrets(text: str) -> str:
     """An address without user, password and keys: ``https://me:pw@host/v1?key=x → https://host/v1?key=…``."""
     return _QUERY.sub(
         lambda query: f"{query[1]}…" if _SECRET_NAME.search(query[1]) else query[0],
@@ -272,7 +272,9 @@ def plural(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
+def table_lines(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()
+) -> list[str]:
     """Lines of a table in columns; those whose places are in ``numbers`` end at the right.
 
     >>> aligned(("name", "n"), [("a", "10"), ("bcdef", "9")], [1])

@@ -36,16 +36,16 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     """A copy of a JSON value with ``change`` applied to each text in it, but not to keys."""
     if isinstance(value, Mapping):
-        return {key: with_texts(inner, change) for key, inner in value.items()}
+        return {key: map_texts(inner, change) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [with_texts(inner, change) for inner in value]
+        return [map_texts(inner, change) for inner in value]
     return change(value) if isinstance(value, str) else value
 
 
-def whole_record(name: str, line: bytes) -> Json | None:
+def parse_record(name: str, line: bytes) -> Json | None:
     """The record in a line of the file ``name``; None where the line is damaged, for it can be made again."""
     try:
         return record_in(name, line)
@@ -69,11 +69,11 @@ def record_in(name: str, data: bytes) -> Json:
         try:
             shape.model_validate_json(text, strict=True)
         except ValidationError as error:
-            raise ValueError(first_fault(error)) from None
+            raise ValueError(first_error_message(error)) from None
     return value
 
 
-def first_fault(error: ValidationError) -> str:
+def first_error_message(error: ValidationError) -> str:
     """The message of the first error: ``shots, entry 4, start: Input should be a valid number, got 'x'``."""
     first = error.errors(include_url=False)[0]
     # A number in the location is an index; people count entries from 1.

@@ -45,7 +45,7 @@ def _sent_secrets() -> list[str]:
     return [secret for secret in (*keys, *sorted(_values)) if len(secret) >= _SHORTEST]
 
 
-def struck_out(text: str, secrets: Iterable[str] = ()) -> str:
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
     r"""``text`` of a server without ``secrets`` and all others that are sent, in whatever escapes.
 
     >>> struck_out(r"Wrong key: sk-12345678, \u0073k-1234567%38.", ["sk-12345678"])
@@ -77,7 +77,7 @@ def struck_out(text: str, secrets: Iterable[str] = ()) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def struck_out_of_answer(body: bytes, secrets: Iterable[str] = ()) -> bytes:
+def redact_answer(body: bytes, secrets: Iterable[str] = ()) -> bytes:
     """The same of a server's answer as it came: of JSON all texts once they are decoded, so that the answer
     holds no secret whoever decodes it; of sound, which nobody reads, what stands there as it is."""
     known_secrets = tuple(secrets)
@@ -86,7 +86,7 @@ def struck_out_of_answer(body: bytes, secrets: Iterable[str] = ()) -> bytes:
     except UnicodeDecodeError:
         text = ""
     if text:
-        body = struck_out(text, known_secrets).encode()
+        body = redact(text, known_secrets).encode()
     try:
         tree = json.loads(body)  # also of UTF-16, by which a text may come too
     except (ValueError, RecursionError):
@@ -104,17 +104,17 @@ def struck_out_of(tree: Any, secrets: Iterable[str] = ()) -> Any:
     """The same of all texts of a JSON value, its keys among them."""
     known_secrets = tuple(secrets)
     if isinstance(tree, str):
-        return struck_out(tree, known_secrets)
+        return redact(tree, known_secrets)
     if isinstance(tree, dict):
         return {
-            struck_out(key, known_secrets): struck_out_of(value, known_secrets) for key, value in tree.items()
+            redact(key, known_secrets): struck_out_of(value, known_secrets) for key, value in tree.items()
         }
     if isinstance(tree, list):
         return [struck_out_of(value, known_secrets) for value in tree]
     return tree
 
 
-def without_sent_secrets(text: str) -> str:
+def redact_sent_secrets(text: str) -> str:
     """``text`` without the secrets that are sent, as they are and as JSON has them, to be written or shown.
 
     Words that may well be meant otherwise stay, such as ``ollama`` for a server that takes any key.

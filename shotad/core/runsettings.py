@@ -26,8 +26,8 @@ from shotad import __version__
 from shotad.core.config import Config
 from shotad.core.errors import CastError, ConfigError, UsageError, WorkFolderError, quoted
 from shotad.core.files import read_file
-from shotad.core.progress import without_secrets
-from shotad.core.records import with_texts
+from shotad.core.progress import address_without_secrets
+from shotad.core.records import map_texts
 from shotad.core.settings import assigned, build_settings, load_settings
 from shotad.core.trust import (
     UserOnly,
@@ -36,11 +36,11 @@ from shotad.core.trust import (
     foreign_choices,
     is_inside,
     is_trusted,
-    marks,
     sealed,
+    setting_marks,
     without_foreign,
 )
-from shotad.core.workfolder import FORMAT, SETTINGS, WorkFolder, check_format, read_record
+from shotad.core.workfolder import FORMAT, SETTINGS_FILE, WorkFolder, check_format, read_record
 
 PLANNING_GROUPS = ("film", "shots", "speech", "slots")
 """Groups of settings that decide where slots are."""
@@ -60,7 +60,7 @@ class GivenCast:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunInputs:
     """What the user gave beside settings: files that replace the result of a step, a part of the film, the
     cast.
 
@@ -97,7 +97,7 @@ _MAX_SECONDS = 1e8
 """Seconds, three years: no film is longer."""
 
 
-_GIVEN_ADAPTER = TypeAdapter(Given)
+_GIVEN_ADAPTER = TypeAdapter(RunInputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class RunSettings:
 
     config: Config
     film: Path | None
-    given: Given
+    given: RunInputs
     frame_rate: Fraction | None = None
     configs: tuple[str, ...] = ()
     assignments: tuple[str, ...] = field(default=())
@@ -125,7 +125,8 @@ class RunSettings:
         if not self.withheld or self.folder is None:
             return None
         return (
-            f"{self.folder / SETTINGS} was not written by you on this machine, so this is not used of it: "
+            f"{self.folder / SETTINGS_FILE} was not written by you on this machine, "
+            "so this is not used of it: "
             f"{choices_text(self.withheld)}. {_trust_hint(self.folder)}"
         )
 
@@ -146,7 +147,7 @@ def with_cast(run: RunSettings, path: Path | None) -> RunSettings:
         if _CAST_KEY in run.withheld and run.folder is not None:
             cast_path = run.withheld[_CAST_KEY]
             raise CastError(
-                f"The cast of this run is at {cast_path}, which {run.folder / SETTINGS} may not choose.",
+                f"The cast of this run is at {cast_path}, which {run.folder / SETTINGS_FILE} may not choose.",
                 f"Say where the cast is: --cast CAST. {_trust_hint(run.folder)}",
             )
         if old_cast is not None and not old_cast.path.exists():
@@ -166,7 +167,7 @@ def write_settings(
     folder: WorkFolder,
     config: Config,
     film_path: Path | None,
-    given: Given,
+    given: RunInputs,
     *,
     frame_rate: Fraction | None = None,
     configs: Sequence[str] = (),
@@ -177,7 +178,7 @@ def write_settings(
     The file gets a seal of this user: by it a later command knows that the user chose its values. Raises
     WorkFolderError where another program's file has that name.
     """
-    _refuse_settings_of_other_programs(folder.path / SETTINGS)
+    _refuse_settings_of_other_programs(folder.path / SETTINGS_FILE)
     record = {
         "schema_version": FORMAT,
         "shotad": __version__,
@@ -187,9 +188,9 @@ def write_settings(
             "frame_rate": None if frame_rate is None else str(frame_rate),
         },
         "given": asdict(given),
-        "configs": [without_secrets(name) for name in configs],
-        "assignments": [without_secrets(text) for text in assignments],
-        "config": with_texts(config.model_dump(mode="json"), without_secrets),
+        "configs": [address_without_secrets(name) for name in configs],
+        "assignments": [address_without_secrets(text) for text in assignments],
+        "config": map_texts(config.model_dump(mode="json"), address_without_secrets),
     }
     text = json.dumps(record, ensure_ascii=False, indent=1, default=lambda path: str(path.absolute()))
     # The seals are of the values as they read back.
@@ -198,7 +199,7 @@ def write_settings(
         "config": sealed("config", _sealed_config(json_record)),
         "files": sealed("files", _sealed_files(json_record)),
     }
-    folder.write_text(SETTINGS, json.dumps(json_record, ensure_ascii=False, indent=1) + "\n")
+    folder.write_text(SETTINGS_FILE, json.dumps(json_record, ensure_ascii=False, indent=1) + "\n")
 
 
 def _refuse_settings_of_other_programs(file: Path) -> None:
@@ -219,16 +220,16 @@ def _refuse_settings_of_other_programs(file: Path) -> None:
         )
 
 
-def name_cast(folder: WorkFolder, run: RunSettings, path: Path) -> None:
+def record_cast(folder: WorkFolder, run: RunSettings, path: Path) -> None:
     """Write ``path`` into ``settings.json`` as the cast of the run.
 
     All else in the file stays, also the values that were withheld (`RunSettings.withheld`) with their seal.
     Raises WorkFolderError where the file is missing or damaged.
     """
-    record = read_record(folder.path / SETTINGS)
+    record = read_record(folder.path / SETTINGS_FILE)
     if record is None:
         raise WorkFolderError(
-            f"There is no {folder.path / SETTINGS}.", "Run shotad describe on the film again."
+            f"There is no {folder.path / SETTINGS_FILE}.", "Run shotad describe on the film again."
         )
     given = replace(run.given, cast=GivenCast(path.absolute()))
     record["given"] = json.loads(json.dumps(asdict(given), default=str))
@@ -237,13 +238,13 @@ def name_cast(folder: WorkFolder, run: RunSettings, path: Path) -> None:
     seals = old_seals if isinstance(old_seals, dict) else {}
     # The files may be sealed: they were not withheld, or the user has just named them.
     record["seal"] = {**seals, "files": sealed("files", _sealed_files(record))}
-    folder.write_text(SETTINGS, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    folder.write_text(SETTINGS_FILE, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
 def _sealed_config(record: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the settings that only the user may choose, by dotted key; None where one is missing."""
     values: dict[str, Any] = {}
-    for dotted, marker in marks(Config):
+    for dotted, marker in setting_marks(Config):
         if isinstance(marker, UserOnly):
             value: Any = record["config"]
             for part in dotted.split("."):
@@ -262,7 +263,7 @@ def read_settings(path: Path) -> RunSettings:
 
     Raises WorkFolderError where the file is missing, damaged or of another version of shotad.
     """
-    file = path / SETTINGS if path.is_dir() else path
+    file = path / SETTINGS_FILE if path.is_dir() else path
     check_format(file.parent)
     remedy = "Run shotad describe on the film again; what is done is not asked for twice."
     record = read_record(file, remedy)
@@ -345,20 +346,24 @@ def check_engine_known(run: RunSettings, assignments: Iterable[str] = ()) -> Non
             missing[key] = run.withheld[key]
     if missing and run.folder is not None and "engine" not in assigned_keys:
         raise ConfigError(
-            f"This run asked {choices_text(missing)}, and {run.folder / SETTINGS} was not written by you on "
-            "this machine, so nothing is sent there.",
+            f"This run asked {choices_text(missing)}, and {run.folder / SETTINGS_FILE} was not written "
+            "by you on this machine, so nothing is sent there.",
             f"Say whom to ask: --engine NAME or --set KEY=VALUE. {_trust_hint(run.folder)}",
         )
 
 
-def changed_run(run: RunSettings, *, engine: str | None = None, assignments: Sequence[str] = ()) -> Config:
+def run_config_with_changes(
+    run: RunSettings, *, engine: str | None = None, assignments: Sequence[str] = ()
+) -> Config:
     """As `changed`, for a run that was read. Raises ConfigError also as `check_engine_known`."""
     if engine is None:
         check_engine_known(run, assignments)
-    return changed(run.config, engine=engine, assignments=assignments)
+    return config_with_changes(run.config, engine=engine, assignments=assignments)
 
 
-def changed(config: Config, *, engine: str | None = None, assignments: Iterable[str] = ()) -> Config:
+def config_with_changes(
+    config: Config, *, engine: str | None = None, assignments: Iterable[str] = ()
+) -> Config:
     """A copy of a run's settings with changes, to describe some of its slots again.
 
     A new ``engine`` also replaces engines, models and servers that the run chose for single stages. Raises
@@ -379,7 +384,7 @@ def changed(config: Config, *, engine: str | None = None, assignments: Iterable[
     return new_config
 
 
-def for_rendering(
+def render_config(
     config: Config, files: Iterable[str] = (), assignments: Iterable[str] = (), **flags: Any
 ) -> Config:
     """A copy of a run's settings with changes, to speak, mix and write a track whose lines are written.

@@ -469,7 +469,7 @@ def word_files(language: str) -> list[Path]:
     return sorted((_config_folder("words") / language).glob("*.txt"))
 
 
-def saying_text(language: str) -> str | None:
+def spoken_signs_file(language: str) -> str | None:
     """The file that says how a language speaks signs and abbreviations (``configs/saying/``); None without
     one.
 

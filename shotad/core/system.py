@@ -52,7 +52,7 @@ def interruptible() -> None:
     sys.unraisablehook = dropped
 
 
-def leave(code: int) -> NoReturn:
+def exit_process(code: int) -> NoReturn:
     """End this process with ``code``, without taking the interpreter down under threads that still work.
 
     Python ends such a thread as soon as it comes back from a model's native code, and C++ answers that by
@@ -122,7 +122,7 @@ def gpu_memory() -> int | None:
         return None
 
 
-def memory_of(process: int | None = None) -> int | None:
+def process_memory(process: int | None = None) -> int | None:
     """Memory that a process has now; None: this one."""
     return _kilobytes(_PROC / ("self" if process is None else str(process)) / "status", "VmRSS")
 
@@ -145,7 +145,7 @@ def forget_peak() -> None:
         (_PROC / "self" / "clear_refs").write_text("5", encoding="ascii")
 
 
-def give_back_memory(*, collect: bool = False) -> None:
+def release_memory(*, collect: bool = False) -> None:
     """Hand what is free back to the system. glibc keeps it in parts for each thread that there ever was: a
     program that describes film after film would grow by a tenth of a gigabyte for each. With ``collect``,
     what waits in cycles for Python's collector goes too: half a gigabyte of models after a film."""

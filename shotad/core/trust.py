@@ -29,7 +29,7 @@ import platformdirs
 from pydantic import BaseModel
 
 from shotad.core.errors import ConfigError, UsageError
-from shotad.core.progress import without_secrets
+from shotad.core.progress import address_without_secrets
 from shotad.core.settings import Settings, build_settings
 
 
@@ -72,12 +72,12 @@ PLAIN_NAME = r"\w[\w.:-]*"
 Marker = UserOnly | AnyFile
 
 
-def marks(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Marker | None]]:
+def setting_marks(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Marker | None]]:
     """Each setting that can hold text by its dotted name, with its mark; None where it has none."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from marks(kind, f"{prefix}{name}.")
+            yield from setting_marks(kind, f"{prefix}{name}.")
             continue
         marker = next((mark for mark in field.metadata if isinstance(mark, Marker)), None)
         if marker is not None or _holds_text(kind):
@@ -96,7 +96,7 @@ def foreign_choices(before: Settings, after: Settings, folder: Path | None) -> d
     """What a file in ``folder`` chose that it may not, by dotted name: ``before`` are the settings without
     the file, ``after`` those with it."""
     chosen: dict[str, Any] = {}
-    for name, marker in marks(type(after)):
+    for name, marker in setting_marks(type(after)):
         if not isinstance(marker, UserOnly):
             continue
         value = _value_of(after, name)
@@ -127,7 +127,7 @@ def without_foreign(before: Settings, after: Settings, foreign: Mapping[str, Any
 
 def choices_text(choices: Mapping[str, Any]) -> str:
     """``engine = 'openai', openai.base_url = 'https://…'``: values without passwords, cut at 80 letters."""
-    shown = {name: _shortened(without_secrets(repr(value))) for name, value in choices.items()}
+    shown = {name: _shortened(address_without_secrets(repr(value))) for name, value in choices.items()}
     return ", ".join(f"{name} = {value}" for name, value in shown.items())
 
 

@@ -146,7 +146,7 @@ def weights(name: str) -> Weights:
     return entries[name]
 
 
-def state(entry: Weights) -> State:
+def weights_state(entry: Weights) -> State:
     """Whether the file and its parts are here, and whole."""
     if not entry.is_here:
         return "missing"
@@ -167,7 +167,7 @@ def weights_folder(name: str, progress: Progress | None = None) -> Path:
     return weights_file(name, progress).parent
 
 
-def at_hand(name: str) -> bool:
+def is_fetched(name: str) -> bool:
     """True where the file is already here; nothing is fetched."""
     return weights(name).is_here
 
@@ -194,7 +194,7 @@ def checked_file(entry: Weights, progress: Progress) -> Path:
             "Set SHOTAD_CACHE to a folder of yours.",
         ) from None
     with FileLock(path.parent.with_suffix(".lock")):
-        if state(entry) != "present":
+        if weights_state(entry) != "present":
             _fetch(entry, progress)
     _verified.add(path)
     return path
@@ -272,7 +272,7 @@ def _opened(archive: Path, member: str) -> Iterator[Any]:
             with zipfile.ZipFile(archive) as pack, pack.open(member) as stream:
                 yield stream
         else:
-            with Tar.open(archive) as tar:
+            with TarArchive.open(archive) as tar:
                 yield tar.extractfile(member)
     except (KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
         raise WeightsError(f"{archive.name} does not hold {member}: {error}") from None
@@ -402,7 +402,7 @@ def blocks(stream: IO[bytes], most: int) -> Iterator[bytes]:
         yield block
 
 
-class Tar(tarfile.TarFile):
+class TarArchive(tarfile.TarFile):
     """A tar archive that is read in small pieces only. Open it with ``Tar.open``."""
 
     def __init__(self, name: Any, mode: Any = "r", fileobj: IO[bytes] | None = None, **others: Any) -> None:
@@ -437,7 +437,7 @@ class _InPieces:
 def is_tar(path: Path) -> bool:
     """Whether a file is a tar archive, packed or not."""
     try:
-        Tar.open(path).close()
+        TarArchive.open(path).close()
     except (tarfile.TarError, OSError, EOFError):
         return False
     return True

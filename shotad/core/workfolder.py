@@ -22,27 +22,27 @@ from typing import Any, Self, TypeVar
 from filelock import Timeout
 from pydantic import BaseModel
 
-from shotad.core.errors import InUse, ShotadError, WorkFolderError
+from shotad.core.errors import FolderInUse, ShotadError, WorkFolderError
 from shotad.core.files import (
     DRAFT,
-    append,
-    explained,
+    append_to_file,
+    as_work_folder_errors,
     held_folder,
     inner_folder,
     lock_file,
     make_folder,
     read_file,
     refuse_special,
-    sweep,
+    remove_leftover,
     write_text,
 )
 from shotad.core.progress import is_text, printable
-from shotad.core.records import parse_json, record_in, shape_of, whole_record
-from shotad.core.redaction import without_sent_secrets
+from shotad.core.records import parse_json, parse_record, record_in, shape_of
+from shotad.core.redaction import redact_sent_secrets
 
 Result = TypeVar("Result")
 
-SETTINGS = "settings.json"
+SETTINGS_FILE = "settings.json"
 """The record of a run's settings, which also holds the format of the folder."""
 
 FORMAT = 3
@@ -67,7 +67,7 @@ _MAX_STEM_BYTES = 200
 follows."""
 
 
-def key_of(*parts: Any) -> str:
+def hash_key(*parts: Any) -> str:
     """Hash of JSON values: 16 hex digits, the same for the same values on every machine.
 
     The first part of a record's key is the step that made it and the version of its code: ``shots/3``. Raise
@@ -81,11 +81,11 @@ def work_folder_of(film: str | os.PathLike[str]) -> Path:
     """The folder beside the film: ``movie.mp4 → movie.shotad``."""
     path = Path(film)
     # The name of a folder of frames has no ending: "scene.01" is a whole name.
-    stem = _cut(path.name) if path.is_dir() else stem_of(path.name)
+    stem = _cut(path.name) if path.is_dir() else file_stem(path.name)
     return path.with_name(f"{stem}.shotad")
 
 
-def stem_of(name: str) -> str:
+def file_stem(name: str) -> str:
     """The beginning of names of files made for a film called ``name``: its name without the ending, cut at
     200 bytes."""
     return _cut(Path(name).stem or name)
@@ -105,7 +105,7 @@ def refuse_special_records(folder: Path) -> None:
     Raises WorkFolderError for a link, a pipe or a device in the place of one: a folder that came from
     somebody else must not lead us elsewhere.
     """
-    with explained(folder, "cannot be read"):
+    with as_work_folder_errors(folder, "cannot be read"):
         names = sorted(os.listdir(folder))
     for name in names:
         if _NAMES_OF_FOLDERS.fullmatch(name):
@@ -120,7 +120,7 @@ def check_format(folder: Path) -> None:
     Settings that are missing or damaged are not an error here: `read_settings` reports those.
     """
     try:
-        settings = parse_json(read_file(folder / SETTINGS))
+        settings = parse_json(read_file(folder / SETTINGS_FILE))
         version = settings["schema_version"]
         is_ours = "shotad" in settings
     except (OSError, WorkFolderError, ValueError, KeyError, TypeError):
@@ -172,17 +172,17 @@ class WorkFolder:
                 "Name another folder (--out, where the command takes it).",
             )
         self._is_new = not os.path.lexists(self.path)
-        with explained(self.path, "cannot be made"):
+        with as_work_folder_errors(self.path, "cannot be made"):
             make_folder(self.path, self.path, "cannot be made")
         refuse_special_records(self.path)
         if not self._force:
             check_format(self.path)
         lock = lock_file(self.path / _LOCK, timeout=0)
         try:
-            with explained(self.path, "cannot be written"):
+            with as_work_folder_errors(self.path, "cannot be written"):
                 lock.acquire()
         except Timeout:
-            raise InUse(
+            raise FolderInUse(
                 f"The work folder {self.path} is in use by another shotad.", "Wait until that is done."
             ) from None
         with ExitStack() as resources:
@@ -219,7 +219,7 @@ class WorkFolder:
                 if self._is_behind_link(leftover):
                     continue
                 if pattern != drafts or DRAFT.fullmatch(leftover.name):
-                    sweep(leftover)
+                    remove_leftover(leftover)
 
     def _is_behind_link(self, path: Path) -> bool:
         """Whether a folder between this one and ``path`` is a link."""
@@ -295,8 +295,8 @@ class WorkFolder:
     def note(self, text: str) -> None:
         """Add one line with the time of day to ``log.txt``."""
         stamp = datetime.now(UTC).isoformat(timespec="seconds")
-        line = f"{stamp} {without_sent_secrets(text)}\n"
-        append(self.path / "log.txt", line.encode("utf-8", "backslashreplace"))
+        line = f"{stamp} {redact_sent_secrets(text)}\n"
+        append_to_file(self.path / "log.txt", line.encode("utf-8", "backslashreplace"))
 
     def _is_forced(self, name: str) -> bool:
         """Whether records of this name have to be made again, for they are of an earlier run."""
@@ -330,7 +330,7 @@ class RecordLog:
             # A run that was killed while it wrote leaves a last line without its end.
             whole, newline, rest = raw.rpartition(b"\n")
             for line in whole.splitlines():
-                record = whole_record(file.name, line)
+                record = parse_record(file.name, line)
                 if record is not None and isinstance(record.get("key"), str):
                     self._set(record["key"], record)
                 elif line.strip():
@@ -363,11 +363,11 @@ class RecordLog:
         A run that is killed has written all of them or none. Raises as `add`.
         """
         lines = {
-            key: without_sent_secrets(_json_line({"key": key, **record})) for key, record in records.items()
+            key: redact_sent_secrets(_json_line({"key": key, **record})) for key, record in records.items()
         }
         written = {key: json.loads(line) for key, line in lines.items()}
         with self._lock:
-            append(self._path, "".join(lines.values()).encode(), durable=self._durable)
+            append_to_file(self._path, "".join(lines.values()).encode(), durable=self._durable)
             for key, record in written.items():
                 self._set(key, record)
         return list(written.values())

@@ -1,6 +1,11 @@
 from .answer_text import is_placeholder as is_placeholder, without_markup as without_markup
-from .answers import parse_stage1 as parse_stage1, refuses as refuses
-from .cast_discovery import PIXELS as PIXELS, Discovery as Discovery, Known as Known, discover as discover
+from .answers import contains_refusal as contains_refusal, parse_stage1 as parse_stage1
+from .cast_discovery import (
+    MAX_PIXELS as MAX_PIXELS,
+    Discovery as Discovery,
+    FiledPerson as FiledPerson,
+    discover as discover,
+)
 from .cast_recognition import (
     CHARACTERS as CHARACTERS,
     DISCOVERED as DISCOVERED,
@@ -8,22 +13,22 @@ from .cast_recognition import (
     check_cast as check_cast,
 )
 from .cast_removal import (
-    Cleared as Cleared,
+    RemovedFaces as RemovedFaces,
     clear_all as clear_all,
     clear_person as clear_person,
     delete_photos as delete_photos,
+    folders_still_naming as folders_still_naming,
     folders_with_faces as folders_with_faces,
     photos_to_forget as photos_to_forget,
     run_folder as run_folder,
-    still_named as still_named,
 )
 from .clip_builder import (
     GrammarReaders as GrammarReaders,
     check_readers as check_readers,
-    get_ready as get_ready,
     make_readers as make_readers,
-    study as study,
-    understand as understand,
+    plan_clips as plan_clips,
+    prepare_grammar as prepare_grammar,
+    read_grammar as read_grammar,
 )
 from .counting import (
     CountedRequest as CountedRequest,
@@ -34,25 +39,25 @@ from .counting import (
     blank_clip as blank_clip,
 )
 from .doubt import (
-    doubt_of as doubt_of,
-    signs_of as signs_of,
+    doubt_signals as doubt_signals,
+    estimate_doubt as estimate_doubt,
 )
 from .engine_pair import (
     Engines as Engines,
+    EngineUsage as EngineUsage,
     StageUsed as StageUsed,
-    Used as Used,
-    make_ready as make_ready,
-    opening as opening,
-    ready_if_here as ready_if_here,
-    remarks as remarks,
-    used_by as used_by,
-    who_describes as who_describes,
+    engine_names as engine_names,
+    engine_usage as engine_usage,
+    engine_warnings as engine_warnings,
+    open_engines as open_engines,
+    prepare_engine as prepare_engine,
+    prepare_local_engines as prepare_local_engines,
 )
 from .estimate import (
     estimate_counted as estimate_counted,
     estimate_json as estimate_json,
     estimate_lines as estimate_lines,
-    foresee as foresee,
+    estimate_run as estimate_run,
 )
 from .inputs import (
     Inputs as Inputs,
@@ -60,7 +65,7 @@ from .inputs import (
     check_setting_files as check_setting_files,
 )
 from .lint_check import (
-    Again as Again,
+    CachedLineFindings as CachedLineFindings,
     Checker as Checker,
     LintTargets as LintTargets,
     checked_paths as checked_paths,
@@ -76,7 +81,7 @@ from .lint_material import (
 from .pipeline import (
     ADDED as ADDED,
     LINE_STEPS as LINE_STEPS,
-    Outcome as Outcome,
+    DescribeResult as DescribeResult,
     check_edits as check_edits,
     describe as describe,
     empty_line as empty_line,
@@ -101,8 +106,13 @@ from .shown_prompts import (
     shown_json as shown_json,
     shown_lines as shown_lines,
 )
-from .slot_redo import Redone as Redone, Result as Result, redo as redo, rows_of as rows_of
-from .slotplan import SlotPlan as SlotPlan, spoken as spoken
+from .slot_redo import (
+    RedoneSlot as RedoneSlot,
+    RewrittenLine as RewrittenLine,
+    read_rows as read_rows,
+    redo as redo,
+)
+from .slotplan import SlotPlan as SlotPlan, with_spoken_names as with_spoken_names
 from .stage1 import (
     clip_key as clip_key,
     describe_clip as describe_clip,
@@ -126,20 +136,20 @@ from .templates import (
 )
 from .translation import (
     TranslationOutcome as TranslationOutcome,
-    between as between,
     check_translates as check_translates,
-    foresee_translation as foresee_translation,
-    read_source as read_source,
+    estimate_translation as estimate_translation,
+    read_track_to_translate as read_track_to_translate,
     translate_into as translate_into,
+    translation_languages as translation_languages,
 )
-from .wording import head_of as head_of, verbs_of as verbs_of, words_of as words_of
+from .wording import subject_and_verb as subject_and_verb, verbs_of as verbs_of, words_of as words_of
 from .worksheet import keep_material as keep_material, read_worksheet as read_worksheet
 from .worksheet_page import (
     picture_file as picture_file,
     worksheet_with_pictures as worksheet_with_pictures,
     write_sheet as write_sheet,
 )
-from .worksheet_people import OWN_CAST as OWN_CAST, cast_place as cast_place
+from .worksheet_people import OWN_CAST as OWN_CAST, find_cast as find_cast
 from .writing import (
     WrittenSlots as WrittenSlots,
     describe_clips as describe_clips,

@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 
-from shotad.core import seen
+from shotad.core import visible_text
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _TEMPLATE_TOKENS = re.compile(
@@ -116,7 +116,7 @@ def _character(entity: re.Match[str]) -> str:
 
 def visible(text: str) -> str:
     """``text`` without what nobody sees: control characters, halves of a pair, marks without a width."""
-    shown = _LONE_JOINER.sub("", _LOOKS_EMPTY.sub(" ", seen(text)))
+    shown = _LONE_JOINER.sub("", _LOOKS_EMPTY.sub(" ", visible_text(text)))
     return "".join(c for c in shown if c == "\n" or unicodedata.category(c) not in ("Cc", "Co", "Cn", "Cs"))
 
 

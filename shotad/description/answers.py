@@ -63,7 +63,7 @@ def is_refusal(text: str) -> bool:
     return _REFUSAL.match(text.lstrip(" \"'")) is not None
 
 
-def refuses(text: str) -> bool:
+def contains_refusal(text: str) -> bool:
     """True where an answer, in which nothing else was found, is a refusal or holds one, in JSON perhaps."""
     body = " ".join(plain(text).split())
     values = re.split(r"[\"'{}\[\]:]+\s*", body)
@@ -145,10 +145,10 @@ def parse_stage1(
         rest = body[opened.end() :] if opened else body
         rest = rest[: next((start for start, _, _ in sorted(_headings(rest, ()))), len(rest))]
         steps = _by_number(rest, expected_steps) or {WHOLE: _tidy(rest)}
-        steps = {} if len(rest.split()) < _FEW_WORDS and refuses(rest) else steps
+        steps = {} if len(rest.split()) < _FEW_WORDS and contains_refusal(rest) else steps
     told, threads = _sorted_sentences(steps)
     if not told:
-        if refuses(body):
+        if contains_refusal(body):
             raise RefusalError(f"Stage I refused to describe slot {slot_id}: {quoted(text)}.", _RETRY)
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
     explained = " ".join(filter(None, (explanation, *threads)))
@@ -157,7 +157,7 @@ def parse_stage1(
 
 def _is_no_answer(text: str) -> bool:
     """Whether an answer is an error of a server, or JSON without a text, and no refusal."""
-    return (is_error_report(without_thoughts(text)) or _is_empty_json(text)) and not refuses(text)
+    return (is_error_report(without_thoughts(text)) or _is_empty_json(text)) and not contains_refusal(text)
 
 
 def _is_empty_json(text: str) -> bool:
@@ -286,7 +286,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
 
     Raises RefusalError where a model will not write, ScriptError where nothing else can be spoken.
     """
-    if is_error_report(without_thoughts(text)) and not refuses(text):
+    if is_error_report(without_thoughts(text)) and not contains_refusal(text):
         raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
     body = re.sub(r"```[ \t]*\w*", "\n", answer_in(unescaped_json(text)).replace("'''", "```")).strip()
     body = _before_the_cut(body) if cut else body
@@ -300,7 +300,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     lines = [line for line in lines if not (is_refusal(line) or _REFUSAL_WITHIN.search(line))]
     if lines:
         return tuple(lines[:candidates])
-    if refuses(body):
+    if contains_refusal(body):
         raise RefusalError(f"Stage II refused to write a line: {quoted(text)}.", _RETRY)
     raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
 

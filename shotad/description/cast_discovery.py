@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import Cast, Member, Progress, UsageError, reported
+from shotad.core import Cast, Member, Progress, UsageError, progress_task
 from shotad.description.cast_recognition import (
     DISCOVERED,
     FaceSearch,
@@ -27,37 +27,37 @@ from shotad.description.preparing import RunContext, film_shots
 from shotad.film import Film
 from shotad.script import timecode
 from shotad.sight import (
+    Appearance,
     CastFile,
+    CastPictures,
+    DiscoveryRecord,
     Embeddings,
     FaceModels,
     FaceView,
-    Facts,
-    Found,
     FoundPerson,
     Gallery,
-    Holdings,
     Match,
     Picture,
-    best_of,
     cast_path,
+    file_stem,
     free_ids,
-    held,
+    group_people,
     is_blank,
-    joined,
-    looks_of,
+    locked,
     match_people,
+    merge_appearances,
     note_use,
-    people_in,
-    person_of,
+    person_from_tracks,
     portrait,
+    portrait_candidates,
     put_pictures,
     read_gallery,
     remove_pictures,
-    stem_of,
+    select_portraits,
     write_overview,
 )
 
-PIXELS = 1920 * 1080
+MAX_PIXELS = 1920 * 1080
 """Most pixels of the frames in which faces are looked for."""
 
 
@@ -69,16 +69,16 @@ def discover(context: RunContext, place: Path) -> Discovery:
     place = cast_path(place).parent
     # Refuse a damaged folder now, not when the film has been searched.
     CastFile.open(place)
-    Facts.read(place)
+    DiscoveryRecord.read(place)
     models = FaceModels(context.config.cast, context.progress)
     tracks = [track for shot_faces in _faces(context, models) for track in shot_faces.tracks]
     info = context.film.info
-    height = info.size_within(max_pixels=PIXELS)[1]
-    people = people_in(tracks, height, models.join, models.margin)
+    height = info.size_within(max_pixels=MAX_PIXELS)[1]
+    people = group_people(tracks, height, models.join, models.margin)
     face_count = sum(len(track.faces) for track in tracks)
     if not people and not cast_path(place).exists():
         return Discovery(place, info.name, faces=face_count)
-    with held(place):
+    with locked(place):
         note_use(place, context.folder.path)
         discovery = file_people(people, place, height, models, context)
     return replace(discovery, faces=face_count)
@@ -102,8 +102,8 @@ def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
         if len(moments) < 2:
             moments = [round(start + part * (stop - start), 6) for part in (0.25, 0.75)]
         searches.append(FaceSearch(shot, tuple(moments)))
-    pictures = partial(film.pictures, max_pixels=PIXELS)
-    picture_key = [context.film_key, PIXELS]
+    pictures = partial(film.pictures, max_pixels=MAX_PIXELS)
+    picture_key = [context.film_key, MAX_PIXELS]
     log = context.folder.log_of_records(DISCOVERED)
     is_whole_film = len(searches) == len(shots)
     faces = list(
@@ -158,8 +158,8 @@ def file_people(
     """
     film = context.film
     fingerprint = film.info.fingerprint
-    file, facts = CastFile.open(place), Facts.read(place)
-    holdings = Holdings(place, file.members, facts)
+    file, facts = CastFile.open(place), DiscoveryRecord.read(place)
+    holdings = CastPictures(place, file.members, facts)
     gallery = _gallery_without_film(holdings, fingerprint, models, context)
     threshold = max(models.threshold, models.join)
     matches = match_people(
@@ -197,7 +197,7 @@ def file_people(
 
 
 def _gallery_without_film(
-    holdings: Holdings, fingerprint: str, models: FaceModels, context: RunContext
+    holdings: CastPictures, fingerprint: str, models: FaceModels, context: RunContext
 ) -> Gallery:
     """The photos of the cast, without those that an earlier run cut from this film."""
     cut_from_film = {(picture.id, picture.sha256) for picture in holdings.facts.of_film(fingerprint)}
@@ -211,7 +211,11 @@ def _gallery_without_film(
 
 
 def _candidates(
-    people: Sequence[FoundPerson], matches: Sequence[Match], holdings: Holdings, gallery: Gallery, film: str
+    people: Sequence[FoundPerson],
+    matches: Sequence[Match],
+    holdings: CastPictures,
+    gallery: Gallery,
+    film: str,
 ) -> list[_Candidate]:
     """One candidate for each member found and each new person, the most seen first.
 
@@ -232,7 +236,7 @@ def _candidates(
         if member.id not in people_of_member:
             continue
         # Faces that were grouped into several people and matched one member are one person.
-        person = person_of(track for part in people_of_member[member.id] for track in part.tracks)
+        person = person_from_tracks(track for part in people_of_member[member.id] for track in part.tracks)
         way: Way = "leave" if holdings.is_edited(member.id, film) else "renew"
         if not any(member.id in (picture.id, holdings.holder(picture)) for picture in pictures):
             way = "add"
@@ -256,13 +260,13 @@ def _portraits(
     views_at: dict[float, list[tuple[_Candidate, FaceView]]] = {}
     for candidate in candidates:
         person = candidate.person
-        views = looks_of(person.tracks, height)
+        views = portrait_candidates(person.tracks, height)
         # More than are kept: a full-size frame may show that a face is blurred or hidden.
         tries = _VIEWS_PER_PICTURE * candidate.count
-        for view in best_of(views, person.centre, candidate.existing, tries):
+        for view in select_portraits(views, person.centre, candidate.existing, tries):
             views_at.setdefault(view.face.seconds, []).append((candidate, view))
     cut_out: dict[_Candidate, list[FaceView]] = {candidate: [] for candidate in candidates}
-    with reported(progress, "Cutting out face pictures", len(views_at), "frames") as task:
+    with progress_task(progress, "Cutting out face pictures", len(views_at), "frames") as task:
         for picture in film.pictures(sorted(views_at)) if views_at else ():
             for candidate, view in views_at[picture.wanted]:
                 others = [other.person.centre for other in candidates if other is not candidate]
@@ -273,7 +277,9 @@ def _portraits(
             task.advance()
     portraits: dict[_Candidate, list[FaceView]] = {}
     for candidate, views in cut_out.items():
-        portraits[candidate] = best_of(views, candidate.person.centre, candidate.existing, candidate.count)
+        portraits[candidate] = select_portraits(
+            views, candidate.person.centre, candidate.existing, candidate.count
+        )
     return portraits
 
 
@@ -285,7 +291,7 @@ class _Filing:
     """
 
     file: CastFile
-    holdings: Holdings
+    holdings: CastPictures
     film: Film
     pictures: list[Picture]
 
@@ -321,7 +327,7 @@ class _Filing:
         candidates: Sequence[_Candidate],
         portraits: Mapping[_Candidate, Sequence[FaceView]],
         likeness: float,
-    ) -> list[Known]:
+    ) -> list[FiledPerson]:
         """Write the pictures and entries of all candidates, the most seen first.
 
         Two whose embeddings have a cosine of ``likeness`` or more may be the same person: that is noted.
@@ -332,7 +338,7 @@ class _Filing:
         ids = {candidate: candidate.member or next(new_ids) for candidate in candidates}
         names = {member.id: member.name for member in self.holdings.members}
         ids_in_cast = {*ids.values(), *(member.id for member in self.file.members)}
-        filed: list[Known] = []
+        filed: list[FiledPerson] = []
         for number, candidate in enumerate(candidates):
             person, person_id = candidate.person, ids[candidate]
             name = names.get(person_id, "")
@@ -346,7 +352,7 @@ class _Filing:
                         cosines[ids[more_seen]] = float(more_seen.person.centre @ person.centre)
                 nearest = max(cosines, key=cosines.__getitem__, default="")
                 like = nearest if nearest and cosines[nearest] >= likeness else ""
-            found = Found(
+            found = Appearance(
                 person_id,
                 self.film.info.fingerprint,
                 self.film.info.name,
@@ -355,7 +361,7 @@ class _Filing:
                 round(person.first, 6),
                 like if like in ids_in_cast else "",
             )
-            filed.append(Known(found, name, candidate.way, added, removed))
+            filed.append(FiledPerson(found, name, candidate.way, added, removed))
         return filed
 
     def _renew(self, candidate: _Candidate, person_id: str, portraits: Sequence[FaceView]) -> tuple[int, int]:
@@ -365,7 +371,7 @@ class _Filing:
         subfolder = self._subfolder(candidate, person_id)
         before = [picture for picture in self._pictures_of_film() if picture.id == person_id]
         jpegs = [(view.face.seconds, view.jpeg) for view in portraits]
-        written = put_pictures(self.holdings.folder, subfolder, stem_of(self.film.info.name), jpegs)
+        written = put_pictures(self.holdings.folder, subfolder, file_stem(self.film.info.name), jpegs)
         now = []
         for (name, sha256), view in zip(written, portraits, strict=True):
             face = view.face
@@ -392,9 +398,9 @@ class _Filing:
             self.file.update(person_id, photos=(*specs, person_id))
         return person_id
 
-    def close(self, filed: Sequence[Known]) -> None:
+    def close(self, filed: Sequence[FiledPerson]) -> None:
         """Write ``cast.yaml``, the facts and the overview, each only where it changes."""
-        found_in_films: list[Found] = []
+        found_in_films: list[Appearance] = []
         for found in self.holdings.facts.found:
             # Members may have been merged or renamed since.
             successor = self.holdings.successor(found.id)
@@ -402,7 +408,7 @@ class _Filing:
                 like = self.holdings.successor(found.like) or ""
                 found_in_films.append(replace(found, id=successor, like=like))
         found_in_films += [person.found for person in filed]
-        facts = Facts(joined(found_in_films), tuple(self.pictures))
+        facts = DiscoveryRecord(merge_appearances(found_in_films), tuple(self.pictures))
         for person in filed:
             like = "" if person.name else facts.like(person.id)
             self.file.update(person.id, comment=comment_of(facts.in_films(person.id), like))
@@ -417,10 +423,10 @@ Way = Literal["new", "add", "renew", "leave"]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class FiledPerson:
     """A person of the film as they are in the cast now; ``added`` and ``removed`` count pictures."""
 
-    found: Found
+    found: Appearance
     name: str
     way: Way
     added: int = 0
@@ -442,7 +448,7 @@ class Discovery:
 
     folder: Path
     film: str
-    people: tuple[Known, ...] = ()
+    people: tuple[FiledPerson, ...] = ()
     gone: tuple[str, ...] = ()
     brief: int = 0
     unclear: int = 0
@@ -450,7 +456,7 @@ class Discovery:
     faces: int = 0
 
 
-def comment_of(found: Sequence[Found], like: str = "") -> str:
+def comment_of(found: Sequence[Appearance], like: str = "") -> str:
     """The comment above a person's entry in ``cast.yaml``; ``like`` is the id of somebody they look like.
 
     >>> comment_of([Found("person-01", "f", "ep1.mp4", 2, 3.3, 83.5)], "anna")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from shotad.core import (
-    LATELY,
+    REAPPEARANCE_SECONDS,
     Cast,
     CastSettings,
     Character,
@@ -30,13 +30,13 @@ from shotad.core import (
     Shot,
     Sighting,
     WorkFolder,
-    key_of,
-    reported,
-    span,
+    hash_key,
+    progress_task,
+    time_step,
 )
 from shotad.description.preparing import RunContext
 from shotad.description.slotplan import SlotPlan, nearby_names
-from shotad.film import Pictures, Prepared, marks_for, union
+from shotad.film import Pictures, Prepared, join_intervals, marks_for
 from shotad.sight import (
     FaceModels,
     FaceTrack,
@@ -44,12 +44,12 @@ from shotad.sight import (
     PhotoReading,
     Verdict,
     check_photo,
-    from_row,
     get_face_models,
     identify,
     note_use,
     read_gallery,
-    to_row,
+    track_from_json,
+    track_to_json,
     tracks_of_shot,
 )
 
@@ -76,7 +76,7 @@ def face_searches(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Fac
         for _, seconds in parts:
             frame_moments.update(seconds)
             moments.update((seconds[0], seconds[-1]))
-        for interval in union([shot.clipped for shot, _ in parts]):
+        for interval in join_intervals([shot.clipped for shot, _ in parts]):
             moments.update(ticks_in(interval.start, interval.end, RECOGNITION_RATE))
         if settings.by_rules.decide == "frame":
             moments = frame_moments
@@ -95,8 +95,8 @@ def searches_before(plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> list[Fa
     for plan in plans:
         shown.update(shot.shot.index for shot in plan.shots)
         slot = plan.slot.interval
-        times.append(Interval(max(0.0, slot.start - LATELY), slot.end))
-    times_before = union(times)
+        times.append(Interval(max(0.0, slot.start - REAPPEARANCE_SECONDS), slot.end))
+    times_before = join_intervals(times)
     searches = []
     for shot in shots:
         if shot.index not in shown and any(shot.interval.overlaps(time) for time in times_before):
@@ -119,7 +119,7 @@ def check_cast(context: RunContext) -> None:
     get_face_models(context.config.cast, context.progress)
 
 
-@span("cast")
+@time_step("cast")
 def recognise(
     plans: Sequence[SlotPlan],
     prepared: Prepared,
@@ -179,7 +179,7 @@ def recognise(
 
 def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> Gallery:
     """The photos of the cast; those that an earlier run has read are not read again."""
-    key = key_of("cast-faces/1", models.identity)
+    key = hash_key("cast-faces/1", models.identity)
     record = folder.known(PHOTOS, key) or {"photos": {}}
     earlier_readings = {name: reading_of(row) for name, row in record["photos"].items()}
     gallery = read_gallery(cast, models, settings, earlier_readings)
@@ -197,7 +197,7 @@ def seen_lately(start: float, all_faces: Iterable[ShotFaces]) -> tuple[str, ...]
     members: set[str] = set()
     for faces in all_faces:
         for track, verdict in zip(faces.tracks, faces.verdicts, strict=True):
-            if track.first < start - ENTRANCE and track.last > start - LATELY:
+            if track.first < start - ENTRANCE and track.last > start - REAPPEARANCE_SECONDS:
                 members.update(member for member in (verdict.member, *verdict.looks) if member is not None)
     return tuple(sorted(members))
 
@@ -380,7 +380,7 @@ def read_faces(
     """
     keys = {search.shot.index: _key(search, picture_key, models) for search in searches}
     missing = [search for search in searches if log.get(keys[search.shot.index]) is None]
-    with reported(progress, "Looking for faces", len(missing), "shots") as task:
+    with progress_task(progress, "Looking for faces", len(missing), "shots") as task:
         new_records = _searched(missing, pictures, models)
         for search in searches:
             key = keys[search.shot.index]
@@ -425,7 +425,7 @@ def ticks_in(start: float, end: float, rate: float) -> list[float]:
 def _key(search: FaceSearch, picture_key: object, models: FaceModels) -> str:
     interval = search.shot.interval
     moments = [search.moments, search.frames]
-    return key_of("faces/1", picture_key, models.identity, [interval.start, interval.end], moments)
+    return hash_key("faces/1", picture_key, models.identity, [interval.start, interval.end], moments)
 
 
 def _searched(
@@ -455,12 +455,12 @@ def _searched(
             "shot": search.shot.index,
             "models": models.identity,
             "frames": [[moment, frame_times[moment]] for moment in search.frames if moment in frame_times],
-            "tracks": [to_row(track) for track in tracks],
+            "tracks": [track_to_json(track) for track in tracks],
         }
 
 
 def _faces_of(shot: Shot, record: Mapping[str, Any]) -> ShotFaces:
-    tracks = tuple(from_row(row) for row in record["tracks"])
+    tracks = tuple(track_from_json(row) for row in record["tracks"])
     return ShotFaces(shot, tracks, dict(record["frames"]))
 
 

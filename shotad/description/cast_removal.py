@@ -22,7 +22,7 @@ import numpy.typing as npt
 from shotad.core import CastError, Member, RecordLog, UsageError, WorkFolder, read_file, work_folder_of
 from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
 from shotad.description.worksheet_page import remove_worksheet
-from shotad.sight import from_row, names_of, photos_in, unread_in, used_in
+from shotad.sight import names_of, photos_in, track_from_json, unreadable_photos, used_in
 
 LITTLE_ALIKE = 0.2
 """Cosine to a person's photos from which a face goes with them: half of that from which SFace names
@@ -30,7 +30,7 @@ somebody, so that looks that were not recognised go too. Most strangers stay bel
 
 
 @dataclass(frozen=True, slots=True)
-class Cleared:
+class RemovedFaces:
     """What was done to a work folder: files removed and changed, and how many records of shots went."""
 
     folder: Path
@@ -59,7 +59,7 @@ def photos_to_forget(
         where = parent.resolve()
         alone = all(_placed(photo) in leaving for photo in photos_in(parent))
         if alone and where != base and not any(photo.is_relative_to(where) for photo in theirs):
-            unread |= dict.fromkeys(unread_in(parent))
+            unread |= dict.fromkeys(unreadable_photos(parent))
     return (*going, *unread), tuple(staying)
 
 
@@ -94,7 +94,7 @@ def folders_with_faces(cast: Path) -> tuple[Path, ...]:
     return tuple(path for path in found.values() if any(file.exists() for file in _files(path)))
 
 
-def clear_all(path: Path) -> Cleared:
+def clear_all(path: Path) -> RemovedFaces:
     """Remove all that a work folder, of whatever format, knows of faces.
 
     Raises WorkFolderError while it is in use.
@@ -104,10 +104,10 @@ def clear_all(path: Path) -> Cleared:
         for file in there:
             file.unlink()
         removed = (*(file.name for file in there), *remove_worksheet(path))
-        return Cleared(path, removed)
+        return RemovedFaces(path, removed)
 
 
-def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
+def clear_person(path: Path, member: Member, keys: Collection[str]) -> RemovedFaces:
     """Remove what a work folder knows of somebody's face; ``keys`` are those of their photos (`photo_key`).
 
     Where it is not known what they look like, the records of discovery go as a whole, and so do those of the
@@ -135,7 +135,7 @@ def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
         if known is not None and (without := _without_person(known, member)) != known:
             folder.write_json(f"{CHARACTERS}.json", without)
             files.append(f"{CHARACTERS}.json")
-        return Cleared(path, remove_worksheet(path), changed=tuple(files), records=records)
+        return RemovedFaces(path, remove_worksheet(path), changed=tuple(files), records=records)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -154,7 +154,7 @@ def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray
         if looks is None:
             return True
         try:
-            faces = [from_row(row).embeddings for row in record["tracks"]]
+            faces = [track_from_json(row).embeddings for row in record["tracks"]]
             return not any(float((looks @ one.T).max()) >= LITTLE_ALIKE for one in faces)
         except (KeyError, TypeError, ValueError):
             return False
@@ -176,7 +176,7 @@ def _without_person(record: Mapping[str, Any], member: Member) -> dict[str, Any]
     return {**record, "cast": [row for row in record["cast"] if row["id"] != member.id], "tracks": tracks}
 
 
-def still_named(folder: Path, member: Member) -> tuple[str, ...]:
+def folders_still_naming(folder: Path, member: Member) -> tuple[str, ...]:
     """The files of a work folder, but for sound and pictures, that still say a name of somebody."""
     found = []
     for path in sorted(folder.iterdir()):

@@ -26,7 +26,7 @@ from shotad.script import (
     cast_mentions,
     check_line,
     count_words,
-    keys_of,
+    name_keys,
     people_named,
     similarity,
     spoken_words,
@@ -374,7 +374,7 @@ def name_complaints(
     if is_english(language):
         known_words = set(words_of(presence.cast))
         for source in (f"{description}\n{context}", *(hint.name for hint in nearby)):
-            known_words.update(keys_of(source))
+            known_words.update(name_keys(source))
         cast_names = [character.called for character in presence.cast if character.named]
         for start, end in people_named(line, known_words.__contains__):
             name = line[start:end]
@@ -385,7 +385,7 @@ def name_complaints(
             text = f'"{name}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
             complaints.append(Complaint("L7", text))
     for name, character in revealed.items():
-        if keys_of(name) != keys_of(character.called):
+        if name_keys(name) != name_keys(character.called):
             complaints.append(Complaint("L8", f'Write "{character.called}" instead of "{name}".'))
     return tuple(complaints)
 
@@ -402,9 +402,9 @@ def invented_names(description: str, question: str, presence: Presence) -> tuple
     for start, end in people_named(description):
         if not any(start < mention.end and mention.start < end for mention in mentions):
             spans.append((start, end))
-    given_words = set(keys_of(question))
+    given_words = set(name_keys(question))
     names = [description[start:end] for start, end in sorted(spans)]
-    return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & given_words))
+    return tuple(dict.fromkeys(name for name in names if not set(name_keys(name)) & given_words))
 
 
 _MISSPELT = 0.75

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
-    NOBODY,
+    EMPTY_PRESENCE,
     Config,
     Interval,
     Presence,
@@ -29,14 +29,14 @@ from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, prompt_messages
-from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
+from shotad.description.wording import content_of, is_unfinished, subject_and_verb, verbs_of, words_of
 from shotad.engines import AskingPool
 from shotad.script import (
     Embedder,
     Finding,
-    Fitted,
+    FittedText,
     Level,
-    Sight,
+    VisibleTime,
     check_installed,
     make_embedder,
     similarity,
@@ -61,11 +61,11 @@ class FittedLine:
     """
 
     number: int
-    fitted: Fitted
+    fitted: FittedText
     interval: Interval
     findings: tuple[Finding, ...]
     unseen: tuple[str, ...] = ()
-    sight: Sight | None = None
+    sight: VisibleTime | None = None
 
     @property
     def text(self) -> str:
@@ -100,7 +100,7 @@ class Situation:
     lines_before: tuple[str, ...] = ()
     description: str = ""
     speech: Sequence[Interval] = ()
-    presence: Presence = NOBODY
+    presence: Presence = EMPTY_PRESENCE
     is_benchmark: bool = False
 
 
@@ -198,8 +198,8 @@ def is_near_copy(first: str, second: str) -> bool:
     """
     if similarity(first, second) < NEAR_COPY:
         return False
-    first_subject, first_verb = head_of(first)
-    second_subject, second_verb = head_of(second)
+    first_subject, first_verb = subject_and_verb(first)
+    second_subject, second_verb = subject_and_verb(second)
     first_lemmas = [word.lemma for word in words_of(first)]
     second_lemmas = [word.lemma for word in words_of(second)]
     # A line may have the other's main verb in another clause: "turns, smiling" and "smiles, turning".

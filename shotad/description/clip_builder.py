@@ -28,8 +28,8 @@ from shotad.core import (
     WeightsError,
     WorkFolder,
     WorkFolderError,
-    key_of,
-    reported,
+    hash_key,
+    progress_task,
     weights_file,
 )
 from shotad.description.cast_recognition import check_cast, recognise
@@ -45,14 +45,14 @@ from shotad.film import (
 )
 from shotad.grammar import (
     ClipReader,
-    Readers,
+    GrammarModels,
     ShotSample,
-    book_of,
     grammar_of,
     look_rows,
     make_feature_maker,
     make_scale_reader,
     pair_rows,
+    read_grammar_rows,
     scale_weights,
     threshold_of,
 )
@@ -69,11 +69,11 @@ SAVE_EVERY = 16
 
 _PLAIN = Abilities()
 
-GrammarReaders = tuple[Readers, tuple[str, ...]]
+GrammarReaders = tuple[GrammarModels, tuple[str, ...]]
 """Who reads films' grammar, and what had to be left out. Loaded models stay as long as they are held."""
 
 
-def understand(
+def plan_clips(
     prepared: Prepared,
     context: RunContext,
     able: Abilities = _PLAIN,
@@ -117,11 +117,11 @@ class ClipBuilder:
         self._readers, self.warnings = readers or make_readers(context.config, context.progress)
         # The features are told by the names of the readers; the threshold judges what was measured.
         matching = context.config.threads.model_dump(mode="json", exclude={"features", "threshold"})
-        self._key = key_of(
+        self._key = hash_key(
             GRAMMAR_STEP, context.film_key, context.frames.key, matching, _names(self._readers)
         )
         record = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
-        book = book_of(record["shots"], record["pairs"], guessed=self._readers.scales is not None)
+        book = read_grammar_rows(record["shots"], record["pairs"], guessed=self._readers.scales is not None)
         self._reader = ClipReader(book, self._readers, context.config.threads, context.config.compute.batch)
         self._stamps: dict[float, Seconds | None] = {}
 
@@ -197,7 +197,7 @@ class ClipBuilder:
                     self._save(clips)
             return number
 
-        news = reported(self._context.progress, "Reading film grammar", len(lacking), unit)
+        news = progress_task(self._context.progress, "Reading film grammar", len(lacking), unit)
         try:
             with news as task, ThreadPoolExecutor(1, "reading grammar") as pool:
                 ahead = pool.submit(read, 0)
@@ -248,9 +248,9 @@ Clock = tuple[Seconds | None, Fraction]
 """Where frames stand: on these stamps, or this far apart."""
 
 
-def study(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
+def read_grammar(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
     """Read the grammar of all shots into ``grammar.json``; returns what users should know."""
-    get_ready(context)
+    prepare_grammar(context)
     builder = ClipBuilder(context)
     if shots is None:
         found = film_shots(context)
@@ -260,7 +260,7 @@ def study(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str
     return builder.warnings
 
 
-def get_ready(context: RunContext) -> None:
+def prepare_grammar(context: RunContext) -> None:
     """Refuse wrong settings and fetch what is wanted. Raises CastError, and as `check_readers`."""
     check_cast(context)
     check_readers(context.config, context.progress)
@@ -298,7 +298,7 @@ def make_readers(config: Config, progress: Progress) -> GrammarReaders:
             raise
         warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
     maker = make_feature_maker(config.threads, config.compute, progress)
-    return Readers(maker, scales), warnings
+    return GrammarModels(maker, scales), warnings
 
 
 def _looks(pieces: Sequence[ContextShot], clock: Clock, slot: str = "") -> list[ShotSample]:
@@ -314,5 +314,5 @@ def _looks(pieces: Sequence[ContextShot], clock: Clock, slot: str = "") -> list[
     return [ShotSample(p.shot.index, m, slot) for p, m in zip(pieces, found, strict=True) if m is not None]
 
 
-def _names(readers: Readers) -> list[str | None]:
+def _names(readers: GrammarModels) -> list[str | None]:
     return [reader.identity if reader else None for reader in (readers.features, readers.scales)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shotad.core import Config, Presence, Slot, is_english, key_of, language_of
+from shotad.core import Config, Presence, Slot, hash_key, is_english, language_of
 from shotad.description import choice
-from shotad.description.doubt import doubt_of, signs_of
+from shotad.description.doubt import doubt_signals, estimate_doubt
 from shotad.description.sights import sight_of
 from shotad.description.stage_answers import Candidate, Stage1Answer, Stage2Answer
 from shotad.description.wording import letters_of, other_language
@@ -18,20 +18,20 @@ from shotad.script import (
     Cue,
     CueKind,
     CueStatus,
-    Fitted,
+    FittedText,
     Limits,
     Maker,
     Provenance,
-    Sight,
+    VisibleTime,
     budget_text,
     check_line,
     clean_text,
     count_words,
     fit_spoken,
-    in_sight,
-    keys_of,
+    name_keys,
     spoken_interval,
     spoken_words,
+    visible_part,
 )
 
 SILENT = "nothing worth saying was found"
@@ -85,7 +85,7 @@ def cue_of(
     if line.residue is not None:
         return without_line(f"no clean line: {line.residue.message}: {line.text}")
     statements = candidates[line.number].statements
-    signs = signs_of(
+    signs = doubt_signals(
         line.text,
         stage1,
         stage2,
@@ -106,7 +106,7 @@ def cue_of(
         spoken_length=line.interval.duration,
         fit_steps=line.fitted.steps,
         seen_from=None if line.sight is None else line.sight.since,
-        doubted=doubt_of(line.text, signs),
+        doubted=estimate_doubt(line.text, signs),
     )
 
 
@@ -118,7 +118,7 @@ def _cue_without_line(slot: Slot, stage1: Stage1Answer, stage2: Stage2Answer | N
         answers.append(("Stage II", stage2.maker, stage2.prompt))
         candidates = tuple(clean_text(candidate.text) for candidate in stage2.candidates)
     makers = tuple(Maker(stage, **identity_record(identity)) for stage, identity, _ in answers)
-    prompt_hash = key_of([prompt_record(prompt) for _, _, prompt in answers])
+    prompt_hash = hash_key([prompt_record(prompt) for _, _, prompt in answers])
     return Cue(
         id=slot.id,
         slot_id=slot.id,
@@ -153,7 +153,7 @@ def _fitted_lines(
             continue
         sight = _sight(candidate, fitted.text, stage1, presence, config)
         # What is seen too late to be told in the slot does not move the line.
-        in_time = None if sight is None or in_sight(slot.interval, sight.since) is None else sight
+        in_time = None if sight is None or visible_part(slot.interval, sight.since) is None else sight
         interval = spoken_interval(slot.interval, spoken_words(fitted.text, language), pace, in_time)
         findings = check_line(
             fitted.text,
@@ -169,7 +169,7 @@ def _fitted_lines(
 
 def _sight(
     candidate: Candidate, text: str, stage1: Stage1Answer, presence: Presence, config: Config
-) -> Sight | None:
+) -> VisibleTime | None:
     """When ``text``, a form of the candidate, may start, as far as that is known."""
     pace = config.slots.seconds_per_word
     return sight_of(text, candidate.statements, stage1, pace, config.language, presence)
@@ -177,10 +177,10 @@ def _sight(
 
 def _in_time(
     candidate: Candidate, slot: Slot, stage1: Stage1Answer, presence: Presence, config: Config
-) -> Fitted | None:
+) -> FittedText | None:
     """The candidate, or the longest whole form of it that can be said in its slot once it is seen."""
     if config.stage2.fit == "none":
-        return Fitted(candidate.text)
+        return FittedText(candidate.text)
     words = slot.max_words
     while (fitted := fit_spoken(candidate.text, words, language=config.language)) is not None:
         sight = _sight(candidate, fitted.text, stage1, presence, config)
@@ -197,9 +197,9 @@ def _in_time(
     return None
 
 
-def words_after(sight: Sight | None, slot: Slot, config: Config) -> int:
+def words_after(sight: VisibleTime | None, slot: Slot, config: Config) -> int:
     """How many words can be said in a slot once ``sight`` is seen; all of its words where that is None."""
-    interval = in_sight(slot.interval, None if sight is None else sight.since)
+    interval = visible_part(slot.interval, None if sight is None else sight.since)
     if interval is None:
         return 0
     return slot.max_words if interval == slot.interval else word_budget(interval.duration, config.slots)
@@ -211,8 +211,8 @@ def _doubts(line: choice.FittedLine, stage1: Stage1Answer, stage2: Stage2Answer)
         yield f"not seen in the frames: {one_line('; '.join(line.unseen))}"
     if stage2.unlooked:
         yield f"the second look at the frames failed: {one_line(stage2.unlooked)}"
-    words = set(keys_of(line.text))
-    names = [name for name in stage1.invented if words & set(keys_of(name))]
+    words = set(name_keys(line.text))
+    names = [name for name in stage1.invented if words & set(name_keys(name))]
     if names:
         yield f"named by the model alone: {one_line(', '.join(names))}"
 
@@ -222,7 +222,7 @@ def one_line(text: str) -> str:
     return clean_text(text).replace("\n", " ")
 
 
-def _too_long(text: str, sight: Sight | None, slot: Slot, config: Config) -> str:
+def _too_long(text: str, sight: VisibleTime | None, slot: Slot, config: Config) -> str:
     words = words_after(sight, slot, config)
     late = ""
     if sight is not None and words < slot.max_words:

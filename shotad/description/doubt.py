@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from shotad.core import NOBODY, Facts, Presence, is_english
+from shotad.core import EMPTY_PRESENCE, Facts, Presence, is_english
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer, Statement
 from shotad.description.wording import content_of, letters_of, without_quotations, words_of
 from shotad.script import (
     Doubt,
     cast_mentions,
     count_words,
-    keys_of,
+    name_keys,
     people_named,
     quotations,
     short_hash,
@@ -72,7 +72,7 @@ class Sign:
         return self.times * _WEIGHTS[self.kind]
 
 
-def doubt_of(line: str, signs: Sequence[Sign]) -> Doubt:
+def estimate_doubt(line: str, signs: Sequence[Sign]) -> Doubt:
     """The doubt about ``line`` that follows from `signs_of` it."""
     odds = sum(sign.weight for sign in signs)
     told = sorted((sign for sign in signs if sign.reason), key=lambda sign: -sign.weight)
@@ -80,14 +80,14 @@ def doubt_of(line: str, signs: Sequence[Sign]) -> Doubt:
     return Doubt(round(1 / (1 + math.exp(-odds)), 2), reasons, short_hash(line))
 
 
-def signs_of(
+def doubt_signals(
     line: str,
     stage1: Stage1Answer,
     stage2: Stage2Answer | None = None,
     *,
     statements: Sequence[Statement] = (),
     unseen: Sequence[str] = (),
-    presence: Presence = NOBODY,
+    presence: Presence = EMPTY_PRESENCE,
     language: str = "en",
 ) -> list[Sign]:
     """What the line was made from, then what speaks for and against it, by the answers of both stages.
@@ -119,8 +119,8 @@ def _by_answers(
     """What the engines' own answers say: other candidates, Stage I's description."""
     if stage2 is not None and stage2.unlooked:
         yield Sign("unlooked", "the second look at the frames failed")
-    keys_of_line = set(keys_of(line))
-    names = [name for name in stage1.invented if keys_of_line & set(keys_of(name))]
+    keys_of_line = set(name_keys(line))
+    names = [name for name in stage1.invented if keys_of_line & set(name_keys(name))]
     if names:
         yield Sign("invented", f"named by the model alone: {', '.join(names)}")
     candidates = stage2.candidates if stage2 is not None else ()
@@ -172,9 +172,9 @@ def _by_names(line: str, stage1: Stage1Answer, presence: Presence) -> Iterator[S
             yield Sign("name seen")
         else:
             yield Sign("name unseen", f"{by_id[who].called or who} was not recognised on the frames")
-    given = {key for heard in stage1.heard for key in keys_of(heard.name)}
+    given = {key for heard in stage1.heard for key in name_keys(heard.name)}
     spans = [(m.start, m.end) for m in mentions]
     for start, end in people_named(bare):
         free = all(end <= first or last <= start for first, last in spans)
-        if free and not set(keys_of(bare[start:end])) & given:
+        if free and not set(name_keys(bare[start:end])) & given:
             yield Sign("name of nobody", f"nobody is known to be called {bare[start:end]}")

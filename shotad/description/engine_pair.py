@@ -9,13 +9,13 @@ from typing import Any
 
 from shotad.core import (
     Config,
-    Counting,
     Engine,
     EngineError,
-    Foreseeable,
-    Preparing,
     Progress,
     Stage,
+    SupportsCounting,
+    SupportsEstimates,
+    SupportsPreparing,
     Usage,
     language_of,
     weights_file,
@@ -25,18 +25,18 @@ from shotad.engines import (
     AskingPool,
     Memory,
     StageUsage,
-    answers,
     are_local_models,
     check_fits,
-    chosen,
+    chosen_model,
     identity_record,
+    is_running,
     make_engine,
-    notice,
+    privacy_notice,
     silent_servers,
     stage_engines,
 )
 from shotad.script import (
-    DEFAULT as EMBEDDINGS,
+    DEFAULT_EMBEDDER as EMBEDDINGS,
     Maker,
     check_installed,
 )
@@ -64,7 +64,7 @@ class Terms:
     @staticmethod
     def of(engine: Engine, config: Config) -> Terms:
         """The terms of an engine under these settings; only an endpoint has prices."""
-        counts = engine.image_tokens if isinstance(engine, Counting) else None
+        counts = engine.image_tokens if isinstance(engine, SupportsCounting) else None
         who = engine.identity
         name = f"{who.engine} ({who.model})" if who.model and who.model != who.engine else who.engine
         if who.engine != "openai":
@@ -95,7 +95,7 @@ class StageUsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class EngineUsage:
     """Calls, tokens and cost of a run, by the stage whose engine was asked."""
 
     stages: Mapping[Stage, StageUsed]
@@ -132,7 +132,7 @@ class Used:
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
 
-        def row(of: Used | StageUsed) -> dict[str, Any]:
+        def row(of: EngineUsage | StageUsed) -> dict[str, Any]:
             cost = None if of.cost is None else round(of.cost, 6)
             return {"calls": of.calls, **asdict(of.tokens), "cost": cost}
 
@@ -140,9 +140,9 @@ class Used:
         return {**row(self), "stages": stages}
 
 
-def used_by(usage: Mapping[Stage, StageUsage], terms: Mapping[Stage, Terms]) -> Used:
+def engine_usage(usage: Mapping[Stage, StageUsage], terms: Mapping[Stage, Terms]) -> EngineUsage:
     """What the engines of a pool took (`AskingPool.usage`), on these terms."""
-    return Used(
+    return EngineUsage(
         {
             stage: StageUsed(terms[stage], usage[stage].calls, usage[stage].tokens)
             for stage in terms
@@ -173,17 +173,17 @@ _INSTEAD = (
 )
 
 
-def make_ready(engine: Engine, progress: Progress) -> None:
+def prepare_engine(engine: Engine, progress: Progress) -> None:
     """Refuse what cannot work and fetch what is wanted; the engine's identity is final afterwards."""
-    if isinstance(engine, Preparing):
+    if isinstance(engine, SupportsPreparing):
         engine.get_ready(progress)
     for name in engine.abilities.weights:
         weights_file(name, progress)
 
 
-def ready_if_here(engine: Engine) -> None:
+def prepare_local_engines(engine: Engine) -> None:
     """The same for an estimate, where nothing has to be fetched for it."""
-    if isinstance(engine, Foreseeable):
+    if isinstance(engine, SupportsEstimates):
         engine.ready_if_here()
 
 
@@ -211,7 +211,7 @@ class Engines:
         """Refuse what cannot work and fetch what is wanted. Raises EngineError, WeightsError, ShotadError."""
         self.check_machine(config)
         for engine in (self.looks, self.writes):
-            make_ready(engine, progress)
+            prepare_engine(engine, progress)
         looks, writes = self.looks.identity.engine, self.writes.identity.engine
         if config.verify.on and not self.looks.abilities.converses:
             what = f"verify.on asks the engine of Stage I, but {looks} answers no questions."
@@ -228,7 +228,7 @@ class Engines:
     def ready_if_here(self) -> None:
         """Make ``identity`` final where that needs nothing to be fetched."""
         for engine in (self.looks, self.writes):
-            ready_if_here(engine)
+            prepare_local_engines(engine)
 
     def in_turn(self, config: Config) -> bool:
         """Whether a line's question depends on the lines before it."""
@@ -280,13 +280,13 @@ ONLY_ENGLISH = (
 )
 
 
-def opening(config: Config, folder: Path, engines: Engines) -> list[str]:
+def open_engines(config: Config, folder: Path, engines: Engines) -> list[str]:
     """Where the work is kept, who does it, what leaves the machine, and what is wrong."""
-    leaving = notice(engines.looks, engines.writes)
-    return [f"Work folder: {folder}", *leaving, *remarks(config, engines)]
+    leaving = privacy_notice(engines.looks, engines.writes)
+    return [f"Work folder: {folder}", *leaving, *engine_warnings(config, engines)]
 
 
-def who_describes(engines: Engines) -> list[str]:
+def engine_names(engines: Engines) -> list[str]:
     """The engines of both stages and their models, in a line; none for the embedded ones, which `remarks`
     tells of."""
     looks, writes = (_named_with_model(engine) for engine in (engines.looks, engines.writes))
@@ -306,11 +306,11 @@ def _named_with_model(engine: Engine) -> str:
 _EMBEDDED = ("observer", "narrator")
 
 
-def remarks(config: Config, engines: Engines) -> list[str]:
+def engine_warnings(config: Config, engines: Engines) -> list[str]:
     """Who does the work, and what is wrong."""
     lines = []
     stages = stage_engines(config)
-    if config.engine == "auto" and (word := chosen()) and not answers(word):
+    if config.engine == "auto" and (word := chosen_model()) and not is_running(word):
         lines.append(f"{word}, which you chose for auto, does not answer: is its server running?")
     lines += [
         f"No server answers at {server} yet. Start it now: without it the run ends at the first slot."

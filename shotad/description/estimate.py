@@ -17,17 +17,17 @@ from typing import Any
 from shotad.core import (
     Config,
     Engine,
-    Given,
     Message,
     NoProgress,
     Progress,
     RecordLog,
+    RunInputs,
     Stage,
     WorkFolder,
-    at_hand,
-    cached,
+    cached_model_folder,
+    is_fetched,
 )
-from shotad.description.clip_builder import get_ready, understand
+from shotad.description.clip_builder import plan_clips, prepare_grammar
 from shotad.description.counting import (
     DESCRIPTION_WORDS,
     CountedRequest,
@@ -44,10 +44,10 @@ from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import clip_key
 from shotad.description.templates import tokens_in
 from shotad.description.writing import write_slots
-from shotad.engines import ANSWERS, AnswerLog, ClipOnDemand
+from shotad.engines import ANSWERS_RECORD, AnswerLog, ClipOnDemand
 from shotad.film import HEARING_WEIGHTS, Film, Prepared, embedded_track
 from shotad.grammar import MODELS, scale_weights
-from shotad.sight import PAIRS, TEXT_WEIGHTS
+from shotad.sight import FACE_MODEL_PAIRS, TEXT_WEIGHTS
 
 MESSAGE_TOKENS = 5
 """What a chat template puts around a message; ChatML, the most common, takes 5 with the role's name."""
@@ -223,11 +223,11 @@ def _money(cost: tuple[float, float] | None) -> dict[str, float | None]:
     }
 
 
-def foresee(
+def estimate_run(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: Given | None = None,
+    given: RunInputs | None = None,
     *,
     engines: Engines | None = None,
     progress: Progress | None = None,
@@ -239,9 +239,9 @@ def foresee(
     """
     engines = engines or Engines.of(config)
     with foreseeing(film, folder, config, given, engines, progress) as context:
-        get_ready(context)
+        prepare_grammar(context)
         prepared = prepare(context)
-        plans, _ = understand(prepared, context, engines.looks.abilities)
+        plans, _ = plan_clips(prepared, context, engines.looks.abilities)
         likely = _requests(LikelyReplies(config), plans, prepared, context, engines)
         most = _requests(WorstReplies(config, engines), plans, prepared, context, engines)
         return estimate_counted(likely, most, engines.terms(context.config))
@@ -257,7 +257,7 @@ def _requests(
     """What a run asks beyond what its work folder knows, where the engines give these ``replies``."""
     looks = CountingEngine(engines.looks, "stage1", replies)
     writes = CountingEngine(engines.writes, "stage2", replies)
-    known = AnswerLog(RecordLog(context.folder.path / f"{ANSWERS}.jsonl"))
+    known = AnswerLog(RecordLog(context.folder.path / f"{ANSWERS_RECORD}.jsonl"))
     config = context.config
     if config.stage2.select == "sequence":  # it asks nobody, and its model need not be here
         stage2 = config.stage2.model_copy(update={"select": "single"})
@@ -281,7 +281,7 @@ def foreseeing(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: Given | None,
+    given: RunInputs | None,
     engines: Engines,
     progress: Progress | None,
 ) -> Iterator[RunContext]:
@@ -290,7 +290,7 @@ def foreseeing(
     Where weights are missing, it is that of a run without what they are for, in a folder of its own; a note
     says what is left out. Raises as a run does for what is given.
     """
-    given, progress = given or Given(), progress or NoProgress()
+    given, progress = given or RunInputs(), progress or NoProgress()
     check_inputs(film.info, config, given)
     engines.ready_if_here()
     changes: dict[str, Any] = {}
@@ -299,24 +299,26 @@ def foreseeing(
     path = film.info.path
     has_subtitles = given.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not has_subtitles)
-    if not all(at_hand(name) for name in HEARING_WEIGHTS):
+    if not all(is_fetched(name) for name in HEARING_WEIGHTS):
         if listens:
             changes["speech"] = {"source": "none"}
             left_out.append("speech, so that all of the film counts as free (subtitles tell it)")
         elif config.speech.source == "auto":
             changes["speech"] = {"source": "subtitles"}
             left_out.append("the comparison of the subtitles with the sound")
-    if config.slots.find_credits and not all(at_hand(name) for name in TEXT_WEIGHTS):
+    if config.slots.find_credits and not all(is_fetched(name) for name in TEXT_WEIGHTS):
         changes["slots"] = {"find_credits": False}
         left_out.append("the roll of end credits")
     model = MODELS.get(config.threads.features)
-    if model is not None and cached(model.repo) is None:
+    if model is not None and cached_model_folder(model.repo) is None:
         changes["threads"] = {"features": "grid"}
         left_out.append(f"threads by {config.threads.features} (the features grid stand in for it)")
-    if not all(at_hand(name) for name in scale_weights(config.scale)):
+    if not all(is_fetched(name) for name in scale_weights(config.scale)):
         changes["scale"] = {"method": "none"}
         left_out.append("shot scales")
-    if given.cast is not None and not all(at_hand(name) for name in PAIRS[config.cast.faces].weights):
+    if given.cast is not None and not all(
+        is_fetched(name) for name in FACE_MODEL_PAIRS[config.cast.faces].weights
+    ):
         part = replace(given, cast=None)
         left_out.append("the people of the cast")
     if not left_out:

@@ -27,7 +27,7 @@ from shotad.film import (
     FoundSpeech,
     HandSlots,
     HeardSpeech,
-    Voices,
+    VoiceTimes,
     hand_in_both,
     hand_row,
     read_hand_slots,
@@ -90,7 +90,7 @@ def speech_of(record: Json) -> FoundSpeech:
 def heard_record(heard: HeardSpeech | None) -> dict[str, Any]:
     """The content of ``heard.json``; ``heard`` is None where the film has no sound."""
     if heard is None:
-        return {"heard": None, "notes": [], **_voice_rows(Voices())}
+        return {"heard": None, "notes": [], **_voice_rows(VoiceTimes())}
     return {
         "heard": interval_rows(heard.intervals),
         "notes": list(heard.notes),
@@ -173,9 +173,9 @@ def _intervals_of(rows: list[list[float]]) -> tuple[Interval, ...]:
     return tuple(Interval(*row) for row in rows)
 
 
-def _voice_rows(voices: Voices) -> dict[str, Any]:
+def _voice_rows(voices: VoiceTimes) -> dict[str, Any]:
     return {"singing": interval_rows(voices.singing), "shouts": interval_rows(voices.shouts)}
 
 
-def _voices_of(record: Json) -> Voices:
-    return Voices(_intervals_of(record["singing"]), _intervals_of(record["shouts"]))
+def _voices_of(record: Json) -> VoiceTimes:
+    return VoiceTimes(_intervals_of(record["singing"]), _intervals_of(record["shouts"]))

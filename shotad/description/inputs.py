@@ -18,8 +18,8 @@ from shotad.core import (
     Config,
     FileKind,
     FilmInfo,
-    Given,
     Interval,
+    RunInputs,
     ScriptError,
     Shot,
     ShotadError,
@@ -57,7 +57,7 @@ class Inputs:
     the part to describe.
     """
 
-    def __init__(self, info: FilmInfo, config: Config, given: Given) -> None:
+    def __init__(self, info: FilmInfo, config: Config, given: RunInputs) -> None:
         self.given = given
         self._info, self._config = info, config
 
@@ -133,7 +133,7 @@ class Inputs:
             )
 
 
-def check_inputs(info: FilmInfo, config: Config, given: Given) -> None:
+def check_inputs(info: FilmInfo, config: Config, given: RunInputs) -> None:
     """Refuse what cannot be used of the settings' files, and of what was given for this film. Raises as
     `Inputs.check`."""
     Inputs(info, config, given).check()
@@ -146,7 +146,7 @@ def check_setting_files(config: Config) -> None:
     check_lint_settings(config.lint)
 
 
-def check_start(given: Given, end: float, film: str) -> None:
+def check_start(given: RunInputs, end: float, film: str) -> None:
     """Refuse a start that is not before the film's end, in seconds (0: not known). Raises UsageError."""
     if end > 0 and given.start >= end:
         raise UsageError(

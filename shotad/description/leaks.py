@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from shotad.core import Description, Mark
+from shotad.core import Description, FrameMark
 from shotad.film import COLOURS
 from shotad.script import quotations, split_sentences
 
@@ -27,7 +27,7 @@ def clean(
     description: Description,
     *,
     shots: Sequence[int],
-    marks: Iterable[Mark] = (),
+    marks: Iterable[FrameMark] = (),
     names: Sequence[str] = (),
     boxes: bool = True,
 ) -> tuple[Description, tuple[str, ...]]:
@@ -271,7 +271,7 @@ _ALIKE = ("magenta", "purple", "fuchsia", "violet", "turquoise", "teal", "aqua",
 
 
 @lru_cache(maxsize=64)
-def _circles(marks: tuple[Mark, ...], called: frozenset[str], boxes: bool) -> _Circles | None:
+def _circles(marks: tuple[FrameMark, ...], called: frozenset[str], boxes: bool) -> _Circles | None:
     """The patterns for such marks; ``called`` are words of people's names."""
     if not marks:
         return None

@@ -52,29 +52,29 @@ from shotad.script import (
     TrackLine,
     UserWords,
     WordList,
+    accept_filter,
     accept_findings,
-    accepts,
     check_dialogue,
+    check_lead,
     check_line,
     check_names,
     check_order,
     check_pace,
     check_pronouns,
-    check_seen,
+    check_silence,
     check_subtitles,
     check_texts,
-    covers,
-    in_order,
+    finding_stamp,
+    line_stamps,
     lists_for,
     load_track,
+    make_sentence_reader,
     people_named,
+    quoted_text_start,
     read_accepted,
-    read_from,
     read_words,
-    reader_for,
-    stamp_of,
-    stamps,
-    stretches,
+    selects_rule,
+    sort_findings,
 )
 
 OVERLAP = 0.3
@@ -103,7 +103,7 @@ class Checker:
         A line in a gap that is too short for a slot by ``slots.minimum`` gets a warning.
         """
         all_words = check_lint_settings(settings)
-        reader, note = reader_for(settings)
+        reader, note = make_sentence_reader(settings)
         shortest_gap = max(slots.minimum, Limits().gap_error) if slots else Limits().gap_warning
         limits = Limits(
             gap_warning=shortest_gap,
@@ -118,7 +118,7 @@ class Checker:
 def check_lint_settings(settings: LintSettings) -> tuple[UserWords, ...]:
     """The word files that these settings name. Raises ConfigError for files and rules that are none."""
     for wish in settings.ignore:
-        accepts(wish)
+        accept_filter(wish)
     return read_words(settings.words)
 
 
@@ -149,17 +149,17 @@ def lint(
         for finding in found
         if levels.get(finding.rule) != "off"
     ]
-    ordered = in_order(levelled, material.lines)
-    texts = stamps(material.lines)
+    ordered = sort_findings(levelled, material.lines)
+    texts = line_stamps(material.lines)
     known = read_accepted(folder) if folder is not None else frozenset()
-    ignored = [accepts(wish) for wish in checker.settings.ignore]
+    ignored = [accept_filter(wish) for wish in checker.settings.ignore]
     told = [finding for finding in ordered if not any(means(finding) for means in ignored)]
     return Report(
         material.name,
         material.lines,
-        tuple(finding for finding in told if stamp_of(finding, texts) not in known),
+        tuple(finding for finding in told if finding_stamp(finding, texts) not in known),
         tuple(dict.fromkeys((*skipped, *_not_checked(material)))),
-        tuple(finding for finding in told if stamp_of(finding, texts) in known),
+        tuple(finding for finding in told if finding_stamp(finding, texts) in known),
         checker.notes,
     )
 
@@ -195,9 +195,9 @@ def each_line(
         yield from _of(line, _times(line, spoken.near(line.heard), free.near(line.heard), checker))
         seen_from = line.seen_from if line.seen_from is not None else material.seen.get(line.id)
         if seen_from is None and line.by_hand:
-            seen_from = read_from(line, material.texts or ())
+            seen_from = quoted_text_start(line, material.texts or ())
         if seen_from is not None:
-            yield from _of(line, tuple(check_seen(line.heard, seen_from, by_hand=line.by_hand)))
+            yield from _of(line, tuple(check_lead(line.heard, seen_from, by_hand=line.by_hand)))
         if material.speech is not None:
             yield from _of(
                 line, tuple(check_dialogue(line, said.near(line.heard, DIALOGUE_WINDOW), DIALOGUE_WINDOW))
@@ -253,7 +253,7 @@ def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
     if material.speech is not None and material.duration > 0:
         free = subtract(Interval(0.0, material.duration), (u.interval for u in material.speech))
         heard = sorted(line.heard for line in material.lines)
-        yield from stretches(heard, free, checker.limits)
+        yield from check_silence(heard, free, checker.limits)
     english = [line for line in material.lines if is_english(line.language)]
     for line, unclear in zip(english, check_pronouns(english), strict=True):
         yield from _of(line, unclear)
@@ -324,7 +324,7 @@ def checked_paths(
             raise UsageError(
                 f"There is no rule {name!r}.", f"There are {', '.join(RULES)}; T, L and A mean all of theirs."
             )
-    accepted = [accepts(wish) for wish in asked.accept]
+    accepted = [accept_filter(wish) for wish in asked.accept]
     checkers: list[Checker] = []
     for path in paths:
         try:
@@ -386,8 +386,8 @@ def _checked(
     report = lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
 
     def is_wanted(finding: Finding) -> bool:
-        named = not asked.only or any(covers(rule, finding.rule) for rule in asked.only)
-        return named and not any(covers(rule, finding.rule) for rule in asked.skip)
+        named = not asked.only or any(selects_rule(rule, finding.rule) for rule in asked.only)
+        return named and not any(selects_rule(rule, finding.rule) for rule in asked.skip)
 
     found = tuple(filter(is_wanted, report.findings))
     return replace(report, findings=found, accepted=tuple(filter(is_wanted, report.accepted)))
@@ -447,7 +447,7 @@ def _is_track(path: Path) -> bool:
 
 
 @dataclass(slots=True)
-class Again:
+class CachedLineFindings:
     """What `each_line` finds, kept for lines that stay the same: `of` gives it. For one thread."""
 
     _around: tuple[Material, Checker, frozenset[str]] | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shotad.core import (
-    SETTINGS,
+    SETTINGS_FILE,
     Cast,
     CastError,
     Config,
@@ -21,11 +21,11 @@ from shotad.core import (
     RunSettings,
     TextFact,
     WorkFolderError,
-    key_of,
+    hash_key,
+    progress_task,
     read_record,
     read_settings,
     readable_json,
-    reported,
     slots_of,
     utterances_of,
     work_folder_of,
@@ -163,7 +163,7 @@ def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[
 
 def run_of(folder: Path | None) -> RunSettings | None:
     """What the run that wrote a work folder was asked; None where nothing says so. Raises WorkFolderError."""
-    if folder is None or not (folder / SETTINGS).is_file():
+    if folder is None or not (folder / SETTINGS_FILE).is_file():
         return None
     return read_settings(folder)
 
@@ -303,7 +303,7 @@ def read_screen(
 
     with open_film(path, reader=config.film.reader) as film:
         spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
-        key = key_of("screen/2", film.info.fingerprint, [EVERY, PIXELS], spoken)
+        key = hash_key("screen/2", film.info.fingerprint, [EVERY, PIXELS], spoken)
         known = kept_texts(folder, film.info.fingerprint, key)
         if known is not None:
             return known
@@ -327,13 +327,13 @@ def kept_texts(folder: Path | None, fingerprint: str, key: str | None = None) ->
 
 
 def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:
-    from shotad.sight import FrameText, TextReader, plain_share, texts_of_shots
+    from shotad.sight import FrameText, TextReader, plain_fraction, texts_of_shots
 
     moments = [i * EVERY for i in range(int(film.info.duration / EVERY) + 1)]
     reader = TextReader()
     read: list[FrameText] = []
     latest: list[Image] = []  # the picture that was read last, alone
-    with reported(progress, "Reading the screen", film.info.duration, "s") as task:
+    with progress_task(progress, "Reading the screen", film.info.duration, "s") as task:
 
         def images() -> Iterator[Image]:
             for picture in film.pictures(moments, max_pixels=PIXELS):
@@ -342,6 +342,6 @@ def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> t
                 task.advance(EVERY)
 
         for second, lines in zip(moments, reader.read_all(images()), strict=False):
-            plain = plain_share(latest[0], lines)
+            plain = plain_fraction(latest[0], lines)
             read.append(FrameText(int(second // _STRETCH) + 1, second, lines, plain))
     return texts_of_shots(read, speech=speech)

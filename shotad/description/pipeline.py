@@ -16,9 +16,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad import __version__
-from shotad.core import Config, FilmInfo, Given, Interval, NoProgress, Progress, Slot, WorkFolder, span
-from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, get_ready
-from shotad.description.engine_pair import Engines, Used
+from shotad.core import (
+    Config,
+    FilmInfo,
+    Interval,
+    NoProgress,
+    Progress,
+    RunInputs,
+    Slot,
+    WorkFolder,
+    time_step,
+)
+from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, prepare_grammar
+from shotad.description.engine_pair import Engines, EngineUsage
 from shotad.description.inputs import Inputs
 from shotad.description.preparing import SHOTS_STEP, RunContext, prepare
 from shotad.description.prompts import check_prompts
@@ -31,10 +41,10 @@ from shotad.film import (
     Film,
     Prepared,
     changes_since,
+    explain_few_slots,
     forget_lost_slots,
     refuse_lost_slots,
     subtract,
-    why_few,
 )
 from shotad.script import (
     Cue,
@@ -44,15 +54,15 @@ from shotad.script import (
     Maker,
     Track,
     check_names,
-    derive,
     is_changed,
     keep_discarded,
+    merge_edits,
     present_track,
-    respeak,
     save_track,
     silences as silences_in,
     timecode,
     track_lock,
+    update_spoken_ends,
 )
 
 LINE_STEPS = (SHOTS_STEP, GRAMMAR_STEP, STAGE1_STEP, STAGE2_STEP)
@@ -60,7 +70,7 @@ LINE_STEPS = (SHOTS_STEP, GRAMMAR_STEP, STAGE1_STEP, STAGE2_STEP)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DescribeResult:
     """A finished track, its files, and what went on; ``silences`` are parts without speech or line."""
 
     track: Track
@@ -70,7 +80,7 @@ class Outcome:
     failed_slots: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     sheet: Path | None = None
-    used: Used | None = None
+    used: EngineUsage | None = None
     """What the engines of this run took."""
     recognised: tuple[tuple[str, int], ...] | None = None
     """Who of the cast was recognised in the clips, and in how many shots; None where no cast was given."""
@@ -110,14 +120,14 @@ def describe(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: Given | Inputs | None = None,
+    given: RunInputs | Inputs | None = None,
     *,
     engines: Engines | None = None,
     progress: Progress | None = None,
     discard_edits: bool = False,
     sheet: bool = True,
     accepted: Callable[[], None] | None = None,
-) -> Outcome:
+) -> DescribeResult:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
     ``given`` as in `RunContext.of`.
@@ -125,15 +135,15 @@ def describe(
     refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
-    context = RunContext.of(film, folder, config, given or Given(), progress or NoProgress())
+    context = RunContext.of(film, folder, config, given or RunInputs(), progress or NoProgress())
     # Refused now, or when all is paid for.
     context.inputs.check()
     check_edits(folder, film.info, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
     check_prompts()
-    with span("load"):
+    with time_step("load"):
         engines.get_ready(config, context.progress)
-        get_ready(context)
+        prepare_grammar(context)
         if accepted is not None:
             accepted()
         builder = ClipBuilder(context, engines.looks.abilities)
@@ -164,7 +174,7 @@ def check_edits(folder: WorkFolder, film: FilmInfo, *, discard_edits: bool) -> N
         refuse_lost_slots(folder.path)
 
 
-@span("track")
+@time_step("track")
 def write_track(
     cues: Sequence[Cue],
     prepared: Prepared,
@@ -172,7 +182,7 @@ def write_track(
     makers: tuple[Maker, ...],
     *,
     discard_edits: bool,
-) -> Outcome:
+) -> DescribeResult:
     """Write ``track.json`` and the scripts; lines that a person edited stay as they are.
 
     Other parts of the film keep their lines. Slots added or removed meanwhile are so in the track too.
@@ -185,22 +195,24 @@ def write_track(
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
         discarded = keep_discarded(previous, folder.path, film.name) if discard_edits else ""
-        merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
+        merged = merge_edits(previous, fresh, covered=described, discard_edits=discard_edits)
         late = changes_since(folder.path, prepared.hand, context.config.slots)
         # An empty line for each slot that came and has none, and none for slots that went
         gone, had = {slot.id for slot in late.removed}, {cue.id for cue in merged.track.cues}
         lines = [cue for cue in merged.track.cues if cue.slot_id not in gone]
         lines += [empty_line(slot, fresh.language) for slot in late.added if slot.id not in had]
         pace = context.config.slots.seconds_per_word
-        track = respeak(merged.track.with_cues(lines), slots, pace)
+        track = update_spoken_ends(merged.track.with_cues(lines), slots, pace)
         files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
     warnings = list(prepared.warnings)
     if given.slots is None:
-        warnings += filter(None, [why_few(prepared.slots, prepared.gaps, described, context.config.slots)])
+        warnings += filter(
+            None, [explain_few_slots(prepared.slots, prepared.gaps, described, context.config.slots)]
+        )
     warnings += filter(None, [discarded, *merged.news])
-    return Outcome(track, files, described, silences, prepared.failed, tuple(warnings))
+    return DescribeResult(track, files, described, silences, prepared.failed, tuple(warnings))
 
 
 def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:

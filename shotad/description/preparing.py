@@ -16,16 +16,16 @@ from typing import Any, Self
 
 from shotad.core import (
     Config,
-    Given,
     Interval,
     Progress,
+    RunInputs,
     Shot,
     SpeechSettings,
     SubtitleError,
     WeightsError,
     WorkFolder,
-    key_of,
-    reported,
+    hash_key,
+    progress_task,
     seconds,
     time_range,
     weights_file,
@@ -58,17 +58,17 @@ from shotad.film import (
     Pictures,
     Prepared,
     Subtitles,
-    Voices,
+    VoiceTimes,
+    apply_hand_slots,
+    detect_shots_in_pass,
     find_speech,
     fixed_slots,
     free_time,
     hand_row,
     hear_speech,
-    keep_to,
     mark_slots,
     plan_slots,
     read_hand_slots,
-    survey,
     zones_around,
 )
 from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
@@ -94,7 +94,7 @@ class RunContext:
 
     @staticmethod
     def of(
-        film: Film, folder: WorkFolder, config: Config, given: Given | Inputs, progress: Progress
+        film: Film, folder: WorkFolder, config: Config, given: RunInputs | Inputs, progress: Progress
     ) -> RunContext:
         """The context of a run; given slots are looked at frame by frame, planned ones on the grid.
 
@@ -105,7 +105,7 @@ class RunContext:
         return RunContext(film, folder, config, inputs, frames, progress)
 
     @property
-    def given(self) -> Given:
+    def given(self) -> RunInputs:
         """What was given, by name, and the part to describe."""
         return self.inputs.given
 
@@ -203,7 +203,7 @@ def film_speech(context: RunContext) -> FoundSpeech:
 def _speech_key(context: RunContext) -> str:
     config = context.config
     digest = digest_of(context.inputs.subtitles)
-    return key_of("speech/4", context.film_key, config.speech, config.film.audio_track, digest)
+    return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest)
 
 
 def film_heard(context: RunContext) -> HeardSpeech | None:
@@ -212,7 +212,7 @@ def film_heard(context: RunContext) -> HeardSpeech | None:
     Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
     """
     track = context.config.film.audio_track
-    key = key_of("heard/2", context.film_key, track)
+    key = hash_key("heard/2", context.film_key, track)
     make = partial(listen, context.film, track, context.progress)
     return context.folder.cached("heard", key, make, write=heard_record, read=heard_of)
 
@@ -304,7 +304,7 @@ def film_shots(context: RunContext, zones: Sequence[Interval] = ()) -> FilmShots
 
 def _shots_key(context: RunContext) -> str:
     digest = digest_of(context.inputs.shots)
-    return key_of(SHOTS_STEP, context.film_key, context.config.shots, digest)
+    return hash_key(SHOTS_STEP, context.film_key, context.config.shots, digest)
 
 
 def given_film_shots(shots: tuple[Shot, ...], duration: float) -> FilmShots:
@@ -323,7 +323,7 @@ def detect_shots(
         weights_file("transnetv2", progress)
     task = progress.task("Finding shots", film.info.duration or None, "s")
     try:
-        found = survey(
+        found = detect_shots_in_pass(
             film,
             config.shots,
             keeping=keeping,
@@ -356,7 +356,7 @@ def _looks_for_credits(context: RunContext) -> bool:
 
 def _credits_key(context: RunContext, end: float) -> str:
     wanted = _looks_for_credits(context)
-    return key_of("credits/4", context.film_key, context.frames.key, end, wanted)
+    return hash_key("credits/4", context.film_key, context.frames.key, end, wanted)
 
 
 def find_end_credits(pictures: Pictures, end: float, progress: Progress, *, wanted: bool) -> Interval | None:
@@ -366,7 +366,7 @@ def find_end_credits(pictures: Pictures, end: float, progress: Progress, *, want
         return None
     for name in TEXT_WEIGHTS:
         weights_file(name, progress)
-    with reported(progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
+    with progress_task(progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
         return find_credits(pictures, end, TextReader(), task.advance)
 
 
@@ -378,7 +378,7 @@ def film_slots(
     gaps: Sequence[Interval],
     shots: FilmShots,
     roll: Interval | None,
-    voices: Voices,
+    voices: VoiceTimes,
     hand: HandSlots,
 ) -> FilmSlots:
     """The slots, given or planned, kept to what a person did to them (``hand``). Kept in ``slots.json``.
@@ -389,7 +389,7 @@ def film_slots(
     given, settings = context.inputs.slots, context.config.slots
     steps = (_shots_key(context), _speech_key(context), _credits_key(context, shots.end))
     by_hand = (hand_row(hand),) if hand else ()
-    key = key_of("slots/2", steps, settings, digest_of(given), *by_hand)
+    key = hash_key("slots/2", steps, settings, digest_of(given), *by_hand)
     make = partial(
         choose_slots,
         None if given is None else given.content,
@@ -414,7 +414,7 @@ def choose_slots(
     gaps: Sequence[Interval],
     shots: FilmShots,
     roll: Interval | None,
-    voices: Voices,
+    voices: VoiceTimes,
     hand: HandSlots,
     config: Config,
 ) -> FilmSlots:
@@ -428,7 +428,7 @@ def choose_slots(
     else:
         planned = plan_slots(gaps, shots.shots, settings, credits=roll, film=film)
         slots, warnings, failed = mark_slots(planned, voices), [], []
-    kept, replaced = keep_to(slots, hand, settings)
+    kept, replaced = apply_hand_slots(slots, hand, settings)
     changes = []
     for number, verb in ((len(hand.added), "added"), (len(hand.removed), "removed")):
         if number:

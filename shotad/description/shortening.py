@@ -23,13 +23,13 @@ from shotad.core import (
 )
 from shotad.description import checks
 from shotad.description.answers import parse_stage2
-from shotad.description.engine_pair import Engines, make_ready
+from shotad.description.engine_pair import Engines, prepare_engine
 from shotad.description.prompts import answer_form, answer_keys, answer_schema, check_prompts
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import prompt_messages
-from shotad.description.wording import content_of, head_of, words_of
+from shotad.description.wording import content_of, subject_and_verb, words_of
 from shotad.engines import (
-    ANSWERS,
+    ANSWERS_RECORD,
     AnswerLog,
     AskingPool,
     Memory,
@@ -41,14 +41,14 @@ from shotad.engines import (
 )
 from shotad.script import (
     DETERMINERS,
-    Answer,
-    Wish,
-    bare,
+    ShortenedLine,
+    ShortenRequest,
+    bare_word,
     budget_text,
     capitals_are_names,
     names_in,
-    own_signs,
     quotations,
+    with_native_punctuation,
 )
 
 PURPOSE = "shorten"
@@ -67,7 +67,7 @@ class Shortener:
         self.trouble = ""
         """Why the engine stopped answering, where it did; nothing more is asked of it then."""
 
-    def __call__(self, wishes: Sequence[Wish]) -> list[Answer | None]:
+    def __call__(self, wishes: Sequence[ShortenRequest]) -> list[ShortenedLine | None]:
         """An answer to each wish, in order; None where the engine has none. Raises WorkFolderError."""
         with AskingPool({"stage2": self._engine}, self._memory) as pool:
             shorten = partial(self._shorten, pool)
@@ -75,7 +75,7 @@ class Shortener:
         self.usage += pool.usage["stage2"]
         return answers
 
-    def _shorten(self, pool: AskingPool, wish: Wish) -> Answer | None:
+    def _shorten(self, pool: AskingPool, wish: ShortenRequest) -> ShortenedLine | None:
         """The engine's line for ``wish``, and what is wrong with it by the rules as they are now."""
         before = wish.before.text if wish.before else ""
         request = Request(
@@ -100,14 +100,16 @@ class Shortener:
             texts = parse_stage2(reply.text, 1, cut=reply.finish == "length")
         except ScriptError:
             return None
-        lines = [own_signs(text, wish.language) for text in texts]
+        lines = [with_native_punctuation(text, wish.language) for text in texts]
         lines = [*checks.original(lines, reply.text, request.messages, wish.text)]
         if not lines:
             return None
-        return Answer(lines[0], tuple(complaint.text for complaint in complaints_about(lines[0], wish)))
+        return ShortenedLine(
+            lines[0], tuple(complaint.text for complaint in complaints_about(lines[0], wish))
+        )
 
 
-def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
+def shorter_messages(wish: ShortenRequest, config: Config) -> tuple[Message, ...]:
     """The question; after an answer that was no use, the conversation goes on with what was wrong with it."""
     first = prompt_messages(
         "shorter",
@@ -129,7 +131,7 @@ def shorter_messages(wish: Wish, config: Config) -> tuple[Message, ...]:
     return checks.stage2_again(first, reply, about, candidates=1, wanted=1)
 
 
-def complaints_about(line: str, wish: Wish) -> Iterator[checks.Complaint]:
+def complaints_about(line: str, wish: ShortenRequest) -> Iterator[checks.Complaint]:
     """What is wrong with ``line`` as a shorter form of the wish's; of the rules on words those count that the
     line itself kept."""
     broken = {
@@ -142,8 +144,10 @@ def complaints_about(line: str, wish: Wish) -> Iterator[checks.Complaint]:
     quotes = [line[start:end].strip("\"“”'‘’ .,") for start, end in quotations(line)]
     strange = [quote for quote in quotes if quote.lower() not in wish.text.lower()]
     if capitals_are_names(wish.language):
-        words = {bare(word).removesuffix("'s") for word in wish.text.split()}
-        strange += [name for name in names_in([line]) if not {bare(part) for part in name.split()} <= words]
+        words = {bare_word(word).removesuffix("'s") for word in wish.text.split()}
+        strange += [
+            name for name in names_in([line]) if not {bare_word(part) for part in name.split()} <= words
+        ]
     if strange:
         listed = ", ".join(json.dumps(text, ensure_ascii=False) for text in strange)
         yield checks.Complaint(
@@ -151,7 +155,7 @@ def complaints_about(line: str, wish: Wish) -> Iterator[checks.Complaint]:
         )
     if not is_english(wish.language):
         return
-    _, verb = head_of(wish.text)
+    _, verb = subject_and_verb(wish.text)
     subject = {word.lemma for word in takewhile(lambda word: word.lemma != verb, words_of(wish.text))}
     if verb and subject and not subject & {word.lemma for word in words_of(line)} - DETERMINERS:
         yield checks.Complaint("who", "Keep who acts.")
@@ -173,10 +177,10 @@ def shortener(
     engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
     check_prompts("shorter")
     if not engines:
-        make_ready(engine, progress)
+        prepare_engine(engine, progress)
     if not engine.abilities.converses:
         raise EngineError(
             f"{engine.identity.engine} reads no prompts and cannot be asked for shorter lines.",
             "Name a language model: --set stage2.engine=openai, or leave --ask away.",
         )
-    return Shortener(engine, config, AnswerLog(folder.log_of_records(ANSWERS), PURPOSE))
+    return Shortener(engine, config, AnswerLog(folder.log_of_records(ANSWERS_RECORD), PURPOSE))

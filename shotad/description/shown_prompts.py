@@ -10,16 +10,16 @@ from shotad.core import (
     Config,
     Description,
     Engine,
-    Given,
     Message,
     Progress,
+    RunInputs,
     Slot,
     Stage,
     UsageError,
     WorkFolder,
     quoted,
 )
-from shotad.description.clip_builder import get_ready, understand
+from shotad.description.clip_builder import plan_clips, prepare_grammar
 from shotad.description.engine_pair import STAGE_NAMES, Engines
 from shotad.description.estimate import foreseeing
 from shotad.description.preparing import RunContext, prepare
@@ -30,7 +30,7 @@ from shotad.description.prompts import (
     stage1_messages,
     stage2_messages,
 )
-from shotad.description.slot_redo import rows_of
+from shotad.description.slot_redo import read_rows
 from shotad.description.slotplan import SlotPlan, as_called
 from shotad.description.stage1 import known_description
 from shotad.description.story import StoryMemory, story_of
@@ -60,7 +60,7 @@ def show_prompts(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: Given | None = None,
+    given: RunInputs | None = None,
     *,
     slot: str,
     engines: Engines | None = None,
@@ -75,9 +75,9 @@ def show_prompts(
     _second_of(slot)
     engines = engines or Engines.of(config)
     with foreseeing(film, folder, config, given, engines, progress) as context:
-        get_ready(context)
+        prepare_grammar(context)
         prepared = prepare(context)
-        plans, _ = understand(prepared, context, engines.looks.abilities)
+        plans, _ = plan_clips(prepared, context, engines.looks.abilities)
         plan = _find_plan(plans, slot)
         stage1, headings = stage1_messages(plan, context.config, hears=engines.looks.abilities.hears)
         known = known_description(plan, context, engines.looks)
@@ -136,7 +136,7 @@ def _story(plan: SlotPlan, description: Description, prepared: Prepared, context
     if (context.folder.path / TRACK).is_file():
         heard = load_track(context.folder.path / TRACK).heard
         lines = [cue.text for cue in heard if cue.interval.start < start]
-    memory = StoryMemory.at(rows_of(context.folder, "story"), start)
+    memory = StoryMemory.at(read_rows(context.folder, "story"), start)
     return story_of(plan.slot, lines, prepared.speech, memory, description.text, plan.presence, config)
 
 

@@ -11,11 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from shotad.core import NOBODY, Presence, Role, is_english
+from shotad.core import EMPTY_PRESENCE, Presence, Role, is_english
 from shotad.description.leaks import SHOTS
 from shotad.description.stage_answers import Stage1Answer, Statement
 from shotad.description.wording import content_of
-from shotad.script import Sight, cast_mentions, spoken_words
+from shotad.script import VisibleTime, cast_mentions, spoken_words
 
 Part = tuple[int, float, float | None]
 """A part of a line: the words of the line before it, and the seconds from and until which it is seen."""
@@ -32,8 +32,8 @@ def sight_of(
     stage1: Stage1Answer,
     seconds_per_word: float,
     language: str = "en",
-    presence: Presence = NOBODY,
-) -> Sight | None:
+    presence: Presence = EMPTY_PRESENCE,
+) -> VisibleTime | None:
     """When ``text`` may start so that all is seen when told; None where that is not known.
 
     ``statements`` are the narrator's of this line, empty for a line of a language model.
@@ -47,7 +47,7 @@ def sight_of(
         parts += _by_shots(text, stage1, language)
         parts += _by_faces(text, stage1, language, presence)
     words = spoken_words(text, language)
-    return Sight.of((part for part in parts if part[0] < words), seconds_per_word)
+    return VisibleTime.of((part for part in parts if part[0] < words), seconds_per_word)
 
 
 def _by_faces(text: str, stage1: Stage1Answer, language: str, presence: Presence) -> Iterator[Part]:

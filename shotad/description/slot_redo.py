@@ -22,15 +22,15 @@ from shotad.core import (
     UsageError,
     WorkFolder,
     WorkFolderError,
-    key_of,
+    hash_key,
+    parse_record,
+    progress_task,
     read_file,
-    reported,
-    whole_record,
 )
 from shotad.description.choice import Situation, make_chooser
-from shotad.description.clip_builder import get_ready, understand
+from shotad.description.clip_builder import plan_clips, prepare_grammar
 from shotad.description.cues import cue_of, one_line
-from shotad.description.engine_pair import Engines, Used, used_by
+from shotad.description.engine_pair import Engines, EngineUsage, engine_usage
 from shotad.description.inputs import check_setting_files
 from shotad.description.pipeline import empty_line
 from shotad.description.preparing import RunContext
@@ -42,8 +42,8 @@ from shotad.description.stage2 import write_lines
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer
 from shotad.description.story import StoryMemory, story_of
 from shotad.description.worksheet_page import write_sheet
-from shotad.engines import ANSWERS, AnswerLog
-from shotad.film import Film, Prepared, recorded, refuse_lost_slots
+from shotad.engines import ANSWERS_RECORD, AnswerLog
+from shotad.film import Film, Prepared, read_prepared, refuse_lost_slots
 from shotad.script import (
     TRACK,
     Cue,
@@ -54,22 +54,22 @@ from shotad.script import (
     is_by_hand,
     load_track,
     present_track,
-    redone,
     review_stamp,
     save_track,
     track_lock,
+    with_redone_lines,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Redone:
+class RewrittenLine:
     """What a redo came to: a result for each slot, the files written, and what the user should know."""
 
-    results: tuple[Result, ...]
+    results: tuple[RedoneSlot, ...]
     files: tuple[Path, ...]
     sheet: Path | None
     warnings: tuple[str, ...]
-    used: Used
+    used: EngineUsage
 
 
 def redo(
@@ -84,7 +84,7 @@ def redo(
     engines: Engines | None = None,
     progress: Progress | None = None,
     sheet: bool = True,
-) -> Redone:
+) -> RewrittenLine:
     """Describe the slots called ``names`` (see `find_lines`) again; all else stays.
 
     ``config`` are the settings, where they are not those of the run; ``note`` is a hint for these slots.
@@ -98,7 +98,7 @@ def redo(
         film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress()
     )
     refuse_lost_slots(folder.path)
-    prepared = recorded(folder, film.info, config)
+    prepared = read_prepared(folder, film.info, config)
     own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
     with track_lock(folder.path):
         track = _present(folder, own)
@@ -112,7 +112,7 @@ def redo(
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
     check_prompts()
     engines.get_ready(config, context.progress)
-    get_ready(context)
+    prepare_grammar(context)
     with tempfile.TemporaryDirectory(prefix="shotad-") as place:
         apart = WorkFolder(Path(place))
         asks, warnings = _asks(chosen, prepared, context, engines, apart)
@@ -134,7 +134,7 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
 
 def _put(
     before: Cue, new: Cue, folder: WorkFolder, film: FilmId
-) -> tuple[Result, tuple[Path, ...], tuple[str, ...]]:
+) -> tuple[RedoneSlot, tuple[Path, ...], tuple[str, ...]]:
     """The result with its new line in track and scripts, the files written, and what users should know.
 
     A line that somebody wrote, moved or accepted since stays, and the new one is among its candidates.
@@ -145,10 +145,10 @@ def _put(
         now = next((cue for cue in track.cues if cue.id == new.id), None)
         same = now is not None and review_stamp(now) == review_stamp(before)
         if now is not None and same and (now.review is None) == (before.review is None):
-            merged = redone(track, [new])
+            merged = with_redone_lines(track, [new])
             files = save_track(merged.track, folder.path, track.film.name)
             after = next(cue for cue in merged.track.cues if cue.id == new.id)
-            return Result(before, after), files, merged.news
+            return RedoneSlot(before, after), files, merged.news
         reason = f"the line was removed meanwhile; the new one was {new.text!r}"
         if now is not None:
             said = repr(new.text)
@@ -157,7 +157,7 @@ def _put(
                 offered = replace(now, candidates=(*now.candidates, new.text))
                 cues = (offered if cue.id == now.id else cue for cue in track.cues)
                 files = save_track(track.with_cues(cues), folder.path, track.film.name)
-    return Result(before, None, reason), files, ()
+    return RedoneSlot(before, None, reason), files, ()
 
 
 def noted(config: Config, note: str) -> Config:
@@ -213,10 +213,10 @@ def _asks(
     grammar = context.folder.path / "grammar.json"
     if grammar.is_file():
         shutil.copy(grammar, apart.path)
-    plans, warnings = understand(
+    plans, warnings = plan_clips(
         some, replace(context, folder=apart), engines.looks.abilities, run=context.folder
     )
-    tries = [row.get("slot") for row in rows_of(context.folder, LOG)]
+    tries = [row.get("slot") for row in read_rows(context.folder, LOG)]
     asks = []
     for plan in plans:
         number = tries.count(plan.slot.id) + 1
@@ -240,7 +240,7 @@ LOG = "redo"
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RedoneSlot:
     """What came of one slot: its line before, and its new one; ``reason`` says why there is none."""
 
     before: Cue
@@ -255,7 +255,7 @@ class Result:
 
 def _rewrite(
     asks: Sequence[Ask], track: Track, prepared: Prepared, context: RunContext, engines: Engines
-) -> Redone:
+) -> RewrittenLine:
     """Describe single slots again, each under settings of its own, with the lines around them at hand.
 
     A new line is in the track and its scripts, and known to those after it, before the next is asked for.
@@ -263,17 +263,17 @@ def _rewrite(
     """
     folder, info = context.folder, context.film.info
     film = FilmId(info.name, info.fingerprint, prepared.end)
-    answers = AnswerLog(folder.log_of_records(ANSWERS))
+    answers = AnswerLog(folder.log_of_records(ANSWERS_RECORD))
     log = folder.log_of_records(LOG)
-    notes = rows_of(folder, "story")
+    notes = read_rows(folder, "story")
     cues = {cue.id: cue for cue in track.cues}
     speech = [utterance.interval for utterance in prepared.speech]
-    results: list[Result] = []
+    results: list[RedoneSlot] = []
     files: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()
     with (
         engines.pool(context.config, answers) as pool,
-        reported(context.progress, "Looking at the film", len(asks), "slots") as looking,
+        progress_task(context.progress, "Looking at the film", len(asks), "slots") as looking,
     ):
 
         def describe(ask: Ask) -> Stage1Answer:
@@ -281,7 +281,7 @@ def _rewrite(
 
         # All are looked at before a line is asked for: each new line is in the track at once.
         described = list(pool.map(describe, asks, workers=pool.workers("stage1"), advance=looking.advance))
-        with reported(context.progress, "Writing lines", len(asks), "slots") as writing:
+        with progress_task(context.progress, "Writing lines", len(asks), "slots") as writing:
             for ask, stage1 in zip(asks, described, strict=True):
                 plan, config, before = ask.plan, ask.config, ask.before
                 start = plan.slot.interval.start
@@ -311,28 +311,28 @@ def _rewrite(
                 choose = make_chooser(config, pool, context.progress)
                 cue = cue_of(situation, stage1, others, config, choose)
                 result = _result_of(cue, before)
-                log.add(key_of("redo/1", plan.slot.id, ask.number), _row(ask, stage1, stage2, result))
+                log.add(hash_key("redo/1", plan.slot.id, ask.number), _row(ask, stage1, stage2, result))
                 if result.after is not None:
                     cues[result.after.id] = result.after
                     result, written, news = _put(before, result.after, folder, film)
                     files, warnings = written or files, (*warnings, *news)
                 results.append(result)
                 writing.advance()
-    used = used_by(pool.usage, engines.terms(context.config))
-    return Redone(tuple(results), files, None, warnings, used)
+    used = engine_usage(pool.usage, engines.terms(context.config))
+    return RewrittenLine(tuple(results), files, None, warnings, used)
 
 
-def _result_of(cue: Cue, before: Cue) -> Result:
+def _result_of(cue: Cue, before: Cue) -> RedoneSlot:
     """What the new cue of a slot comes to, beside the line that the slot has."""
     if not cue.heard:
         names = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}
-        return Result(before, None, f"the new answer is {names.get(cue.status, 'failed')}: {cue.reason}")
+        return RedoneSlot(before, None, f"the new answer is {names.get(cue.status, 'failed')}: {cue.reason}")
     if before.heard and cue.text == before.text:
-        return Result(before, None)
-    return Result(before, replace(cue, id=before.id))
+        return RedoneSlot(before, None)
+    return RedoneSlot(before, replace(cue, id=before.id))
 
 
-def _row(ask: Ask, stage1: Stage1Answer, stage2: Stage2Answer | None, result: Result) -> dict[str, Any]:
+def _row(ask: Ask, stage1: Stage1Answer, stage2: Stage2Answer | None, result: RedoneSlot) -> dict[str, Any]:
     """The record of a try, with all that was asked and answered."""
     return {
         "slot": ask.plan.slot.id,
@@ -353,11 +353,11 @@ def other_than(stage2: Stage2Answer, line: str) -> Stage2Answer:
     return replace(stage2, candidates=others) if others else stage2
 
 
-def rows_of(folder: WorkFolder, name: str) -> list[dict[str, Any]]:
+def read_rows(folder: WorkFolder, name: str) -> list[dict[str, Any]]:
     """The records of ``NAME.jsonl``, oldest first; damaged lines are left out."""
     path, rows = folder.path / f"{name}.jsonl", []
     for line in read_file(path).splitlines() if path.exists() else ():
-        row = whole_record(path.name, line)
+        row = parse_record(path.name, line)
         if row is not None:
             rows.append(row)
     return rows

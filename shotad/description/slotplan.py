@@ -19,19 +19,19 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from shotad.core import (
+    EMPTY_PRESENCE,
     NAME_TITLES,
-    NOBODY,
-    STARTERS,
+    SENTENCE_STARTERS,
     WORD_NAMES,
     Abilities,
     Character,
     Config,
     ContextShot,
     Description,
+    FrameMark,
     FramePlan,
     Grammar,
     Interval,
-    Mark,
     Presence,
     PromptSettings,
     Role,
@@ -48,8 +48,8 @@ from shotad.script import (
     SENTENCE_START,
     CastMention,
     cast_mentions,
-    keys_of,
     listed,
+    name_keys,
     people_named,
     quotations,
     words_of,
@@ -69,7 +69,7 @@ class SlotPlan:
     grammar: Grammar
     speech: tuple[Utterance, ...] = ()
     """Where people speak while the clip lasts."""
-    presence: Presence = NOBODY
+    presence: Presence = EMPTY_PRESENCE
     """Who of the cast is on its frames."""
     heard: tuple[NearbyName, ...] = ()
     """Names in the dialogue near the clip."""
@@ -201,7 +201,7 @@ def in_usual_letters(text: str, cast: tuple[Character, ...]) -> str:
     names = words_of(cast) - WORD_NAMES
     return re.sub(
         r"[^\W\d_]+(?:['’][^\W\d_]+)*",
-        lambda match: match[0].title() if names.issuperset(keys_of(match[0])) else match[0].lower(),
+        lambda match: match[0].title() if names.issuperset(name_keys(match[0])) else match[0].lower(),
         text,
     )
 
@@ -233,7 +233,7 @@ def _names_called_out(dialogue: tuple[str, ...]) -> frozenset[str] | None:
     if not words or function_words < _LEAST_FUNCTION_WORDS * len(words):
         return None
     lower_case_words = {word for word in words if word.islower()}
-    no_names = lower_case_words | _NO_CALLED_NAMES | FUNCTION_WORDS | STARTERS | NO_ARTICLE
+    no_names = lower_case_words | _NO_CALLED_NAMES | FUNCTION_WORDS | SENTENCE_STARTERS | NO_ARTICLE
     no_names |= LEMMAS.keys() | NAME_TITLES
     counts: Counter[str] = Counter()
     for line in dialogue:
@@ -363,7 +363,7 @@ def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
     for character in presence.cast:
         # `spoken` leaves the names of those alone who are called nothing.
         characters.append(character if character.named else replace(character, called=""))
-    return spoken(text, characters)
+    return with_spoken_names(text, characters)
 
 
 def hide_names(text: str, presence: Presence) -> str:
@@ -380,7 +380,7 @@ def hide_names(text: str, presence: Presence) -> str:
         else:
             nameless = {"she": "the woman", "he": "the man"}.get(character.pronoun, "somebody")
             characters.append(replace(character, called=character.called or nameless))
-    return spoken(text, characters)
+    return with_spoken_names(text, characters)
 
 
 def hide_names_in_utterance(utterance: Utterance, presence: Presence) -> Utterance:
@@ -398,7 +398,7 @@ _ARTICLE = re.compile(
 """What may stand before a name, and not before a descriptor, which has an article of its own."""
 
 
-def spoken(text: str, characters: Sequence[Character]) -> str:
+def with_spoken_names(text: str, characters: Sequence[Character]) -> str:
     """``text`` with everybody called what they are to be called; who is called nothing is left as written.
 
     Names in full, aliases, titles with a name, and parts of a name that only one of the cast has become the
@@ -491,7 +491,7 @@ def called_people(description: str, presence: Presence, settings: PromptSettings
 
 def shown_people(
     presence: Presence, abilities: Abilities, config: Config
-) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[Mark, ...]]:
+) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[FrameMark, ...]]:
     """The people of a clip as an engine gets them: by marks, or by their faces where no marks are painted.
 
     Returns rows for the record, all that can change the answer, for its key, and the marks on the frames; all

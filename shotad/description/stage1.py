@@ -17,12 +17,12 @@ from shotad.core import (
     Description,
     Engine,
     EngineError,
-    Mark,
+    FrameMark,
     RecordLog,
     Reply,
     Request,
     ScriptError,
-    key_of,
+    hash_key,
     quoted,
 )
 from shotad.description import checks
@@ -33,8 +33,8 @@ from shotad.description.prompts import effective_scale, factors_for, stage1_mess
 from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan, names_of, presence_in_prompt, shown_people
 from shotad.description.stage_answers import Attempt, ShownPerson, Stage1Answer, shown_shots_of
-from shotad.engines import ANSWERS, AnswerLog, AskingPool, ClipOnDemand, Memory
-from shotad.film import SoundSeeker, choose_track, clips, fit, paint, vlm_size
+from shotad.engines import ANSWERS_RECORD, AnswerLog, AskingPool, ClipOnDemand, Memory
+from shotad.film import SoundSeeker, choose_track, clips, paint, resize_images, vlm_size
 from shotad.script import count_words, split_sentences
 
 STAGE1_STEP = "stage1/2"
@@ -126,7 +126,7 @@ def _read(
     request: Request,
     steps: Sequence[str],
     plan: SlotPlan,
-    marks: Sequence[Mark],
+    marks: Sequence[FrameMark],
     engine: Engine,
     config: Config,
 ) -> _Reading:
@@ -156,7 +156,7 @@ def _checked(
     description: Description,
     request: Request,
     plan: SlotPlan,
-    marks: Sequence[Mark],
+    marks: Sequence[FrameMark],
     config: Config,
 ) -> _Reading:
     """A model's description without our marks, and what is still wrong with it."""
@@ -197,7 +197,7 @@ def known_description(
 ) -> Description | None:
     """What Stage I said of the clip in an earlier run; None where it would have to be asked. Nothing is read
     of the film. ``memory`` None: that of the work folder."""
-    memory = memory or AnswerLog(RecordLog(context.folder.path / f"{ANSWERS}.jsonl"))
+    memory = memory or AnswerLog(RecordLog(context.folder.path / f"{ANSWERS_RECORD}.jsonl"))
     unread = ClipOnDemand(clip_key(plan, context, engine), lambda: None)
     with AskingPool({"stage1": engine}, memory) as pool:
         answer = describe_clip(pool, plan, context.config, unread)
@@ -222,7 +222,7 @@ def clip_key(plan: SlotPlan, context: RunContext, engine: Engine) -> str:
         parts += [threads, scales, [speech.text for speech in plan.speech]]
     if engine.abilities.hears:
         parts.append(config.film.audio_track)
-    return key_of("clip/1", *parts)
+    return hash_key("clip/1", *parts)
 
 
 def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
@@ -231,7 +231,9 @@ def stage1_as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -
     if not engine.abilities.wants_overlay:
         return clip
     height, width = clip.images.shape[1:3]
-    small = Clip(fit(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers)
+    small = Clip(
+        resize_images(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers
+    )
     presence = presence_in_prompt(plan.presence, config.prompt)
     return paint(small, config.overlay, current=plan.current, presence=presence)
 

@@ -30,7 +30,7 @@ from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_nam
 from shotad.description.stage_answers import Attempt, Candidate, Stage2Answer, statements_of_line
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.engines import AskingPool, ClipOnDemand
-from shotad.script import own_signs
+from shotad.script import with_native_punctuation
 
 STAGE2_STEP = "stage2/2"
 """The step, and the version of how replies are read (see `key_of`)."""
@@ -225,7 +225,7 @@ class _Conversation:
 
         def spoken(line: str) -> str:
             called = as_spoken(line, self._plan.presence, self._config.prompt)
-            return own_signs(called, self._config.language)
+            return with_native_punctuation(called, self._config.language)
 
         ours = messages if self._repairs else ()
         return _Reading(messages, reply, *_read_lines(reply, wanted, spoken, ours, self._description))

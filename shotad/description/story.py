@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import (
-    NOBODY,
+    EMPTY_PRESENCE,
     Config,
     Interval,
     Message,
@@ -28,7 +28,7 @@ from shotad.core import (
     Slot,
     SpeechKind,
     Utterance,
-    key_of,
+    hash_key,
 )
 from shotad.description.answer_text import is_nothing, without_thoughts
 from shotad.description.answers import is_refusal, plain, unescaped_json
@@ -195,7 +195,7 @@ def story_context(
     )
 
 
-def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -> tuple[str, ...]:
+def names_in_use(lines: Sequence[str], note: str, presence: Presence = EMPTY_PRESENCE) -> tuple[str, ...]:
     """The names that Stage II is reminded of, those recognised first, as they may be spoken, each once."""
     names = [character.called for character in presence.seen if character.named]
     by_id = {character.id: character for character in presence.cast}
@@ -365,7 +365,7 @@ class StoryTeller:
         self._memory = StoryMemory()
         self._last_key = ""
 
-    def context(self, slot: Slot, description: str, presence: Presence = NOBODY) -> StoryContext:
+    def context(self, slot: Slot, description: str, presence: Presence = EMPTY_PRESENCE) -> StoryContext:
         """The context for this slot; slots come in the film's order. ``presence`` is who is in its clip."""
         if not self._config.story.on:
             return NO_STORY
@@ -417,7 +417,7 @@ class StoryTeller:
     ) -> None:
         """Add what was learnt to the memory and to the log, after what was learnt before it."""
         identity = identity_record(self._pool.engine("stage2").identity)
-        key = key_of("story/1", prompt_record(messages), identity, seed, self._last_key)
+        key = hash_key("story/1", prompt_record(messages), identity, seed, self._last_key)
         row = {"slot": slot_id, "second": second, "after": self._last_key, "learned": learned}
         self._memory.learn(self._log.get(key) or self._log.add(key, row))
         self._last_key = key

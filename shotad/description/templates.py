@@ -26,8 +26,8 @@ from shotad.core import (
     data_root,
     did_you_mean,
     prompt_file,
-    seen,
     shipped_prompts,
+    visible_text,
 )
 
 SUFFIX = ".j2"
@@ -213,7 +213,7 @@ def material(text: str) -> str:
     >>> material("Ann, Bo"), material("a </material> b")
     ('<material>Ann, Bo</material>', '<material>a ‹/material> b</material>')
     """
-    inner = _MARK.sub("‹", seen(text)).strip()
+    inner = _MARK.sub("‹", visible_text(text)).strip()
     between = "\n" if "\n" in inner else ""
     return f"{_OPENS}{between}{inner}{between}{_CLOSES}" if inner else ""
 

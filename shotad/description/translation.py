@@ -35,19 +35,19 @@ from shotad.core import (
     Usage,
     UsageError,
     WorkFolder,
-    key_of,
+    hash_key,
     language_of,
+    progress_task,
     refuse_special,
-    reported,
     slots_of,
 )
 from shotad.description import translation_prompt as prompt
 from shotad.description.counting import CountedRequest, CountingEngine, EstimateMemory
-from shotad.description.engine_pair import Terms, Used, used_by
+from shotad.description.engine_pair import EngineUsage, Terms, engine_usage
 from shotad.description.estimate import Estimate, estimate_counted
 from shotad.description.templates import MATERIAL, check_templates, prompt_hash
 from shotad.engines import (
-    ANSWERS,
+    ANSWERS_RECORD,
     AnswerLog,
     AskingPool,
     Memory,
@@ -58,15 +58,15 @@ from shotad.script import (
     Cue,
     Maker,
     Track,
-    derive,
     keep_discarded,
     load_track,
+    merge_edits,
     quotations,
     refuse_lost_translation,
-    respeak,
     save_translation,
     track_lock,
     track_name,
+    update_spoken_ends,
     with_edited_scripts,
 )
 from shotad.sight import load_cast
@@ -96,7 +96,7 @@ class TranslationOutcome:
 
     track: Track
     failed: tuple[Cue, ...]
-    used: Used
+    used: EngineUsage
     asked: int
     known: int
     files: tuple[Path, ...] = ()
@@ -136,7 +136,7 @@ def _plan(
     """
     prompts = (MATERIAL, "translate")
     check_templates(prompts)
-    language, target_language = between(source.track, target)
+    language, target_language = translation_languages(source.track, target)
     check_translates(engine)
     task = prompt.Task(language, target_language, config)
     slots = {slot.id: slot for slot in source.slots}
@@ -145,7 +145,7 @@ def _plan(
         language.tag, target_language.tag, config.prompt.medium, task.note, config.translate.quotes,
         identity_record(engine.identity), task.sampling, prompt.ATTEMPTS, config.seed, prompt_hash(prompts),
     ]  # fmt: skip
-    terms = {line.id: key_of("translate/1", line.words, line.names, settings) for line in lines}
+    terms = {line.id: hash_key("translate/1", line.words, line.names, settings) for line in lines}
     cues = {cue.id: cue for cue in previous.cues} if previous is not None else {}
     standing: dict[str, prompt.TranslatedLine] = {}
     failures: dict[str, int] = {}
@@ -192,7 +192,7 @@ def check_translates(engine: Engine) -> None:
         )
 
 
-def between(track: Track, target: str) -> tuple[Language, Language]:
+def translation_languages(track: Track, target: str) -> tuple[Language, Language]:
     """The track's language and the other one. Raises UsageError where they are the same, or are none."""
     source, into = language_of(track.language), language_of(target)
     if source.tag == into.tag:
@@ -224,7 +224,7 @@ def translate_track(
     # One group after the other: each is shown the translations before it.
     with (
         AskingPool({"stage2": engine}, memory) as pool,
-        reported(progress or NoProgress(), "Translating", len(plan.missing), "lines") as shown,
+        progress_task(progress or NoProgress(), "Translating", len(plan.missing), "lines") as shown,
     ):
         asked = 0
         for group, around in _groups(plan.lines, plan.missing, texts):
@@ -250,7 +250,7 @@ def translate_track(
         cues=(),
         reviewed_by=(),
     ).with_cues(cues)
-    used = used_by(pool.usage, {"stage2": Terms.of(engine, config)})
+    used = engine_usage(pool.usage, {"stage2": Terms.of(engine, config)})
     failed = tuple(cue for cue in track.cues if cue.id in translated and not cue.heard)
     return TranslationOutcome(track, failed, used, asked, len(plan.lines) - asked)
 
@@ -262,7 +262,7 @@ def _translate_group(
     failures = plan.failures.get(group[0].id, 0)
     drafts = prompt.translate_lines(pool, group, plan.task, around, failures)
     first_request = prompt.request_for(group, plan.task, around, failures=failures)
-    question_hash = key_of(prompt_record(first_request.messages))
+    question_hash = hash_key(prompt_record(first_request.messages))
     translated = []
     for draft in drafts:
         line_id = draft.line.id
@@ -280,7 +280,7 @@ def _translate_group(
     return translated
 
 
-def foresee_translation(
+def estimate_translation(
     folder: WorkFolder,
     source: Source,
     target: str,
@@ -297,7 +297,7 @@ def foresee_translation(
     tag = language_of(target).tag
     previous = _previous(folder, tag, source, config, discard_edits=discard_edits)
     plan = _plan(source, tag, engine, config, previous, anew=anew)
-    log = RecordLog(folder.path / f"{ANSWERS}.jsonl")
+    log = RecordLog(folder.path / f"{ANSWERS_RECORD}.jsonl")
     answers = AnswerLog(log, _purpose(tag), anew=anew)
     placeholders = {line.id: _placeholder(line) for line in plan.lines}
     usable_reply = partial(_usable_reply, placeholders)
@@ -345,7 +345,7 @@ TOKENS_AROUND_LINE = 14
 """Tokens of an id and the signs around a translation."""
 
 
-def read_source(path: Path, cast: GivenCast | None = None) -> Source:
+def read_track_to_translate(path: Path, cast: GivenCast | None = None) -> Source:
     """The track in ``path``, its slots, edits and names. Raises ScriptError, CastError, EditConflict."""
     track, folder = load_track(path), WorkFolder(path.parent)
     slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
@@ -373,7 +373,7 @@ def translate_into(
     """
     tag = language_of(target).tag
     previous = _previous(folder, tag, source, config, discard_edits=discard_edits)
-    memory = AnswerLog(folder.log_of_records(ANSWERS), _purpose(tag), anew=anew)
+    memory = AnswerLog(folder.log_of_records(ANSWERS_RECORD), _purpose(tag), anew=anew)
     outcome = translate_track(
         source, tag, engine, config, memory, previous=previous, anew=anew, progress=progress
     )
@@ -384,8 +384,8 @@ def translate_into(
         if discard_edits:
             film_name = source.track.film.name
             discarded = keep_discarded(previous, folder.path, film_name, file=track_name(tag))
-        merged = derive(previous, outcome.track, discard_edits=discard_edits)
-        track = respeak(merged.track, _slot_times(source), config.slots.seconds_per_word)
+        merged = merge_edits(previous, outcome.track, discard_edits=discard_edits)
+        track = update_spoken_ends(merged.track, _slot_times(source), config.slots.seconds_per_word)
         files = save_translation(track, folder)
     # What the user should know of edits that met new translations
     cues_before = {cue.id: cue for cue in (previous.cues if previous is not None else ())}

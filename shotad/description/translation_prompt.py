@@ -30,7 +30,7 @@ from shotad.core import (
     quoted,
 )
 from shotad.description.answer_text import is_error_report, is_nothing, without_markup, without_thoughts
-from shotad.description.answers import is_refusal, refuses, unescaped, unescaped_json
+from shotad.description.answers import contains_refusal, is_refusal, unescaped, unescaped_json
 from shotad.description.checks import Complaint
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, note_of, prompt_messages
@@ -51,11 +51,11 @@ from shotad.script import (
     clean_text,
     fit_spoken,
     has_blanks,
-    own_signs,
     quotations,
     short_hash,
     similarity,
     spoken_words,
+    with_native_punctuation,
 )
 
 ATTEMPTS = 3
@@ -258,7 +258,7 @@ _RETRY = "Run again: only what is missing is asked for."
 def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
     """The translations in an answer by the ``ids`` asked for. Raises RefusalError, ScriptError for none."""
     body = unescaped_json(without_thoughts(text))
-    if is_error_report(body) and not refuses(body):
+    if is_error_report(body) and not contains_refusal(body):
         raise ScriptError(f"No translation can be read: {quoted(text)}.", _RETRY)
     pairs: list[tuple[str, str]] = []
     for name in ids:
@@ -274,7 +274,7 @@ def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
     found = {name: line for name, line in found.items() if not is_nothing(line) and not is_refusal(line)}
     if found:
         return found
-    if refuses(body):
+    if contains_refusal(body):
         raise RefusalError(f"The model refused to translate: {quoted(text)}.", _RETRY)
     raise ScriptError(f"No translation can be read: {quoted(text)}.", _RETRY)
 
@@ -447,7 +447,7 @@ def _take_reply(
     texts = {draft.line.id: draft.text for draft in drafts}
     for draft in group:
         answer = unwrapped(answers.get(draft.line.id, ""), draft.line.text)
-        texts[draft.line.id] = own_signs(answer, task.target.tag)
+        texts[draft.line.id] = with_native_punctuation(answer, task.target.tag)
     for draft in group:
         text = texts[draft.line.id]
         faults = faults_of(text, draft.line, task) if text else (MISSING,)

@@ -26,19 +26,19 @@ from shotad.description.templates import form_of, prompt_messages
 from shotad.script import (
     ADVERBS,
     DETERMINERS,
-    FLOATING,
+    FLOATING_QUANTIFIERS,
     GERUNDS,
-    MASSES,
-    NOMINATIVE,
+    MASS_NOUNS,
+    NOMINATIVE_PRONOUNS,
     NOUNS_TOO,
-    PLAIN,
+    PERCEPTION_VERBS,
+    PLAIN_VERBS,
     PREPOSITIONS,
     PRONOUNS,
-    RESULTS,
-    SEEING,
-    THIRD,
-    bare,
-    is_lead,
+    RESULT_PARTICIPLES,
+    THIRD_PERSON_VERBS,
+    bare_word,
+    is_lead_in,
     main_verb,
     quotations,
     split_sentences,
@@ -212,7 +212,7 @@ def statements_of(line: str, language: str = "en") -> tuple[str, ...]:
 def _clauses_in(sentence: str) -> Iterator[str]:
     """The clauses of a sentence, each with its subject; words before the first subject stay with it."""
     lead_end = sentence.find(", ") + 2
-    if lead_end <= 1 or not is_lead(sentence[:lead_end].split()):
+    if lead_end <= 1 or not is_lead_in(sentence[:lead_end].split()):
         lead_end = 0
     clause = _clause_at_start(sentence[lead_end:])
     if clause is None:
@@ -245,14 +245,18 @@ def _clause_at_start(text: str) -> _Clause | None:
     verb = main_verb(words)
     if verb is None:
         return None
-    subject = [word for word in words[:verb] if bare(word) not in FLOATING and not bare(word).endswith("ly")]
+    subject = [
+        word
+        for word in words[:verb]
+        if bare_word(word) not in FLOATING_QUANTIFIERS and not bare_word(word).endswith("ly")
+    ]
     # The subject begins behind the last comma.
     commas = [index for index, word in enumerate(subject) if word.endswith(",")]
     if commas:
         subject = subject[commas[-1] + 1 :]
     if not subject:
         return None
-    is_plural = bare(words[verb]) not in THIRD | {"is", "has", "does"}
+    is_plural = bare_word(words[verb]) not in THIRD_PERSON_VERBS | {"is", "has", "does"}
     return _Clause(" ".join(subject), is_plural, len(" ".join(words[:verb])))
 
 
@@ -273,37 +277,39 @@ def _clause_after(
         return None
     if border["who"]:
         antecedent = _ANTECEDENT.search(before)
-        is_plural = bare(words[0]) in PLAIN - THIRD
+        is_plural = bare_word(words[0]) in PLAIN_VERBS - THIRD_PERSON_VERBS
         if antecedent is None or not _starts_with_verb(words, is_plural, before):
             return None
         return (f"{antecedent[1]} ", _Clause(antecedent[1], is_plural), False)
     # "They see her leave and wave": the plain form may belong to who is seen.
-    may_be_seen = clause.is_plural and not SEEING.isdisjoint(map(bare, before.split()))
+    may_be_seen = clause.is_plural and not PERCEPTION_VERBS.isdisjoint(map(bare_word, before.split()))
     if not border["time"] and _starts_with_verb(words, clause.is_plural, before) and not may_be_seen:
         return (f"{clause.subject} ", replace(clause, verb_start=0), False)
-    first_word = bare(next((word for word in words if not _is_adverb(word)), ""))
+    first_word = bare_word(next((word for word in words if not _is_adverb(word)), ""))
     is_bare_comma = border["comma"] and not border["joined"]
-    if first_word in GERUNDS - RESULTS and (is_bare_comma or border["time"] or is_participle):
+    if first_word in GERUNDS - RESULT_PARTICIPLES and (is_bare_comma or border["time"] or is_participle):
         return (f"{clause.subject} {clause.be} ", replace(clause, verb_start=0), True)
     own_clause = _clause_at_start(after)
-    starts_subject = bare(words[0]) in NOMINATIVE | DETERMINERS or words[0][:1].isupper() or border["time"]
+    starts_subject = (
+        bare_word(words[0]) in NOMINATIVE_PRONOUNS | DETERMINERS or words[0][:1].isupper() or border["time"]
+    )
     return ("", own_clause, False) if own_clause is not None and starts_subject else None
 
 
 def _starts_with_verb(words: Sequence[str], is_plural: bool, before: str) -> bool:
     """Whether the words begin with a verb, after adverbs; ``before`` tells where it may be a noun."""
     index = next((index for index, word in enumerate(words) if not _is_adverb(word)), len(words) - 1)
-    word = bare(words[index])
-    if word not in (PLAIN if is_plural else THIRD):
+    word = bare_word(words[index])
+    if word not in (PLAIN_VERBS if is_plural else THIRD_PERSON_VERBS):
         return False
-    next_word = bare(" ".join(words[index + 1 : index + 2]))
+    next_word = bare_word(" ".join(words[index + 1 : index + 2]))
     continues = words[index][-1:].isalnum() and next_word not in _AFTER_NOUNS
-    if word not in (MASSES if is_plural else NOUNS_TOO) or continues:
+    if word not in (MASS_NOUNS if is_plural else NOUNS_TOO) or continues:
         return True
     # "opens the door and waves" is a verb after a whole object; "takes the keys and gloves" is a list.
-    words_before = [bare(earlier) for earlier in before.split()]
+    words_before = [bare_word(earlier) for earlier in before.split()]
     last = words_before[-1]
-    if last in THIRD | PLAIN | PREPOSITIONS | PRONOUNS or _is_adverb(last):
+    if last in THIRD_PERSON_VERBS | PLAIN_VERBS | PREPOSITIONS | PRONOUNS or _is_adverb(last):
         return last not in NOUNS_TOO or len(words_before) < 3
     return not last.endswith("s") and bool({*words_before[-4:-1]} & DETERMINERS)
 
@@ -313,4 +319,4 @@ _AFTER_NOUNS = frozenset(("", "and", "or", "of", "as"))
 
 
 def _is_adverb(word: str) -> bool:
-    return bare(word) in ADVERBS or bare(word).endswith("ly")
+    return bare_word(word) in ADVERBS or bare_word(word).endswith("ly")

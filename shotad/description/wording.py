@@ -26,21 +26,21 @@ from shotad.script import (
     AFTER_A_VERB,
     BEFORE_NOUNS,
     COLOURS,
-    FLOATING,
+    FLOATING_QUANTIFIERS,
     FUNCTION_WORDS,
     LEMMAS,
-    MASSES,
+    MASS_NOUNS,
     MOSTLY_NOUNS,
-    NOMINATIVE,
+    NOMINATIVE_PRONOUNS,
     NOUNS_TOO,
-    OBJECTS,
-    OTHERS,
+    OBJECT_STARTERS,
+    OTHER_WORDS,
     PARTICIPLES,
     PERFECTS,
-    PLAIN,
+    PLAIN_VERBS,
     PREPOSITIONS,
-    THIRD,
-    UNFINISHED,
+    THIRD_PERSON_VERBS,
+    UNFINISHED_ENDINGS,
     lemma,
     listed,
     quotations,
@@ -49,17 +49,17 @@ from shotad.script import (
 
 _NOUNS = NOUNS_TOO | MOSTLY_NOUNS | frozenset(map(lemma, NOUNS_TOO))
 _SURE_VERBS = (
-    (PLAIN | THIRD)
+    (PLAIN_VERBS | THIRD_PERSON_VERBS)
     - _NOUNS
-    - MASSES
+    - MASS_NOUNS
     - ADJECTIVES
     - ADVERBS
     - AFTER_A_VERB
     - PREPOSITIONS
     - listed("close clear slow")
 )
-_NO_SUBJECTS = FLOATING | {"then"}
-_SUBJECTS = NOMINATIVE | listed("someone somebody everyone everybody")
+_NO_SUBJECTS = FLOATING_QUANTIFIERS | {"then"}
+_SUBJECTS = NOMINATIVE_PRONOUNS | listed("someone somebody everyone everybody")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -100,7 +100,7 @@ def content_of(text: str) -> Counter[str]:
     return Counter(word.lemma for word in words_of(text) if word.text not in FUNCTION_WORDS)
 
 
-def head_of(text: str) -> tuple[str, str]:
+def subject_and_verb(text: str) -> tuple[str, str]:
     """Subject and first verb by lemma, empty where there is none: ``Slowly, Ann opens it → (ann, open)``.
 
     The subject is the last word before the verb that is no adverb; a participle waits for the finite verb.
@@ -139,7 +139,7 @@ def letters_of(text: str) -> str:
 def is_unfinished(text: str) -> bool:
     """True for a line that breaks off: its last word wants another, such as ``the`` or ``of``."""
     words = words_of(text)
-    return bool(words) and words[-1].text in UNFINISHED
+    return bool(words) and words[-1].text in UNFINISHED_ENDINGS
 
 
 def _is_verb(raw: str, precedes: str, after: str, earlier: list[Word]) -> bool:
@@ -151,12 +151,12 @@ def _is_verb(raw: str, precedes: str, after: str, earlier: list[Word]) -> bool:
     if word in _NOUNS and before not in _SUBJECTS:
         # What is often a noun, after an adjective or before a verb: "the old train | stops"
         ending = ADJECTIVE_ENDINGS.search(precedes) if precedes.islower() else None
-        if precedes in ADJECTIVES - OTHERS or (ending and before not in _NOUNS):
-            is_noun = after not in OBJECTS
+        if precedes in ADJECTIVES - OTHER_WORDS or (ending and before not in _NOUNS):
+            is_noun = after not in OBJECT_STARTERS
         elif word in NOUNS_TOO:
-            is_noun = before in FLOATING or after in _SURE_VERBS
+            is_noun = before in FLOATING_QUANTIFIERS or after in _SURE_VERBS
         else:
-            is_noun = after in THIRD - MOSTLY_NOUNS
+            is_noun = after in THIRD_PERSON_VERBS - MOSTLY_NOUNS
         if is_noun:
             return False
     if before in BEFORE_NOUNS or before.endswith("'s") or word in PREPOSITIONS:

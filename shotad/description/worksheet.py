@@ -26,15 +26,15 @@ from shotad.core import (
     Utterance,
     WorkFolder,
     WorkFolderError,
-    key_of,
+    hash_key,
+    parse_record,
     printable,
     read_file,
     shots_of,
     slots_of,
     utterances_of,
-    whole_record,
 )
-from shotad.description.cast_discovery import PIXELS
+from shotad.description.cast_discovery import MAX_PIXELS
 from shotad.description.stage_answers import Stage1Answer
 from shotad.description.worksheet_people import SeenPeople, seen_people
 from shotad.script import (
@@ -156,8 +156,8 @@ def keep_material(folder: WorkFolder, sheet: Worksheet, info: FilmInfo | None) -
     record = sheet.to_json()
     if info is not None:
         # Which groups faces make depends on the size in which they were seen.
-        record["picture_height"] = info.size_within(max_pixels=PIXELS)[1]
-    record = {"key": key_of("material/1", record), **record}
+        record["picture_height"] = info.size_within(max_pixels=MAX_PIXELS)[1]
+    record = {"key": hash_key("material/1", record), **record}
     before = None
     with suppress(WorkFolderError):
         before = folder.read_json(MATERIAL)
@@ -188,7 +188,7 @@ def _facts_by_slot(
     path = folder / "stage1.jsonl"
     for line in read_file(path).splitlines() if path.exists() else ():
         try:
-            answer = Stage1Answer.from_json(whole_record(path.name, line) or {})
+            answer = Stage1Answer.from_json(parse_record(path.name, line) or {})
             indices = {shot.number: shot.index for shot in answer.shots if shot.role is Role.CURRENT}
             facts = answer.facts or Facts(())
             texts[answer.slot_id] = tuple(

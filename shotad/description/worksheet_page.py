@@ -29,15 +29,15 @@ from shotad.core import (
     inner_folder,
     own_files,
     plural,
+    progress_task,
     read_file,
     read_settings,
-    reported,
-    span,
-    spanned,
+    time_items,
+    time_step,
     write_bytes,
 )
 from shotad.description.worksheet import MATERIAL, keep_material, read_worksheet
-from shotad.film import Pictures, film_of, open_film, page_environment
+from shotad.film import Pictures, open_film, page_environment, work_folder_film
 from shotad.script import (
     NO_FILM,
     SOME_PICTURES,
@@ -45,14 +45,14 @@ from shotad.script import (
     SheetFace,
     Track,
     Worksheet,
-    dialogue_words,
-    is_taken_in,
-    length_words,
+    dialogue_text,
+    is_text_read_out,
     load_track,
-    mark_words,
-    people_words,
+    people_lines,
     short_time,
-    text_words,
+    slot_length_text,
+    slot_note,
+    text_summary,
     timecode,
 )
 
@@ -82,7 +82,7 @@ Photo = dict[str, Any]
 """A picture of the page: its ``uri``, a file beside it or data, ``width`` and ``height`` in CSS pixels."""
 
 
-@span("sheet")
+@time_step("sheet")
 def write_sheet(
     folder: WorkFolder,
     pictures: Pictures,
@@ -103,7 +103,7 @@ def write_sheet(
     place = inner_folder(folder.path, PICTURES)
     written: set[Path] = set()
     photos: dict[str, Photo] = {}
-    with reported(
+    with progress_task(
         progress or NoProgress(), "Drawing the worksheet", len(wanted_moments(sheet)), "frames"
     ) as task:
         for name, image in _cut_pictures(sheet, pictures, task.advance):
@@ -163,7 +163,7 @@ def _cut_pictures(
     for face in sheet.faces:
         faces.setdefault(face.second, []).append(face)
     moments = wanted_moments(sheet)
-    for picture in spanned("frames", pictures(moments)) if moments else ():
+    for picture in time_items("frames", pictures(moments)) if moments else ():
         image = Image.fromarray(picture.image)
         if picture.wanted in of_slots:
             yield picture_name(picture.wanted), thumbnail(image)
@@ -213,7 +213,9 @@ def worksheet_with_pictures(folder: Path, language: str) -> Worksheet:
         track = folder / "track.json"
         with suppress(ShotadError):
             name = load_track(track).film.name if track.exists() else ""
-            film = open_film(film_of(folder, run, name), reader=config.film.reader, frame_rate=run.frame_rate)
+            film = open_film(
+                work_folder_film(folder, run, name), reader=config.film.reader, frame_rate=run.frame_rate
+            )
     try:
         sheet = read_worksheet(folder, config, film.info if film is not None else None, language=language)
         found: dict[float, bytes] = {}
@@ -244,16 +246,16 @@ def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, P
         _TEMPLATES,
         time=timecode,
         short=short_time,
-        length=length_words,
-        marks=mark_words,
-        people=people_words,
-        dialogue=dialogue_words,
-        text=text_words,
+        length=slot_length_text,
+        marks=slot_note,
+        people=people_lines,
+        dialogue=dialogue_text,
+        text=text_summary,
         photo=lambda second: photos.get(picture_name(second)),
         portrait=lambda face: photos.get(face_name(face)),
         rules=lambda entry: max(2, math.ceil((entry.max_words or 0) / _WORDS_IN_A_RULE)),
     )
-    environment.tests["taken_in"] = lambda text, cues: any(is_taken_in(text, cue.text) for cue in cues)
+    environment.tests["taken_in"] = lambda text, cues: any(is_text_read_out(text, cue.text) for cue in cues)
     stream = environment.get_template("page.html.j2").stream(
         sheet=sheet, entries=sheet.in_one_reading, track=track, lead=lead(sheet, lines), lines=lines
     )

@@ -18,23 +18,23 @@ from shotad.core import (
     Member,
     ShotadError,
     WorkFolder,
+    parse_record,
     read_file,
     read_settings,
     thread_name,
-    whole_record,
 )
-from shotad.description.cast_discovery import DISCOVERY_RATE, LEAST_SECONDS, PIXELS
+from shotad.description.cast_discovery import DISCOVERY_RATE, LEAST_SECONDS, MAX_PIXELS
 from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, RECOGNITION_RATE
 from shotad.sight import (
+    CastPictures,
+    DiscoveryRecord as CastFacts,
     Face,
     FaceModels,
     FaceTrack,
-    Facts as CastFacts,
     FoundPerson,
-    Holdings,
-    from_row,
+    group_people,
     load_cast,
-    people_in,
+    track_from_json,
 )
 
 OWN_CAST = "cast"
@@ -89,7 +89,7 @@ class SeenPeople:
         return f"{member.says} (not named yet)"
 
 
-def cast_place(folder: Path, film: Path | None) -> Path | None:
+def find_cast(folder: Path, film: Path | None) -> Path | None:
     """The cast of a film: the one given to its run, else a cast folder beside the film or in its work folder;
     None where there is none."""
     try:
@@ -122,9 +122,9 @@ def seen_people(
     """
     missing: list[str] = []
     models = FaceModels(config.cast)
-    place = cast_place(folder, info.path if info is not None else None)
+    place = find_cast(folder, info.path if info is not None else None)
     members: dict[str, Member] = {}
-    holdings: Holdings | None = None
+    holdings: CastPictures | None = None
     recognised: dict[TrackName, str] = {}
     try:
         if place is not None:
@@ -138,11 +138,11 @@ def seen_people(
     discovered = _tracks_in(folder / f"{DISCOVERED}.jsonl", models)
     tracks = discovered or tracks_of_run
     if discovered:
-        picture_height = info.size_within(max_pixels=PIXELS)[1] if info else height or _DISCOVERY_HEIGHT
+        picture_height = info.size_within(max_pixels=MAX_PIXELS)[1] if info else height or _DISCOVERY_HEIGHT
     else:
         grid_height = config.film.grid_height
         picture_height = info.size_within(grid_height)[1] if info else grid_height
-    people = people_in(tracks, picture_height, models.join, models.margin) if tracks else []
+    people = group_people(tracks, picture_height, models.join, models.margin) if tracks else []
     # Who is seen for less in the whole film gets no entry by discovery either.
     least_looks = LEAST_SECONDS * (DISCOVERY_RATE if discovered else RECOGNITION_RATE)
 
@@ -182,7 +182,7 @@ def _has_name(members: Mapping[str, Member], member: str) -> bool:
     return member in members and bool(members[member].says)
 
 
-def _read_cast(folder: Path, place: Path) -> tuple[dict[str, Member], Holdings | None]:
+def _read_cast(folder: Path, place: Path) -> tuple[dict[str, Member], CastPictures | None]:
     """The members of the cast at ``place`` by id, and what discovery has put into its folder. Raises
     CastError."""
     key, photos = "", None
@@ -195,7 +195,7 @@ def _read_cast(folder: Path, place: Path) -> tuple[dict[str, Member], Holdings |
     cast = load_cast(place, key=key, photos=photos)
     members = {member.id: member for member in cast}
     cast_folder = place if place.is_dir() else place.parent
-    return members, Holdings(cast_folder, tuple(cast), CastFacts.read(cast_folder))
+    return members, CastPictures(cast_folder, tuple(cast), CastFacts.read(cast_folder))
 
 
 def _tracks_in(path: Path, models: FaceModels) -> list[FaceTrack]:
@@ -205,13 +205,13 @@ def _tracks_in(path: Path, models: FaceModels) -> list[FaceTrack]:
     # A record with the key of an earlier one takes its place.
     records = {}
     for line in read_file(path).splitlines():
-        record = whole_record(path.name, line)
+        record = parse_record(path.name, line)
         if record is not None and record.get("models") == models.identity:
             records[record["key"]] = record
     record_of_shot = {record["shot"]: record for record in records.values()}
     tracks: list[FaceTrack] = []
     for _, record in sorted(record_of_shot.items()):
-        tracks += [from_row(row) for row in record["tracks"]]
+        tracks += [track_from_json(row) for row in record["tracks"]]
     return tracks
 
 
@@ -251,7 +251,7 @@ def _names_on(track: FaceTrack, named_faces: Mapping[int, Sequence[NamedFace]]) 
 def _member_of(
     person: FoundPerson,
     named_faces: Mapping[int, Sequence[NamedFace]],
-    holdings: Holdings | None,
+    holdings: CastPictures | None,
     fingerprint: str,
 ) -> str:
     """The id of the member that a group of faces is; empty for nobody of the cast.

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from shotad.core import Engine, RecordLog, Task, WorkFolder, key_of, reported
+from shotad.core import Engine, RecordLog, Task, WorkFolder, hash_key, progress_task
 from shotad.description.choice import Situation, make_chooser
 from shotad.description.cues import cue_of
-from shotad.description.engine_pair import Engines, Used, used_by
+from shotad.description.engine_pair import Engines, EngineUsage, engine_usage
 from shotad.description.preparing import RunContext
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import STAGE1_STEP, clip_of, describe_clip
 from shotad.description.stage2 import STAGE2_STEP, write_lines
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer
 from shotad.description.story import StoryTeller
-from shotad.engines import ANSWERS, AnswerLog, ClipOnDemand, Memory, NoMemory
-from shotad.film import Prepared, left_to_people
+from shotad.engines import ANSWERS_RECORD, AnswerLog, ClipOnDemand, Memory, NoMemory
+from shotad.film import Prepared, why_left_empty
 from shotad.script import Cue
 
 LINES_BEFORE_LOOKS = 64
@@ -39,7 +39,7 @@ class WrittenSlots:
     cues: tuple[Cue, ...]
     stage1: tuple[Stage1Answer, ...]
     stage2: tuple[Stage2Answer | None, ...]
-    used: Used
+    used: EngineUsage
 
 
 ClipOf = Callable[[SlotPlan, RunContext, Engine], ClipOnDemand]
@@ -63,7 +63,7 @@ def write_slots(
     Raises what stops the run; all that was answered till then is kept.
     """
     config, folder = context.config, context.folder
-    answers = AnswerLog(folder.log_of_records(ANSWERS)) if memory is None else None
+    answers = AnswerLog(folder.log_of_records(ANSWERS_RECORD)) if memory is None else None
     records = StageRecords(folder)
     is_whole_film = context.given.start <= 0 and context.given.end is None
     # A benchmark's slots and budgets have limits of their own.
@@ -75,7 +75,7 @@ def write_slots(
 
     with (
         engines.pool(config, answers or memory or NoMemory()) as pool,
-        reported(context.progress, "Looking at the film", number, "slots") as looking,
+        progress_task(context.progress, "Looking at the film", number, "slots") as looking,
         ExitStack() as tasks,
     ):
         writing: Task | None = None
@@ -91,7 +91,7 @@ def write_slots(
             described: tuple[SlotPlan, Stage1Answer],
         ) -> tuple[SlotPlan, Stage1Answer, Stage2Answer | None]:
             plan, stage1 = described
-            if stage1.error is not None or left_to_people(plan.slot, config.speech):
+            if stage1.error is not None or why_left_empty(plan.slot, config.speech):
                 return plan, stage1, None
             lines_before = [cue.text for cue in cues if cue.heard]
             stage2 = write_lines(
@@ -118,10 +118,12 @@ def write_slots(
             written = pool.map(write, described, workers=side_by_side)
         for plan, stage1, stage2 in written:
             if writing is None:
-                writing = tasks.enter_context(reported(context.progress, "Writing lines", number, "slots"))
+                writing = tasks.enter_context(
+                    progress_task(context.progress, "Writing lines", number, "slots")
+                )
             lines_before = tuple(cue.text for cue in cues if cue.heard)
             situation = Situation(plan.slot, lines_before, "", speech, plan.presence, is_benchmark)
-            unwritten = left_to_people(plan.slot, config.speech)
+            unwritten = why_left_empty(plan.slot, config.speech)
             cue = cue_of(situation, stage1, stage2, config, choose, unwritten=unwritten)
             if cue.heard:
                 story.add_line(cue)
@@ -134,14 +136,14 @@ def write_slots(
         # Of a part of the film one cannot know which records are stale.
         answers.tidy()
         records.tidy(stage1_answers, stage2_answers)
-    used = used_by(pool.usage, engines.terms(config))
+    used = engine_usage(pool.usage, engines.terms(config))
     return WrittenSlots(tuple(cues), tuple(stage1_answers), tuple(stage2_answers), used)
 
 
-def describe_clips(plans: Iterable[SlotPlan], context: RunContext, engines: Engines) -> Used:
+def describe_clips(plans: Iterable[SlotPlan], context: RunContext, engines: Engines) -> EngineUsage:
     """Stage I alone, whose replies wait in the work folder's memory. Raises what stops the run."""
     config = context.config
-    answers = AnswerLog(context.folder.log_of_records(ANSWERS))
+    answers = AnswerLog(context.folder.log_of_records(ANSWERS_RECORD))
     with engines.pool(config, answers) as pool:
 
         def describe(plan: SlotPlan) -> Stage1Answer:
@@ -149,7 +151,7 @@ def describe_clips(plans: Iterable[SlotPlan], context: RunContext, engines: Engi
 
         for _ in pool.map(describe, plans, workers=pool.workers("stage1")):
             pass
-    return used_by(pool.usage, engines.terms(config))
+    return engine_usage(pool.usage, engines.terms(config))
 
 
 class StageRecords:
@@ -175,8 +177,8 @@ class StageRecords:
 
     def tidy(self, stage1: Iterable[Stage1Answer], stage2: Iterable[Stage2Answer | None]) -> None:
         """Keep the records of these answers, in their order; stale ones go."""
-        self._stage1.keep(key_of(STAGE1_STEP, answer.to_json()) for answer in stage1)
-        self._stage2.keep(key_of(STAGE2_STEP, answer.to_json()) for answer in stage2 if answer is not None)
+        self._stage1.keep(hash_key(STAGE1_STEP, answer.to_json()) for answer in stage1)
+        self._stage2.keep(hash_key(STAGE2_STEP, answer.to_json()) for answer in stage2 if answer is not None)
 
 
 def _last_keys(log: RecordLog) -> dict[str, str]:
@@ -188,8 +190,8 @@ def _add(
     log: RecordLog, last_keys: Mapping[str, str], step: str, answer: Stage1Answer | Stage2Answer
 ) -> None:
     record = answer.to_json()
-    key = key_of(step, record)
+    key = hash_key(step, record)
     present = {name: value for name, value in (log.get(key) or {}).items() if name != "key"}
     # A person may have changed the record that is there.
-    if last_keys.get(answer.slot_id) != key or key_of(step, present) != key:
+    if last_keys.get(answer.slot_id) != key or hash_key(step, present) != key:
         log.add(key, record)

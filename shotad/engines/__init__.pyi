@@ -1,6 +1,6 @@
 from .asking import (
-    ANSWERS as ANSWERS,
-    DESCRIPTION as DESCRIPTION,
+    ANSWERS_RECORD as ANSWERS_RECORD,
+    DESCRIPTION_PURPOSE as DESCRIPTION_PURPOSE,
     AnswerLog as AnswerLog,
     AskingPool as AskingPool,
     ClipOnDemand as ClipOnDemand,
@@ -17,44 +17,44 @@ from .asking import (
     workers_of as workers_of,
 )
 from .local_model import (
+    MEMORY_FACTOR as MEMORY_FACTOR,
     MODELS as MODELS,
-    ROOM as ROOM,
     check_fits as check_fits,
 )
 from .openai_client import (
     Address as Address,
-    Broken as Broken,
+    CallFailed as CallFailed,
     ChatClient as ChatClient,
     address_of as address_of,
-    key_from as key_from,
+    api_key as api_key,
     key_name_of as key_name_of,
-    need_client as need_client,
+    require_httpx as require_httpx,
 )
 from .openai_engine import (
     OpenAI as OpenAI,
-    in_order as in_order,
-    notice as notice,
+    map_in_order as map_in_order,
+    privacy_notice as privacy_notice,
     silent_servers as silent_servers,
 )
 from .openai_wire import (
     Clock as Clock,
-    Raw as Raw,
+    ServerAnswer as ServerAnswer,
     ServerError as ServerError,
     Sleep as Sleep,
     asked_pause as asked_pause,
+    error_in as error_in,
     pauses as pauses,
-    trouble_in as trouble_in,
 )
 from .table import (
     ENGINES as ENGINES,
     PAPER_MEMORY as PAPER_MEMORY,
     PRESETS as PRESETS,
-    answers as answers,
-    best_here as best_here,
-    choose as choose,
-    chosen as chosen,
+    best_preset as best_preset,
+    choose_model as choose_model,
+    chosen_model as chosen_model,
     engine_class as engine_class,
+    is_running as is_running,
     make_engine as make_engine,
-    running as running,
+    running_servers as running_servers,
     stage_engines as stage_engines,
 )

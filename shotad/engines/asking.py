@@ -33,9 +33,9 @@ from shotad.core import (
     ShotadError,
     Stage,
     Usage,
+    hash_key,
     is_out_of_memory,
-    key_of,
-    span,
+    time_step,
 )
 
 Item = TypeVar("Item")
@@ -96,7 +96,7 @@ class NoMemory:
         pass
 
 
-ANSWERS = "answers"
+ANSWERS_RECORD = "answers"
 """The name of ``answers.jsonl`` in the work folder: every question to an engine, with its reply."""
 
 
@@ -113,7 +113,7 @@ def _sort_key(record: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-DESCRIPTION = "description"
+DESCRIPTION_PURPOSE = "description"
 """The purpose of the questions by which a film is described."""
 
 
@@ -125,7 +125,7 @@ class AnswerLog:
     stay until a new one replaces them.
     """
 
-    def __init__(self, log: RecordLog, purpose: str = DESCRIPTION, *, anew: bool = False) -> None:
+    def __init__(self, log: RecordLog, purpose: str = DESCRIPTION_PURPOSE, *, anew: bool = False) -> None:
         self._log = log
         self._purpose = purpose
         self._anew = anew
@@ -171,7 +171,7 @@ class AnswerLog:
             if record.get("error") is not None or record.get("again"):
                 return None
             slot, stage = str(record.get("slot")), str(record.get("stage"))
-            return slot, stage, key_of(record.get("maker")), record.get("seed", 0)
+            return slot, stage, hash_key(record.get("maker")), record.get("seed", 0)
 
         kept = [record for record in self._log.records() if self._is_wanted(record)]
         kept.sort(key=_sort_key)
@@ -244,7 +244,7 @@ def answer_key(request: Request, identity: Identity, clip_key: str = "") -> str:
         speech_times = [[speech.interval.start, speech.interval.end] for speech in scene.speech]
         shots = [[s.shot.index, s.role, s.clipped.start, s.clipped.end] for s in scene.context]
         scene_values = [scene.slot.start, scene.slot.end, scene.credits, speech_times, shots]
-    return key_of(
+    return hash_key(
         "ask/1",
         request.slot_id,
         identity_record(identity),
@@ -475,7 +475,7 @@ class AskingPool:
         with queue.clip_readers:
             with self._clip_reading:
                 self._raise_if_stopped()
-                with span("frames"):
+                with time_step("frames"):
                     pixels = clip.read()
             replies: list[Reply | _Future] = []
             for request, key, reply in zip(requests, keys, remembered, strict=True):
@@ -667,7 +667,7 @@ class AskingPool:
             replies: list[Reply] = []
             error: BaseException | None = None
             try:
-                with span(queue.name):
+                with time_step(queue.name):
                     replies = generate(queue.engine, [question.request for question in batch])
                 replies = self._remember(queue, batch, replies)
             except BaseException as failure:  # noqa: BLE001  raised again in the threads that asked

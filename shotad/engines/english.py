@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from shotad.core import Character, Named
+from shotad.core import Character, NamedFace
 
 _VOWELS = re.compile(r"[aeiouy]", re.IGNORECASE)
 
@@ -136,7 +136,7 @@ def fit_quote(text: str, room: int) -> Quote | None:
 _QUOTED_PART = re.compile(r'("[^"]*")')
 
 
-def without_names(text: str, names: Sequence[Named]) -> str:
+def without_names(text: str, names: Sequence[NamedFace]) -> str:
     """The text with a plain name for each, so that no name is taken for an ordinary word."""
     for name in names:
         if name.named:

@@ -9,13 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from shotad.core import EngineError, Reply, Request, ShotadError, Usage, is_out_of_memory, need, need_torch
+from shotad.core import (
+    EngineError,
+    Reply,
+    Request,
+    ShotadError,
+    Usage,
+    is_out_of_memory,
+    require_module,
+    require_torch,
+)
 from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only
 
 if TYPE_CHECKING:
     import torch
 else:
-    torch = need_torch(PURPOSE)
+    torch = require_torch(PURPOSE)
 
 Batch = Mapping[str, Any]
 """What ``generate`` takes, tensors on the CPU: ids and mask ``[n, length]``, padded on the left, pixels."""
@@ -163,7 +172,7 @@ class _Run:
     def _replies(self, indices: Sequence[int], batch: Batch) -> list[Reply]:
         requests = [self._requests[index] for index in indices]
         choice = SeededChoice(requests)
-        transformers = need("transformers", PURPOSE)
+        transformers = require_module("transformers", PURPOSE)
         config = transformers.GenerationConfig(
             do_sample=False,
             max_new_tokens=max(request.sampling.max_tokens for request in requests),

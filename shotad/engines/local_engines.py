@@ -30,10 +30,10 @@ from shotad.core import (
     Reply,
     Request,
     Stage,
-    broken,
-    need,
-    need_torch,
-    reason,
+    damaged_model_errors,
+    first_message_line,
+    require_module,
+    require_torch,
 )
 from shotad.engines import local_vision_qwen as qwen
 from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, resolve, to_fetch
@@ -153,8 +153,8 @@ class ChatModel:
         with self._lock:
             if self._is_ready:
                 return
-            need_torch(f"The engine {self.name}")
-            need("transformers", f"The engine {self.name}")
+            require_torch(f"The engine {self.name}")
+            require_module("transformers", f"The engine {self.name}")
             from shotad.engines import local_loading
 
             settings = self._config
@@ -231,7 +231,10 @@ def make_words(
 
     Raises EngineError for a model that takes no images, or whose processor cannot be made here.
     """
-    if type(config) not in need("transformers", "A local model").MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
+    if (
+        type(config)
+        not in require_module("transformers", "A local model").MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+    ):
         raise EngineError(
             f"{place.label} ({config.model_type}) is no model that takes images and answers in words.",
             "Choose one that does, such as qwen2-vl-7b.",
@@ -262,13 +265,13 @@ def make_words(
 
 def _try(words: qwen.QwenWords | StillWords, label: str) -> None:
     """See that frames can be shown at all. Raises EngineError, and Refused where the template cannot."""
-    failures: tuple[type[Exception], ...] = (*broken(label), ImportError, NameError)
+    failures: tuple[type[Exception], ...] = (*damaged_model_errors(label), ImportError, NameError)
     try:
         words.prompt(Request("", (Message("user", "What is seen?", with_clip=True),), black_clip(56, 56, 2)))
         words.image_tokens(56, 56, 2)
     except failures as error:
         raise EngineError(
-            f"The processor of {label} cannot be used here: {reason(error)}.",
+            f"The processor of {label} cannot be used here: {first_message_line(error)}.",
             "If it names a package, install that; else choose another model.",
             again=False,
         ) from None
@@ -287,7 +290,7 @@ def _qwen(
             "Fetch or save it again, whole.",
             again=False,
         )
-    transformers = need("transformers", "A local model")
+    transformers = require_module("transformers", "A local model")
     bins = config.audio_config.num_mel_bins if hears else 0
     ears = transformers.WhisperFeatureExtractor(feature_size=bins) if hears else None
     # The settings of the video processor; of the image processor where there are none

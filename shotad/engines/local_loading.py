@@ -27,15 +27,15 @@ from shotad.core import (
     LocalSettings,
     ShotadError,
     WeightsError,
-    broken,
+    damaged_model_errors,
     device_of,
     dtype_of,
+    first_message_line,
     is_out_of_memory,
-    loading_quiet,
     memory_free,
-    need,
-    need_torch,
-    reason,
+    require_module,
+    require_torch,
+    silence_transformers,
     weight_files,
 )
 from shotad.engines.local_model import ModelPlace
@@ -45,7 +45,7 @@ PURPOSE = "A local model"
 if TYPE_CHECKING:
     import torch
 else:
-    torch = need_torch(PURPOSE)
+    torch = require_torch(PURPOSE)
 
 Kind = Literal["text", "image-text"]
 """What a model takes."""
@@ -95,10 +95,10 @@ class Loaded:
 
 def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
     """How to load a model by these settings; reads no weights. Raises ConfigError, ShotadError."""
-    need("transformers", PURPOSE)
+    require_module("transformers", PURPOSE)
     if place.gguf is not None:
-        need("gguf", f"The GGUF file of {place.label}")
-        need("accelerate", f"The GGUF file of {place.label}")
+        require_module("gguf", f"The GGUF file of {place.label}")
+        require_module("accelerate", f"The GGUF file of {place.label}")
     if local.quantise != "none" and place.gguf is not None:
         raise ConfigError(
             f"local.quantise = {local.quantise!r} is not for the GGUF file of {place.label}.",
@@ -136,7 +136,7 @@ def load_way(way: Way) -> Loaded:
             raise
         takes = "vision-language" if way.kind == "image-text" else "text"
         raise WeightsError(
-            f"The model {way.place.label} cannot be loaded: {reason(error)}.",
+            f"The model {way.place.label} cannot be loaded: {first_message_line(error)}.",
             f"{_DAMAGED} It must be a {takes} model that transformers knows without code of its own.",
         ) from None
     missing = sorted(report["missing_keys"])
@@ -152,13 +152,13 @@ def load_way(way: Way) -> Loaded:
 
 def config_of(place: ModelPlace) -> Any:
     """The model's configuration; of one that also speaks the part that thinks. Raises WeightsError."""
-    transformers = need("transformers", PURPOSE)
+    transformers = require_module("transformers", PURPOSE)
     try:
-        with loading_quiet(transformers):
+        with silence_transformers(transformers):
             whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
             return getattr(whole, "thinker_config", whole)
-    except broken(PURPOSE) as error:
-        what = f"The configuration of {place.label} cannot be read: {reason(error)}."
+    except damaged_model_errors(PURPOSE) as error:
+        what = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
         raise WeightsError(what, _DAMAGED) from None
 
 
@@ -170,13 +170,13 @@ def context_of(config: Any) -> int | None:
 
 def tokenizer_of(place: ModelPlace) -> Any:
     """The model's tokenizer. Raises WeightsError where there is none or it cannot be read."""
-    transformers = need("transformers", PURPOSE)
+    transformers = require_module("transformers", PURPOSE)
     try:
-        with loading_quiet(transformers):
+        with silence_transformers(transformers):
             return transformers.AutoTokenizer.from_pretrained(place.folder, **_local(place))
     except _broken() as error:
         raise WeightsError(
-            f"The tokenizer of {place.label} cannot be loaded: {reason(error)}.",
+            f"The tokenizer of {place.label} cannot be loaded: {first_message_line(error)}.",
             "Its files (tokenizer.json, tokenizer_config.json …) belong beside the weights.",
         ) from None
 
@@ -193,12 +193,14 @@ def weight_bytes(way: Way) -> int:
                 header = json.loads(stream.read(min(size, 100_000_000)))
             count += sum(prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
         except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
-            raise WeightsError(f"The weights {path.name} are damaged: {reason(error)}.", _DAMAGED) from None
+            raise WeightsError(
+                f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
+            ) from None
     return int(count * (_SHARE[way.quantise] or way.dtype.itemsize))
 
 
 def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
-    transformers = need("transformers", PURPOSE)
+    transformers = require_module("transformers", PURPOSE)
     options: dict[str, Any] = {"dtype": way.dtype, **_local(way.place)}
     if way.place.gguf is None:
         options["use_safetensors"] = True
@@ -218,7 +220,7 @@ def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
         several = way.device.type == "cuda" and way.device.index is None and torch.cuda.device_count() > 1
         too_large = several and weight_bytes(way) > torch.cuda.mem_get_info(way.device)[1]
         options["device_map"] = "auto" if too_large else {"": way.device}
-    with loading_quiet(transformers):
+    with silence_transformers(transformers):
         model, report = getattr(transformers, _CLASSES[way.kind]).from_pretrained(
             way.place.folder, output_loading_info=True, **options
         )
@@ -228,7 +230,7 @@ def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
 
 
 def _broken() -> tuple[type[Exception], ...]:
-    return (*broken(PURPOSE), ImportError)
+    return (*damaged_model_errors(PURPOSE), ImportError)
 
 
 def _local(place: ModelPlace) -> dict[str, Any]:
@@ -239,7 +241,7 @@ def _local(place: ModelPlace) -> dict[str, Any]:
 @cache
 def _numbers_in_gguf(path: Path) -> int:
     # Kept, for the reader takes seconds to walk through the words that come before the tensors.
-    return sum(int(tensor.n_elements) for tensor in need("gguf", PURPOSE).GGUFReader(path).tensors)
+    return sum(int(tensor.n_elements) for tensor in require_module("gguf", PURPOSE).GGUFReader(path).tensors)
 
 
 _ROOM = 1 << 30

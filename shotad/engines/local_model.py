@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.core import (
-    NETWORK,
-    WANTED_WITH_WORDS,
+    NETWORK_HINT,
+    TEXT_MODEL_FILES,
     Config,
     EngineError,
     HubModel,
@@ -23,7 +23,7 @@ from shotad.core import (
     Weights,
     WeightsError,
     cache_place,
-    cached,
+    cached_model_folder,
     did_you_mean,
     fingerprint,
     gpu_memory,
@@ -41,7 +41,7 @@ _GATED = (
     "page of the hub, then log in with `hf auth login` or set HF_TOKEN. Or name a model that is free, such "
     "as qwen2.5-7b, or a folder that holds one."
 )
-_HINT = f"{NETWORK}, or name a folder that holds the model."
+_HINT = f"{NETWORK_HINT}, or name a folder that holds the model."
 
 _VISION = "looks and describes (qwen2-vl)"
 _TEXT = "writes the lines (llama3)"
@@ -51,13 +51,13 @@ _LLAMA_8B = 16_060_522_496
 
 
 def _looks(name: str, repo: str, size: int) -> HubModel:
-    return HubModel(name, repo, size, _VISION, "Apache-2.0", _QWEN, WANTED_WITH_WORDS, _HINT)
+    return HubModel(name, repo, size, _VISION, "Apache-2.0", _QWEN, TEXT_MODEL_FILES, _HINT)
 
 
 def _writes(
     name: str, repo: str, size: int, licence: str = "Apache-2.0", credit: str = _QWEN, hint: str = _HINT
 ) -> HubModel:
-    return HubModel(name, repo, size, _TEXT, licence, credit, WANTED_WITH_WORDS, hint)
+    return HubModel(name, repo, size, _TEXT, licence, credit, TEXT_MODEL_FILES, hint)
 
 
 MODELS: dict[str, HubModel] = {
@@ -106,7 +106,7 @@ def resolve(model: str, revision: str | None = None, progress: Progress | None =
     if (place := _on_disk(model)) is not None:
         return place
     repo, hint = _repository(model)
-    folder = model_folder(repo, revision, progress, wanted=WANTED_WITH_WORDS, hint=hint)
+    folder = model_folder(repo, revision, progress, wanted=TEXT_MODEL_FILES, hint=hint)
     return ModelPlace(folder, repo, folder.name)
 
 
@@ -117,7 +117,7 @@ def at_hand(model: str, revision: str | None = None) -> ModelPlace | None:
     if (place := _on_disk(model)) is not None:
         return place
     repo, _ = _repository(model)
-    folder = cached(repo, revision)
+    folder = cached_model_folder(repo, revision)
     return None if folder is None else ModelPlace(folder, repo, folder.name)
 
 
@@ -197,7 +197,7 @@ def _repository(model: str) -> tuple[str, str]:
     )
 
 
-ROOM = 1.2
+MEMORY_FACTOR = 1.2
 """Bytes of memory for a byte of weights: frames and answers come on top."""
 BEARABLE = 10e9
 """Bytes of weights up to which a model is fetched for a machine without a GPU: larger ones take minutes."""
@@ -232,13 +232,13 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
 
 def _memory(largest: int, config: Config) -> list[str]:
     """The GPU that is missing or too small; of a machine that is to do without, its memory."""
-    wanted = int(largest * ROOM * _SHARE[config.local.quantise])
+    wanted = int(largest * MEMORY_FACTOR * _SHARE[config.local.quantise])
     device, there = config.compute.device, gpu_memory()
     if device not in ("auto", "cpu"):
         # One that is named and not there is told by torch.
         return []
     if device == "cpu" or (device == "auto" and there == 0 and largest <= BEARABLE):
-        wanted, have = int(largest * ROOM), memory_total()
+        wanted, have = int(largest * MEMORY_FACTOR), memory_total()
         if have is None or have >= wanted:
             return []
         return [f"{size_text(wanted)} of memory (there are {size_text(have)})"]

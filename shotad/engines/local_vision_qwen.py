@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from shotad.core import HEARING_RATE, FrameSettings, Request
 from shotad.engines.local_words import Refused, Template, turns
-from shotad.film import fit
+from shotad.film import resize_images
 
 Times = Literal["none", "interval", "words"]
 
@@ -304,7 +304,7 @@ def video_patches(
 
     The last frame is repeated until the number is a multiple of the rules' depth.
     """
-    fitted = images if images.shape[2:0:-1] == size else fit(images, size)
+    fitted = images if images.shape[2:0:-1] == size else resize_images(images, size)
     short = -len(fitted) % rules.depth
     if short:
         fitted = np.concatenate([fitted, np.repeat(fitted[-1:], short, axis=0)])

@@ -22,7 +22,15 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from shotad.core import Clip, EngineError, Request, broken, loading_quiet, need, reason
+from shotad.core import (
+    Clip,
+    EngineError,
+    Request,
+    damaged_model_errors,
+    first_message_line,
+    require_module,
+    silence_transformers,
+)
 
 Turn = dict[str, Any]
 """``role``, and ``content``: parts with a ``type`` (``video``, ``image``, ``text``), or plain words."""
@@ -341,7 +349,7 @@ def make_processor(
 
     Raises EngineError that says what is missing where it cannot be made here.
     """
-    transformers = need("transformers", "A local model")
+    transformers = require_module("transformers", "A local model")
     name = _processor_name(folder, config)
     kind = getattr(transformers, _STAND_INS.get(name, name), None) if name else None
     if kind is None:
@@ -351,12 +359,12 @@ def make_processor(
             again=False,
         )
     purpose = f"The processor of {label}"
-    failures: tuple[type[Exception], ...] = (*broken(purpose), ImportError, AttributeError)
+    failures: tuple[type[Exception], ...] = (*damaged_model_errors(purpose), ImportError, AttributeError)
     settings = read_settings(folder / "processor_config.json")
     taken = set(inspect.signature(kind.__init__).parameters)
     taken -= {"self", "args", "kwargs", "tokenizer", "image_processor", "video_processor", "chat_template"}
     try:
-        with loading_quiet(transformers):
+        with silence_transformers(transformers):
             images = transformers.AutoImageProcessor.from_pretrained(
                 folder, backend="pil", config=config, local_files_only=True
             )
@@ -372,7 +380,7 @@ def make_processor(
         made = made or _without_videos(kind, parts)
     except failures as error:
         raise EngineError(
-            f"{purpose} ({name}) cannot be used here: {reason(error)}.",
+            f"{purpose} ({name}) cannot be used here: {first_message_line(error)}.",
             "Install what it names; if it names nothing, torchvision, in a build that fits torch.",
             again=False,
         ) from None
@@ -385,7 +393,9 @@ def _processor_name(folder: Path, config: Any) -> str | None:
     for file in _PLACE_OF_NAME:
         if name := read_settings(folder / file).get("processor_class"):
             return str(name)
-    names = need("transformers.models.auto.processing_auto", "A local model").PROCESSOR_MAPPING_NAMES
+    names = require_module(
+        "transformers.models.auto.processing_auto", "A local model"
+    ).PROCESSOR_MAPPING_NAMES
     found = names.get(config.model_type)
     return None if found is None else str(found)
 
@@ -394,7 +404,7 @@ def _with_videos(transformers: Any, folder: Path, name: str, parts: Mapping[str,
     """The whole processor; None where it knows no videos or needs what is not here."""
     try:
         importlib.import_module("torchvision")  # one that does not fit torch fails here, and not with less
-        with loading_quiet(transformers):
+        with silence_transformers(transformers):
             video = transformers.AutoVideoProcessor.from_pretrained(folder, local_files_only=True)
         made = getattr(transformers, name)(video_processor=video, **parts)
     except (ImportError, OSError, RuntimeError, TypeError, ValueError):

@@ -20,12 +20,12 @@ from shotad.core import (
     EngineError,
     Facts,
     Identity,
-    Named,
+    NamedFace,
     Reply,
     Request,
     TextFact,
     Usage,
-    key_of,
+    hash_key,
 )
 from shotad.engines.english import (
     Quote,
@@ -40,7 +40,7 @@ from shotad.engines.english import (
     without_names,
 )
 from shotad.engines.table import ENGINES, stage_engines
-from shotad.script import INTRODUCTIONS, Sight, check_line, in_sight
+from shotad.script import INTRODUCTIONS, VisibleTime, check_line, visible_part
 
 REVISION = "14"
 """Raise it with every change that changes a line: records depend on it."""
@@ -73,7 +73,7 @@ class Statement:
     until: float
     quote: Quote | None = None
     confidence: float = 1.0
-    names: tuple[Named, ...] = ()
+    names: tuple[NamedFace, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -130,13 +130,13 @@ class Line:
             before = statement
         return Line(text, tuple(ordered), tuple(words_before))
 
-    def sight(self, seconds_per_word: float) -> Sight:
+    def sight(self, seconds_per_word: float) -> VisibleTime:
         """When the line may start so that all is told while it is seen."""
         parts = [
             (words, statement.since, statement.until)
             for words, statement in zip(self.words_before, self.statements, strict=True)
         ]
-        sight = Sight.of(parts, seconds_per_word)
+        sight = VisibleTime.of(parts, seconds_per_word)
         assert sight is not None
         return sight
 
@@ -185,7 +185,7 @@ class Narrator:
                 again=False,
             )
         self._seconds_per_word = settings.slots.seconds_per_word
-        self.identity = Identity("narrator", "grammar", f"{REVISION}-{key_of(self._seconds_per_word)}")
+        self.identity = Identity("narrator", "grammar", f"{REVISION}-{hash_key(self._seconds_per_word)}")
         self.abilities = Abilities(accepts_images=False, uses_history=True, converses=False)
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
@@ -293,7 +293,7 @@ class Narrator:
         """How many words can be said in the slot of something that is seen from ``second`` on."""
         if request.scene is None:
             return _UNLIMITED
-        part = in_sight(request.scene.slot, second)
+        part = visible_part(request.scene.slot, second)
         return 0 if part is None else int(part.duration / self._seconds_per_word + 1e-9)
 
     def _why_silent(self, finding: Finding) -> str:
@@ -322,7 +322,7 @@ def new_people(facts: Facts, lines: Sequence[str]) -> list[Statement]:
     return statements
 
 
-def is_named(name: Named, lines: Sequence[str]) -> bool:
+def is_named(name: NamedFace, lines: Sequence[str]) -> bool:
     """True where one of the lines names this person, other than in words that are read out."""
     unquoted = [bare(re.sub(r'"[^"]*"', " ", line)) for line in lines]
     return any(f" {bare(name.called)} " in f" {line} " for line in unquoted)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
-    NOBODY,
+    EMPTY_PRESENCE,
     Abilities,
     Clip,
     Config,
@@ -24,7 +24,7 @@ from shotad.core import (
     Facts,
     Identity,
     Interval,
-    Named,
+    NamedFace,
     Presence,
     Reply,
     Request,
@@ -44,7 +44,7 @@ from shotad.sight import (
     FrameText,
     TextReader,
     looks_like_credits,
-    plain_share,
+    plain_fraction,
     texts_of_shots,
 )
 
@@ -107,7 +107,7 @@ class Observer:
             shot: [frame for frame in frames if clip.shot_numbers[frame] == shot] for shot in shots
         }
         texts, credits_roll = self._texts(clip, frames, scene)
-        presence = scene.presence if scene else NOBODY
+        presence = scene.presence if scene else EMPTY_PRESENCE
         return Facts(
             current=shots,
             texts=texts,
@@ -127,7 +127,7 @@ class Observer:
                 shot=int(clip.shot_numbers[frame]),
                 seconds=float(clip.seconds[frame]),
                 lines=lines,
-                plain=plain_share(clip.images[frame], lines),
+                plain=plain_fraction(clip.images[frame], lines),
             )
             for frame, lines in zip(chosen, lines_of_frames, strict=True)
         ]
@@ -225,11 +225,11 @@ def spaced(clip: Clip, frames: Sequence[int], seconds: float) -> list[int]:
     return taken
 
 
-def nameable_members(presence: Presence) -> dict[str, Named]:
+def nameable_members(presence: Presence) -> dict[str, NamedFace]:
     """Those on the clip's frames who may be named, by id; nobody who is called the same as another."""
     called = [character.called.casefold() for character in presence.cast]
     return {
-        character.id: Named(character.id, character.called, character.pronoun, character.named)
+        character.id: NamedFace(character.id, character.called, character.pronoun, character.named)
         for character in presence.seen
         if character.called and called.count(character.called.casefold()) == 1
     }

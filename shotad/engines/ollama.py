@@ -16,7 +16,7 @@ from typing import Any
 from shotad.core import Config, Stage
 from shotad.engines.openai_client import Address, ChatClient
 from shotad.engines.openai_engine import OpenAI
-from shotad.engines.openai_wire import Body, Raw, trouble_in
+from shotad.engines.openai_wire import Body, ServerAnswer, error_in
 
 _CONTEXT_STEP = 4096
 """Tokens. Contexts are multiples of it: Ollama loads a model again for each other length."""
@@ -66,14 +66,14 @@ class _OllamaClient(ChatClient):
     def __init__(self, address: Address, key_name: str, timeout: float) -> None:
         super().__init__(replace(address, url=address.url.removesuffix("/v1")), key_name, timeout)
 
-    def ask(self, body: Body) -> Raw:
+    def ask(self, body: Body) -> ServerAnswer:
         """Send a chat request. Returns the answer, whatever its status. Raises Broken where there is none.
 
         A prompt that does not fit into the context is sent again with a longer one.
         """
         model = str(body["model"])
         state = self._state_of(model)
-        if isinstance(state, Raw):
+        if isinstance(state, ServerAnswer):
             return state
         letters = images = 0
         for turn in body["messages"]:
@@ -89,7 +89,7 @@ class _OllamaClient(ChatClient):
         while True:
             raw = self._call("api/chat", self._timeout, _ollama_request(body, context, thinks=state.thinks))
             document = raw.document
-            error = trouble_in(raw)
+            error = error_in(raw)
             prompt_tokens = document.get("prompt_eval_count") if isinstance(document, Mapping) else None
             # A prompt that does not fit is an error, or, in older versions, cut without one.
             if error is not None:
@@ -105,7 +105,7 @@ class _OllamaClient(ChatClient):
                 return _error_answer(f"the prompt is longer than the maximum context of {context} tokens")
             context = longer
 
-    def _state_of(self, model: str) -> _ModelState | Raw:
+    def _state_of(self, model: str) -> _ModelState | ServerAnswer:
         """The state of the model, asked for once; the answer of the server where it is an error. Raises
         Broken."""
         key = (self.address.url, model)
@@ -117,7 +117,7 @@ class _OllamaClient(ChatClient):
         if raw.status != 200:
             return raw
         if not isinstance(document, Mapping):
-            return Raw(500, raw.body)
+            return ServerAnswer(500, raw.body)
         model_info = document.get("model_info") or {}
         # The name begins with the architecture, as in "qwen25vl.context_length".
         lengths = [value for name, value in model_info.items() if name.endswith(".context_length")]
@@ -202,12 +202,12 @@ def _ollama_request(body: Body, context: int, *, thinks: bool) -> Body:
     return request
 
 
-def _error_answer(message: str) -> Raw:
+def _error_answer(message: str) -> ServerAnswer:
     """An error in the form of a server's answer, so that `trouble_in` reads it."""
-    return Raw(400, json.dumps({"error": {"message": message}}).encode())
+    return ServerAnswer(400, json.dumps({"error": {"message": message}}).encode())
 
 
-def _as_chat_completion(raw: Raw, model: str) -> Raw:
+def _as_chat_completion(raw: ServerAnswer, model: str) -> ServerAnswer:
     """The answer in the form of a chat completion of OpenAI's protocol; errors unchanged."""
     answer = raw.document
     if raw.status != 200 or not isinstance(answer, Mapping):

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from shotad.core import EngineError, need, remember_secrets, struck_out, struck_out_of_answer
-from shotad.engines.openai_wire import Body, Raw
+from shotad.core import EngineError, redact, redact_answer, remember_secrets, require_module
+from shotad.engines.openai_wire import Body, ServerAnswer
 
 _CONNECT_TIMEOUT = 15.0
 """Seconds that a server may take to accept a connection."""
@@ -40,7 +40,7 @@ _ACCOUNT_HEADERS = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "O
 """Headers for OpenAI that say which account pays, and the environment variables of their values."""
 
 
-class Broken(Exception):  # noqa: N818  mostly it passes, and it never leaves the engine
+class CallFailed(Exception):  # noqa: N818  mostly it passes, and it never leaves the engine
     """A call without a usable answer; another attempt may help.
 
     ``pause``: seconds to wait that the server asks for. ``down``: the server takes no requests at all.
@@ -65,7 +65,7 @@ class ChatClient:
         self._lock = threading.Lock()
         self._client_and_loop: tuple[Any, asyncio.AbstractEventLoop] | None = None
 
-    def ask(self, body: Body) -> Raw:
+    def ask(self, body: Body) -> ServerAnswer:
         """Send a chat request. Returns the answer, whatever its status. Raises Broken where there is none."""
         return self._call("chat/completions", self._timeout, body)
 
@@ -74,7 +74,7 @@ class ChatClient:
         path, list_key, name_key = self.listing
         try:
             document = self._call(path, _LISTING_TIMEOUT).document
-        except Broken:
+        except CallFailed:
             return ()
         models = document.get(list_key) if isinstance(document, dict) else None
         if not isinstance(models, list):
@@ -83,14 +83,14 @@ class ChatClient:
             str(model[name_key]) for model in models if isinstance(model, dict) and name_key in model
         )
 
-    def _call(self, path: str, timeout: float, body: Body | None = None) -> Raw:
+    def _call(self, path: str, timeout: float, body: Body | None = None) -> ServerAnswer:
         """The answer to a POST of ``body``, or to a GET without one; ``timeout`` in seconds for the whole
         call.
 
         Secrets in the answer are struck out. Raises Broken.
         """
-        httpx = need_client()
-        key, login = key_from(self._key_name), self.address.login
+        httpx = require_httpx()
+        key, login = api_key(self._key_name), self.address.login
         basic = base64.b64encode(":".join(login).encode()).decode() if login is not None else ""
         # Everything that must not be shown: the key, and the login and query of the URL.
         url_secrets = [basic, *(login or ()), *[value for _, value in self.address.query]]
@@ -110,17 +110,17 @@ class ChatClient:
         try:
             raw = future.result()
         except httpx.ConnectTimeout:
-            raise Broken("it does not pick up", down=True) from None
+            raise CallFailed("it does not pick up", down=True) from None
         except (TimeoutError, httpx.TimeoutException):
-            raise Broken(f"it took more than {timeout:g} s") from None
+            raise CallFailed(f"it took more than {timeout:g} s") from None
         except httpx.HTTPError as error:
             is_down = isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol)
-            cause = struck_out(_reason(error), secrets).rstrip(".")
-            raise Broken(cause, down=is_down) from None
+            cause = redact(_reason(error), secrets).rstrip(".")
+            raise CallFailed(cause, down=is_down) from None
         finally:
             future.cancel()  # the call ends where the caller does (Ctrl-C)
-        headers = {name: struck_out(value, secrets) for name, value in raw.headers.items()}
-        return Raw(raw.status, struck_out_of_answer(raw.body, secrets), headers)
+        headers = {name: redact(value, secrets) for name, value in raw.headers.items()}
+        return ServerAnswer(raw.status, redact_answer(raw.body, secrets), headers)
 
     def _client(self, httpx: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
         """The client of httpx, and the running event loop for its calls; made at the first call."""
@@ -159,9 +159,9 @@ class ChatClient:
             return self._client_and_loop
 
 
-def need_client() -> Any:
+def require_httpx() -> Any:
     """The module httpx. Raises ShotadError, naming the extra, where it is missing."""
-    return need("httpx", "An OpenAI-compatible endpoint", "openai")
+    return require_module("httpx", "An OpenAI-compatible endpoint", "openai")
 
 
 def _without_query(record: logging.LogRecord) -> bool:
@@ -193,7 +193,7 @@ def _close(client: Any, loop: asyncio.AbstractEventLoop) -> None:
     loop.call_soon_threadsafe(lambda: loop.create_task(close_and_stop()))
 
 
-async def _send(client: Any, request: Any, timeout: float) -> Raw:
+async def _send(client: Any, request: Any, timeout: float) -> ServerAnswer:
     """The answer to a request, decoded. Raises TimeoutError where it takes more than ``timeout`` seconds in
     all, and Broken where it is longer than `_MAX_BYTES` or cannot be decoded."""
     async with asyncio.timeout(timeout):
@@ -203,7 +203,7 @@ async def _send(client: Any, request: Any, timeout: float) -> Raw:
         finally:
             await response.aclose()
     headers = {str(name).lower(): str(value) for name, value in response.headers.items()}
-    return Raw(response.status_code, body, headers)
+    return ServerAnswer(response.status_code, body, headers)
 
 
 async def _decoded(response: Any) -> AsyncIterator[bytes]:
@@ -213,7 +213,7 @@ async def _decoded(response: Any) -> AsyncIterator[bytes]:
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", *_ENCODINGS):
-        raise Broken(f"its answer is packed ({encoding[:40]}), which was not asked for")
+        raise CallFailed(f"its answer is packed ({encoding[:40]}), which was not asked for")
     # 32: the header says whether it is gzip or zlib.
     decoder = zlib.decompressobj(zlib.MAX_WBITS | 32) if encoding in _ENCODINGS else None
     received = yielded = 0
@@ -221,11 +221,11 @@ async def _decoded(response: Any) -> AsyncIterator[bytes]:
         try:
             piece = part if decoder is None else decoder.decompress(part, _MAX_BYTES + 1 - yielded)
         except zlib.error:
-            raise Broken("its answer is packed and damaged") from None
+            raise CallFailed("its answer is packed and damaged") from None
         received += len(part)
         yielded += len(piece)
         if max(received, yielded) > _MAX_BYTES:
-            raise Broken(f"its answer has more than {_MAX_BYTES >> 20} MiB")
+            raise CallFailed(f"its answer has more than {_MAX_BYTES >> 20} MiB")
         yield piece
 
 
@@ -338,7 +338,7 @@ def _unusable_error(text: str) -> EngineError:
     )
 
 
-def key_from(name: str) -> str:
+def api_key(name: str) -> str:
     """The key in the environment variable ``name``; empty where it is not set.
 
     Raises EngineError for characters that no key has: a header cannot hold them.

@@ -31,12 +31,12 @@ from shotad.core import (
 )
 from shotad.engines import openai_wire as wire
 from shotad.engines.openai_client import (
-    Broken,
+    CallFailed,
     ChatClient,
     address_of,
-    key_from,
+    api_key,
     key_name_of,
-    need_client,
+    require_httpx,
 )
 from shotad.engines.table import named
 
@@ -159,10 +159,10 @@ class OpenAI:
         Raises ShotadError.
         """
         self._progress = progress
-        need_client()
+        require_httpx()
         if not self.identity.model:
             raise self._no_model_error(self._client.models() if self.address.is_local else ())
-        if not key_from(self._settings.key_name) and self.address.is_own and self.address.login is None:
+        if not api_key(self._settings.key_name) and self.address.is_own and self.address.login is None:
             raise EngineError(
                 f"{self.address.shown} wants a key, and the environment has no {self._settings.key_name}.",
                 "Set it, name another variable (openai.key_name), or another server (openai.base_url).",
@@ -176,7 +176,7 @@ class OpenAI:
             raise self._no_model_error(self._client.models())
         if len(requests) == 1:
             return [self._reply(requests[0])]
-        return in_order(self._reply, requests, self._settings.in_flight)
+        return map_in_order(self._reply, requests, self._settings.in_flight)
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """The tokens of a clip as OpenAI counts them; other servers differ."""
@@ -213,7 +213,7 @@ class OpenAI:
         for retries_left in range(self._settings.retries, -1, -1):
             try:
                 return self._attempt(body)
-            except Broken as error:
+            except CallFailed as error:
                 broken = error
             if retries_left:
                 self._pause(broken, next(pauses))
@@ -234,12 +234,12 @@ class OpenAI:
             self._limiter.check()
             request = wire.rewritten(body, changes)
             raw = self._client.ask(request)
-            error = wire.trouble_in(raw)
+            error = wire.error_in(raw)
             if error is None:
                 reply = wire.reply_in(raw.document, body["max_tokens"])
                 if reply is None:
                     start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
-                    raise Broken(f"its answer is no chat completion ({start!r})")
+                    raise CallFailed(f"its answer is no chat completion ({start!r})")
                 self._accepted_changes |= changes
                 self._limiter.answered()
                 return reply
@@ -248,7 +248,7 @@ class OpenAI:
                 return self._reply_to_error(error, raw)
             changes |= {change}
 
-    def _reply_to_error(self, error: wire.ServerError, raw: wire.Raw) -> Reply:
+    def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer) -> Reply:
         """The failed reply for an error of this request alone.
 
         Raises Broken for one that may pass, and EngineError for one that every request would have.
@@ -261,7 +261,7 @@ class OpenAI:
             case "again":
                 pause = wire.asked_pause(raw.headers, self._limiter.clock())
                 what = f"it answers {error.status}: {message}"
-                raise Broken(what, pause, down=error.status in (429, 503))
+                raise CallFailed(what, pause, down=error.status in (429, 503))
             case "refused":
                 return Reply(error.message, "refused")
             case "too long":
@@ -294,7 +294,7 @@ class OpenAI:
                     hint = f"It has: {', '.join(models)}. Set openai.model."
         raise self._limiter.stop(EngineError(what, hint, again=False))
 
-    def _pause(self, broken: Broken, usual_pause: float) -> None:
+    def _pause(self, broken: CallFailed, usual_pause: float) -> None:
         """Wait for the pause that the server asks for, else for ``usual_pause``; both in seconds.
 
         Raises EngineError where it asks for more than ``openai.longest_pause``.
@@ -330,7 +330,7 @@ class OpenAIWithSound(OpenAI):
     hears = True
 
 
-def notice(stage1: Engine, stage2: Engine) -> list[str]:
+def privacy_notice(stage1: Engine, stage2: Engine) -> list[str]:
     """Lines that say what leaves this machine, and to which host, for before the first call; else none."""
     stage1_host = stage1.abilities.destination if stage1.abilities.sends_to else ""
     stage2_host = stage2.abilities.destination if stage2.abilities.sends_to else ""
@@ -366,7 +366,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_order(work: Callable[[Item], Result], items: Sequence[Item], number: int) -> list[Result]:
+def map_in_order(work: Callable[[Item], Result], items: Sequence[Item], number: int) -> list[Result]:
     """``work(item)`` for each item, in the order of the items; up to ``number`` run at once, in threads.
 
     After an exception no further item is begun, and it is raised when the others have ended. Ctrl-C waits for

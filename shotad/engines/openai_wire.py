@@ -290,7 +290,7 @@ _NO_SUCH_MODEL = re.compile(r"model\b.{0,120}?(?:not found|does not exist|not ex
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
+class ServerAnswer:
     """A server's answer: status, bytes of the body, and headers by their names in small letters."""
 
     status: int
@@ -351,7 +351,7 @@ class ServerError:
         return "too long" if _TOO_LONG.search(self.words) else "slot"
 
 
-def trouble_in(raw: Raw) -> ServerError | None:
+def error_in(raw: ServerAnswer) -> ServerError | None:
     """The error in an answer, also in one with status 200 that holds only an error; None where there is
     none."""
     document = raw.document

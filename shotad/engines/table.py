@@ -70,7 +70,7 @@ def preset(name: str) -> Preset:
     ``KIND:MODEL`` is a model of a server on this machine, for both stages. Raises EngineError for other
     names.
     """
-    preset_name = best_here() if name == "auto" else name
+    preset_name = best_preset() if name == "auto" else name
     server_model = named(preset_name)
     if server_model is not None:
         kind, model = server_model
@@ -111,7 +111,7 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
         url = stage_settings.base_url or config.openai.base_url or pair.url
         changes = {"model": stage_settings.model or pair.model, "base_url": url}
         # An engine may depend on the kind of its server, which "auto" does not name.
-        preset_name = best_here() if config.engine == "auto" else config.engine
+        preset_name = best_preset() if config.engine == "auto" else config.engine
         stage_settings = stage_settings.model_copy(update=changes)
         config = config.model_copy(update={"engine": preset_name, stage: stage_settings})
     for_stage: Callable[[Config, Stage], Engine] | None = getattr(engine_type, "for_stage", None)
@@ -131,12 +131,12 @@ def stage_engines(config: Config) -> Preset:
 
 
 @functools.cache
-def best_here() -> str:
+def best_preset() -> str:
     """The preset that ``auto`` stands for: the server's model that the user chose, if it runs; ``paper``
     where it can run; else ``embedded``."""
-    chosen_model = chosen()
-    if chosen_model and answers(chosen_model):
-        return chosen_model
+    model = chosen_model()
+    if model and is_running(model):
+        return model
     if not all(importlib.util.find_spec(module) for module in ("torch", "transformers")):
         return FALLBACK_PRESET
     # Imports in the order of their cost: torch takes seconds.
@@ -223,7 +223,7 @@ def _server_text(kind: Kind, models: Mapping[str, bool | None]) -> str:
 
 
 @functools.cache
-def running() -> dict[str, tuple[str, ...]]:
+def running_servers() -> dict[str, tuple[str, ...]]:
     """The models of each server that answers on this machine, as ``--engine`` takes them, by a line about the
     server, in the order of `KINDS`.
 
@@ -300,7 +300,7 @@ def _choice_file() -> Path:
     return user_folder() / "engine"
 
 
-def chosen() -> str:
+def chosen_model() -> str:
     """The server's model that the user chose for ``auto`` (``shotad doctor --use``); empty without one."""
     try:
         word = _choice_file().read_text(encoding="utf-8").strip()
@@ -309,7 +309,7 @@ def chosen() -> str:
     return word if named(word) else ""
 
 
-def choose(word: str) -> None:
+def choose_model(word: str) -> None:
     """Save the server's model that ``auto`` takes from now on; an empty word removes the choice.
 
     Raises EngineError for a model that no running server has.
@@ -318,9 +318,9 @@ def choose(word: str) -> None:
     if not word:
         file.unlink(missing_ok=True)
         return
-    if not answers(word):
+    if not is_running(word):
         running_models: list[str] = []
-        for models in running().values():
+        for models in running_servers().values():
             running_models += models
         hint = "No model server runs on this machine now."
         if running_models:
@@ -330,10 +330,10 @@ def choose(word: str) -> None:
     file.write_text(word + "\n", encoding="utf-8")
 
 
-def answers(word: str) -> bool:
+def is_running(word: str) -> bool:
     """Whether a server runs now that has the model ``word`` (``KIND:MODEL``)."""
     latest = ":latest"  # Ollama adds it to a name without a tag
-    for models in running().values():
+    for models in running_servers().values():
         if word.removesuffix(latest) in [model.removesuffix(latest) for model in models]:
             return True
     return False

@@ -1,4 +1,8 @@
-from .assisted_choice import as_json as as_json, assist as assist, render as render
+from .assisted_choice import (
+    assisted_json as assisted_json,
+    assisted_text as assisted_text,
+    choose_assisted as choose_assisted,
+)
 from .cml import (
     CML_METRICS as CML_METRICS,
     ScriptText as ScriptText,
@@ -35,9 +39,9 @@ from .making_actions import (
 from .metric import (
     METRICS as METRICS,
     Corpus as Corpus,
-    Figure as Figure,
     Item as Item,
     Metric as Metric,
+    MetricFormula as MetricFormula,
     Result as Result,
     Row as Row,
     make_metric as make_metric,
@@ -45,10 +49,10 @@ from .metric import (
 )
 from .predicting.clip import prediction_as_json as prediction_as_json, prediction_text as prediction_text
 from .predicting.run import (
-    Bank as Bank,
+    CharacterBanks as CharacterBanks,
     Job as Job,
-    ahead_of as ahead_of,
-    choose as choose,
+    choose_clips as choose_clips,
+    clips_per_group as clips_per_group,
     predict as predict,
     read_bank_of_films as read_bank_of_films,
 )
@@ -95,14 +99,14 @@ from .stage_tasks import (
     evaluate_timelines as evaluate_timelines,
 )
 from .steps import (
-    Labels as Labels,
+    StepLabels as StepLabels,
     StepScript as StepScript,
     evaluate_steps as evaluate_steps,
     read_labels as read_labels,
     read_steps as read_steps,
     steps_text as steps_text,
 )
-from .store import MetricContext as MetricContext, Store as Store, kept_file as kept_file
+from .store import MetricContext as MetricContext, Store as Store, store_file as store_file
 from .story import (
     Story as Story,
     estimate_story as estimate_story,
@@ -115,7 +119,7 @@ from .story import (
 from .story_questions import (
     StoryFilm as StoryFilm,
     StoryQuestion as StoryQuestion,
-    examine as examine,
+    check_questions as check_questions,
     make_story_questions as make_story_questions,
     read_film as read_film,
     read_films as read_films,
@@ -124,8 +128,8 @@ from .story_questions import (
 )
 from .thread_labels import read_thread_labels as read_thread_labels
 from .threads import (
-    TABLE as TABLE,
-    Setup as Setup,
+    THREAD_SETUPS as THREAD_SETUPS,
+    ThreadSetup as ThreadSetup,
     evaluate_threads as evaluate_threads,
     feature_maker as feature_maker,
     threads_text as threads_text,

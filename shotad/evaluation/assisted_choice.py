@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.core import EvaluationError, aligned, plural
+from shotad.core import EvaluationError, plural, table_lines
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Item, Json, Result, Row, make_metric, score
 from shotad.evaluation.report.table import (
     NONE,
@@ -24,7 +24,7 @@ from shotad.evaluation.report.table import (
     paper_values,
     with_marks,
 )
-from shotad.evaluation.running import LeftOut, Report, base_name, measure
+from shotad.evaluation.running import NotMeasured, Report, base_name, measure
 from shotad.evaluation.store import MetricContext
 
 EXPERT = ("cider", "action")
@@ -50,7 +50,7 @@ class Assisted:
     """
 
     corpus: Corpus
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[NotMeasured, ...]
     choices: tuple[Json, ...]
     results: Mapping[Role, Mapping[str, Result]]
     sizes: Mapping[int, int]
@@ -69,7 +69,7 @@ class Assisted:
         )
 
 
-def assist(
+def choose_assisted(
     corpus: Corpus,
     names: Sequence[str],
     context: MetricContext,
@@ -240,7 +240,7 @@ _ROLE_TITLES: dict[Role, str] = {
 }
 
 
-def render(done: Assisted, called: str = "") -> str:
+def assisted_text(done: Assisted, called: str = "") -> str:
     """The results as lines of text, the choices among them as a table; ``called`` is the system's name."""
     results = tuple(done.results["chosen"].values())
     notes = footnotes(results)
@@ -266,7 +266,7 @@ def render(done: Assisted, called: str = "") -> str:
     if done.sizes.get(0):
         lines.append(f"{plural(done.sizes[0], 'AD')} without any count as 0.")
     lines.append(f"The expert takes the one with the highest mean of {_expert_titles(done)}.")
-    lines += ["", *aligned(["", *headings], rows, range(1, len(headings) + 1)), ""]
+    lines += ["", *table_lines(["", *headings], rows, range(1, len(headings) + 1)), ""]
     if rows_of_paper:
         lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
     lines += map(" ".join, notes.values())
@@ -278,7 +278,7 @@ def render(done: Assisted, called: str = "") -> str:
     return "\n".join(lines)
 
 
-def as_json(done: Assisted) -> Json:
+def assisted_json(done: Assisted) -> Json:
     """The results as JSON; ``chosen_number`` counts the choices, which are not listed one by one."""
     numbers = Counter(choice["chosen"] for choice in done.choices if choice["chosen"] is not None)
     results = done.results["chosen"].values()

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad import __version__
-from shotad.core import EvaluationError, aligned, plural, read_text_file, reported
+from shotad.core import EvaluationError, plural, progress_task, read_text_file, table_lines
 from shotad.description import prompt_messages
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
@@ -515,7 +515,7 @@ def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, contex
 
     readings = list(map_items(read, scripts, pair.judges, "Reading screenplays", "screenplays"))
     results = []
-    with reported(context.progress, "Scoring screenplays", len(scripts), "screenplays") as task:
+    with progress_task(context.progress, "Scoring screenplays", len(scripts), "screenplays") as task:
         for script, reading in zip(scripts, readings, strict=True):
             results.append(_scored(script, reading, vectors.of))
             task.advance(1)
@@ -609,7 +609,7 @@ def cml_text(record: Json) -> str:
         for source in record["sources"]:
             means = [f"{source['means'][metric['name']]:.3f}" for metric in metrics]
             rows.append((source["source"], f"{source['scripts']:,}", *means))
-        lines += ["", *aligned((head, "Scripts", *heads), rows, range(1, len(metrics) + 2))]
+        lines += ["", *table_lines((head, "Scripts", *heads), rows, range(1, len(metrics) + 2))]
     odd = "; ".join(differences(models).values())
     lines += ["", f"* Not comparable with the paper: {odd}. All questions are in our own words."]
     for name, metric in CML_METRICS.items():

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import EvaluationError, Interval, ShotadError, aligned, need, plural
+from shotad.core import EvaluationError, Interval, ShotadError, plural, require_module, table_lines
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.intervals import Span, basis_words, span_of
 from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS, NONE, number, span_words
-from shotad.evaluation.running import LeftOut
+from shotad.evaluation.running import NotMeasured
 from shotad.evaluation.store import MetricContext
 from shotad.script import parse_time, read_cues
 
@@ -48,7 +48,7 @@ def pairs(a: Corpus, b: Corpus, threshold: float) -> tuple[Pair, ...]:
         there = others.get(film, [])
         if not there:
             continue
-        optimize = need("scipy.optimize", "Matching two human ADs", "evaluate")
+        optimize = require_module("scipy.optimize", "Matching two human ADs", "evaluate")
         overlaps = np.array(
             [[tiou(one.interval, two.interval) for two in there] for one in lines], np.float64
         )
@@ -159,9 +159,9 @@ def _scored(
     return found
 
 
-def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[LeftOut]]:
+def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[NotMeasured]]:
     made: list[Metric] = []
-    left_out: list[LeftOut] = []
+    left_out: list[NotMeasured] = []
     for name in dict.fromkeys(names or METRICS):
         if name not in METRICS and name in ("critic", "names-kept", "action-description"):
             raise EvaluationError(f"{name} needs more than two texts.", f"Choose of {', '.join(METRICS)}.")
@@ -251,7 +251,7 @@ def interrater_text(found: Json, a: Corpus, b: Corpus) -> str:
         f"{plural(len(films), 'film')} in both.",
         "Each row: one version against the other, which is the reference; intervals in brackets.",
         "",
-        *aligned(heads, rows, [0, 1]),
+        *table_lines(heads, rows, [0, 1]),
         "",
     ]
     remarks = ((one["title"], remark) for one in metrics for remark in one["remarks"])
@@ -264,4 +264,4 @@ def interrater_text(found: Json, a: Corpus, b: Corpus) -> str:
         told = (" | ".join(number(name, value) for value in row["values"].get(name, ())) for name in _PAPER)
         rows.append((f"{row['tiou']:g}", f"{row['pairs']:,}", f"{row['films']}", *(c or NONE for c in told)))
     heads = ("From the paper, Table A5 (CMD-AD): tIoU", "Pairs", "Films", *_PAPER_HEADS)
-    return "\n".join([*lines, "", *aligned(heads, rows, range(7))])
+    return "\n".join([*lines, "", *table_lines(heads, rows, range(7))])

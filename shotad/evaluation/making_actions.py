@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import DatasetError, readable_json, reported, write_text
+from shotad.core import DatasetError, progress_task, readable_json, write_text
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import csv_text, first_of, read_records
 from shotad.evaluation.metric import Json, says_something
@@ -35,7 +35,15 @@ from shotad.evaluation.metrics.judge import (
     sentence,
 )
 from shotad.evaluation.store import MetricContext, parser_of
-from shotad.script import COORDINATING, DETERMINERS, NOMINATIVE, PREPOSITIONS, PRONOUNS, RELATIVE, listed
+from shotad.script import (
+    COORDINATING_WORDS,
+    DETERMINERS,
+    NOMINATIVE_PRONOUNS,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIVE_WORDS,
+    listed,
+)
 
 COLUMNS = ("anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by")
 """The published ones, and who made the row."""
@@ -111,7 +119,7 @@ def actions_text(record: Json) -> str:
 
 def _by_rules(ads: Sequence[AdText], made_by: str, context: MetricContext) -> Iterator[AdText]:
     texts, parser = [ad.text for ad in ads], parser_of(context)
-    with reported(context.progress, f"Making actions by {made_by}", len(ads), "ADs") as task:
+    with progress_task(context.progress, f"Making actions by {made_by}", len(ads), "ADs") as task:
         parses = parser.of(texts)
         for ad, actions in zip(ads, actions_by_rule(texts, context), strict=True):
             bare = without_characters(parses[ad.text]) if actions else ""
@@ -148,10 +156,10 @@ def write_actions(made: Sequence[AdText], record: Json, out: Path) -> tuple[Path
 _SMALL = (
     DETERMINERS
     | PRONOUNS
-    | NOMINATIVE
+    | NOMINATIVE_PRONOUNS
     | PREPOSITIONS
-    | COORDINATING
-    | RELATIVE
+    | COORDINATING_WORDS
+    | RELATIVE_WORDS
     | listed("am is are was were be been being has have had do does did as while when then there so someone")
     | listed("hers theirs own what")
 )

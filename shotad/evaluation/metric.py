@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import EvaluationError, Interval, did_you_mean, key_of, quoted, reported
+from shotad.core import EvaluationError, Interval, did_you_mean, hash_key, progress_task, quoted
 from shotad.evaluation.store import MetricContext
 
 METRICS = {
@@ -217,7 +217,7 @@ They stand here and not beside their metrics, so that a report can be read witho
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MetricFormula:
     """How a metric's value comes from its sums: ``factor * (KINDS[kind](sums) + shift)``."""
 
     kind: str = "share"
@@ -238,7 +238,7 @@ class Metric:
 
     title: str
     columns: tuple[str, ...] = ("score", "ADs")
-    figure: Figure = Figure(factor=100.0)
+    figure: MetricFormula = MetricFormula(factor=100.0)
     higher_is_better: bool = True
     """False where a smaller value is better."""
 
@@ -303,7 +303,7 @@ class Result:
     name: str
     title: str
     columns: tuple[str, ...]
-    figure: Figure
+    figure: MetricFormula
     identity: Json
     rows: tuple[Row, ...]
     basis: str = ""
@@ -385,7 +385,7 @@ def score(
     places = list(range(len(corpus.items))) if places is None else list(places)
     began = time.perf_counter()
     basis = metric.basis(corpus)
-    space = f"rows/{metric.name}/{key_of(metric.identity, basis)}"
+    space = f"rows/{metric.name}/{hash_key(metric.identity, basis)}"
     keys = dict(zip(places, row_keys(metric, corpus, places), strict=True))
     rows_by_key = {}
     for key, value in context.store.get(space, list(keys.values())).items():
@@ -423,7 +423,7 @@ def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]
     It is made of the metric's key and of `Item.failure`, which the row repeats.
     """
     keys = metric.keys(corpus, places)
-    return [key_of(key, corpus.items[place].failure) for key, place in zip(keys, places, strict=True)]
+    return [hash_key(key, corpus.items[place].failure) for key, place in zip(keys, places, strict=True)]
 
 
 def _compute_rows(
@@ -433,7 +433,7 @@ def _compute_rows(
     rows: dict[str, Row] = {}
     unwritten: dict[str, bytes] = {}
     with (
-        reported(context.progress, f"Scoring {metric.title}", len(places), "ADs") as task,
+        progress_task(context.progress, f"Scoring {metric.title}", len(places), "ADs") as task,
         _closing(metric.rows(corpus, list(places.values()))) as new_rows,
     ):
         try:

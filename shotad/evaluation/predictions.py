@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.core import EvaluationError, quoted
-from shotad.evaluation.datasets.dataset import Ad, Dataset, alike, same_text
+from shotad.evaluation.datasets.dataset import Ad, Dataset, may_be_same_ad, same_text
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
@@ -403,7 +403,7 @@ def _check_references(dataset: Dataset, predictions: Predictions, matched: _Matc
             if not row.reference:
                 continue
             compared += 1
-            if not alike(ads[ad_id].text, row.reference):
+            if not may_be_same_ad(ads[ad_id].text, row.reference):
                 matched.foreign.append((ads[ad_id], row))
     if len(matched.foreign) > _FOREIGN_SHARE * compared:
         ad, row = matched.foreign[0]

@@ -16,9 +16,9 @@ from shotad.core import (
     EvaluationError,
     Progress,
     ShotadError,
+    address_without_secrets,
     file_sha256,
     load_config,
-    without_secrets,
 )
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
@@ -35,7 +35,7 @@ from shotad.evaluation.metric import (
     score,
 )
 from shotad.evaluation.predictions import Joined, join, read_predictions
-from shotad.evaluation.store import MetricContext, Store, kept_file
+from shotad.evaluation.store import MetricContext, Store, store_file
 
 Protocol = Literal["single", "assisted", "inter-rater"]
 """``single``: one prediction for each AD; ``assisted``: the best of several candidates, chosen by an expert;
@@ -49,7 +49,7 @@ AND = " + "
 """Separates the names of several files, and their hashes."""
 
 
-LeftOut = tuple[str, str]
+NotMeasured = tuple[str, str]
 """Name of a metric that was requested and could not be computed, and the reason."""
 
 
@@ -71,7 +71,7 @@ class Report:
     results: tuple[Result, ...] = ()
     extra: int = 0
     doubled: int = 0
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[NotMeasured, ...] = ()
     configs: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()
     title: str = ""
@@ -208,8 +208,8 @@ def read_inputs(
         extra=len(joined.extra),
         doubled=len(joined.doubled),
         # The report is passed on to others, so it must not hold keys that the user typed.
-        configs=tuple(without_secrets(name) for name in configs if isinstance(name, str)),
-        assignments=tuple(without_secrets(text) for text in assignments),
+        configs=tuple(address_without_secrets(name) for name in configs if isinstance(name, str)),
+        assignments=tuple(address_without_secrets(text) for text in assignments),
         title=data.title,
         titles=data.films,
         notes=tuple(_notes(data, joined, descriptions, dataset_findings, parts)),
@@ -273,7 +273,7 @@ def measure(
     *,
     shard: Shard = WHOLE,
     done: Callable[[Result], None] = lambda _: None,
-) -> tuple[tuple[Result, ...], tuple[LeftOut, ...]]:
+) -> tuple[tuple[Result, ...], tuple[NotMeasured, ...]]:
     """The results of ``corpus`` by the metrics of these names, and the metrics left out with the reason.
 
     ``done`` is called with each result as it comes. Only the films of ``shard`` are scored. A metric or a
@@ -317,7 +317,7 @@ def evaluate(
     """
     for finding in inputs.findings:
         progress.note(finding)
-    with Store(cache or kept_file(), forget=force) as store:
+    with Store(cache or store_file(), forget=force) as store:
         context = MetricContext(inputs.config, store, progress)
 
         def show_result(result: Result) -> None:
@@ -347,7 +347,7 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
 
 def _ready_metrics(
     names: Sequence[str], corpus: Corpus, context: MetricContext
-) -> tuple[list[tuple[bool, Metric]], list[LeftOut]]:
+) -> tuple[list[tuple[bool, Metric]], list[NotMeasured]]:
     """The metrics that can run, each with whether it was named; and those that cannot, with the reason.
 
     A metric comes once, one with a judge once for each judge. Raises EvaluationError where no metric is

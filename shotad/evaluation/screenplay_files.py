@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from shotad.core import EvaluationError, first_fault, read_text_file
+from shotad.core import EvaluationError, first_error_message, read_text_file
 from shotad.evaluation.screenplay import Element, Scene, Screenplay, read_cml, write_cml
 from shotad.script import timecode
 
@@ -217,7 +217,7 @@ def read_json(text: str) -> Screenplay:
     try:
         return _FORM.validate_python(content)
     except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
+        raise ValueError(first_error_message(error)) from None
 
 
 def write_plain(play: Screenplay) -> str:

@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from shotad.core import DatasetError, aligned, first_fault, parse_json, plural, read_text_file
+from shotad.core import DatasetError, first_error_message, parse_json, plural, read_text_file, table_lines
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
@@ -265,7 +265,7 @@ def entries(content: Any, kind: type[T]) -> tuple[T, ...]:
     try:
         return tuple(TypeAdapter(list[kind]).validate_python(content))  # type: ignore[valid-type]
     except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
+        raise ValueError(first_error_message(error)) from None
 
 
 RELEASE: Mapping[str, int] = {
@@ -315,7 +315,7 @@ def check_stage_text(check: Json) -> str:
         (name, f"{number:,}", f"of {RELEASE[name]:,}" if several else "")
         for name, number in check["counts"].items()
     ]
-    lines = aligned(("", "", ""), rows, (1, 2))[1:]
+    lines = table_lines(("", "", ""), rows, (1, 2))[1:]
     for what, number in _kinds(check["loose"]).items():
         example = next(one["where"] for one in check["loose"] if one["what"] == what)
         same = ", as in the release" if several and KNOWN.get(what) == number else ""
@@ -422,7 +422,7 @@ class StageRun:
             rows.append((one.title, value, around, f"{one.columns[1]}: {one.sums[1]:,.0f}", failed))
         failures = dict.fromkeys(row.failure for one in self.results for row in one.rows if row.failure)
         why = [f"Failed: {failure}" for failure in list(failures)[:SHOWN]]
-        return "\n".join([head, *aligned(("",) * 5, rows, (1,)), *why])
+        return "\n".join([head, *table_lines(("",) * 5, rows, (1,)), *why])
 
     def _span(self, result: Result) -> Span | None:
         return span_of(result, self.films, unit="film")

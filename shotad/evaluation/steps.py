@@ -22,7 +22,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from shotad.core import EvaluationError, ScriptError, aligned, key_of, plural, read_file_bytes
+from shotad.core import EvaluationError, ScriptError, hash_key, plural, read_file_bytes, table_lines
 from shotad.description import prompt_block
 from shotad.evaluation.datasets.tables import TableRow, first_of, read_records
 from shotad.evaluation.metric import Json, says_something
@@ -365,7 +365,7 @@ def _plant_by_engine(
 def plant(script: StepScript, fault: str, scripts: Sequence[StepScript], seed: int) -> StepScript | str:
     """The script with this fault by rule, or why it cannot have it. A redundant step is one of ``scripts`` of
     another task."""
-    draw = random.Random(key_of(seed, script.id, script.system, fault))
+    draw = random.Random(hash_key(seed, script.id, script.system, fault))
     steps, n = list(script.steps), len(script.steps)
     if fault in ("missing", "goal") and n < 2:
         return "it has one step"
@@ -469,12 +469,12 @@ RULES = "rules"
 _TITLES = tuple(name.replace("-", " ").capitalize() for name in CRITERIA)
 _LABELS = f"Columns: id, system, and of {', '.join(CRITERIA)} those that people judged, 1 where it holds."
 
-Labels = Mapping[tuple[str, str], Mapping[str, float]]
+StepLabels = Mapping[tuple[str, str], Mapping[str, float]]
 """What people say of each script, by id and system (empty where no system is named): of each criterion the
 share of annotators who say that it holds."""
 
 
-def read_labels(path: Path) -> Labels:
+def read_labels(path: Path) -> StepLabels:
     """People's labels from CSV or JSON Lines: ``id``, perhaps ``system`` and ``annotator``, and a column for
     each criterion, 1 where it holds and 0 where not; an empty cell is no label. Annotators are averaged.
 
@@ -502,7 +502,7 @@ def read_labels(path: Path) -> Labels:
     return {key: {c: sum(v) / len(v) for c, v in labels.items()} for key, labels in told.items()}
 
 
-def against_people(verdicts: Sequence[Json], labels: Labels) -> dict[str, Json]:
+def against_people(verdicts: Sequence[Json], labels: StepLabels) -> dict[str, Json]:
     """A judge against people, over ``all`` criteria and by each, on the scripts that people labelled: labels
     compared (``cells``), ``mse``, and ``consistency`` over the ``decided`` ones, of which more annotators say
     one thing than the other. An answer that could not be read is off by 1 and not equal."""
@@ -522,7 +522,7 @@ def against_people(verdicts: Sequence[Json], labels: Labels) -> dict[str, Json]:
     return found
 
 
-def _joined(labels: Labels, scripts: Sequence[StepScript]) -> tuple[Labels, tuple[str, ...]]:
+def _joined(labels: StepLabels, scripts: Sequence[StepScript]) -> tuple[StepLabels, tuple[str, ...]]:
     """Labels by id and system, and the ids of which there is no script."""
     found, unknown = {}, []
     for (name, system), told in labels.items():
@@ -571,7 +571,7 @@ def steps_text(record: Json) -> str:
     lines = [
         f"{plural(len(ids), 'script')} of {plural(len(set(ids)), 'task')}, judged by {judge}.",
         "",
-        *aligned(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)),
+        *table_lines(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)),
         "Shares of scripts of which the criterion holds. Score: the mean share of criteria that hold.",
     ]
     for name, those in verdicts.items():
@@ -594,7 +594,7 @@ def _people_text(people: Mapping[str, Mapping[str, Json]], unknown: Sequence[str
         for name, figures in people.items()
     ]
     yield ""
-    yield from aligned(("Against people", "By", "All", *_TITLES), rows, range(2, 10))
+    yield from table_lines(("Against people", "By", "All", *_TITLES), rows, range(2, 10))
     yield f"Labels compared: {people['agents']['all']['cells']:,}."
     if unknown:
         yield f"Labelled, and not here: {len(unknown)} ({first_of(unknown)})."
@@ -613,7 +613,7 @@ def _faults_text(faults: Mapping[str, Sequence[Json]]) -> Iterator[str]:
         "Planted fault", "By", "Scripts", "Seen", "Without it", "Any fell", "p", "Sees it", "Paper seen",
     )  # fmt: skip
     yield ""
-    yield from aligned(heads, rows, (2, 3, 4, 5, 6, 8))
+    yield from table_lines(heads, rows, (2, 3, 4, 5, 6, 8))
     yield "Seen: the fault's criterion does not hold. Without it: it did not hold before either."
     yield "Any fell: some criterion held before, and does not now. Sees it: the fault's own criterion fell"
     yield f"more often than it rose, p < {LEVEL} (McNemar's exact test). Paper: Table 4, Qwen-110B-Chat."
@@ -637,7 +637,7 @@ def evaluate_steps(
     *,
     baseline: bool = False,
     planted: str = "",
-    labels: Labels | None = None,
+    labels: StepLabels | None = None,
 ) -> Json:
     """What the judge of this name says of scripts: by ABSEval's agents, and by its ``baseline``; with faults
     ``planted`` by ``rules`` or the engine of that name; against people's ``labels``. One of the judges in

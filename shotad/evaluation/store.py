@@ -26,8 +26,8 @@ from shotad.core import (
     NoProgress,
     Progress,
     cache_folder,
-    key_of,
-    reported,
+    hash_key,
+    progress_task,
 )
 from shotad.script import (
     Embedder,
@@ -78,13 +78,13 @@ class MetricContext:
         def compute_groups(new_texts: list[str]) -> Iterator[dict[str, bytes]]:
             # Texts of similar length go together, since a model pads a batch to its longest text.
             new_texts.sort(key=lambda text: (-len(text), text))
-            with reported(self.progress, what, len(new_texts), "texts") as task:
+            with progress_task(self.progress, what, len(new_texts), "texts") as task:
                 for first in range(0, len(new_texts), size):
                     group = new_texts[first : first + size]
                     yield dict(zip(group, make(group), strict=True))
                     task.advance(len(group))
 
-        return self.store.filled(space, {text: key_of(text) for text in texts}, compute_groups)
+        return self.store.filled(space, {text: hash_key(text) for text in texts}, compute_groups)
 
 
 class Store(AbstractContextManager["Store"]):
@@ -220,13 +220,13 @@ class Store(AbstractContextManager["Store"]):
 
 def _is_store(path: Path) -> bool:
     """Whether a damaged file was a store, and not another file that the user named by mistake."""
-    if path == kept_file() or path.suffix == ".sqlite":
+    if path == store_file() or path.suffix == ".sqlite":
         return True
     with path.open("rb") as file:
         return file.read(16) in (b"", b"SQLite format 3\0")
 
 
-def kept_file() -> Path:
+def store_file() -> Path:
     """Path of the store that all evaluations of a user share, in the cache folder."""
     return cache_folder().parent / "evaluation.sqlite"
 
@@ -285,7 +285,7 @@ class VectorService:
             return np.zeros((0, 0), np.float32)
         with self._lock:
             values = self._context.counted(
-                f"vectors/{key_of(self.identity, prompt)}",
+                f"vectors/{hash_key(self.identity, prompt)}",
                 unique,
                 "Comparing by meaning",
                 VECTORS_AT_ONCE * _GROUP,
@@ -320,7 +320,7 @@ class ParseService:
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
         """The parse of each text, by text."""
         values = self._context.counted(
-            f"parses/{key_of(self.identity)}",
+            f"parses/{hash_key(self.identity)}",
             texts,
             "Parsing sentences",
             PARSED_AT_ONCE * _GROUP,

@@ -22,14 +22,14 @@ from shotad.core import (
     EvaluationError,
     Interval,
     SamplingSettings,
-    aligned,
     plural,
     readable_json,
+    table_lines,
     write_text,
 )
 from shotad.description import MISSING, slot_seed
 from shotad.evaluation.datasets.tables import csv_text
-from shotad.evaluation.metric import Figure, Json, Result, Row
+from shotad.evaluation.metric import Json, MetricFormula, Result, Row
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
     YES_OR_NO,
@@ -51,7 +51,7 @@ from shotad.evaluation.story_questions import (
     Elements,
     StoryFilm,
     StoryQuestion,
-    examine,
+    check_questions,
     given_lines,
 )
 from shotad.script import timecode
@@ -144,7 +144,7 @@ class Story:
 
 def figure(name: str, of: str, rows: Iterable[Row], identity: Json, factor: float = 100.0) -> Result:
     """A figure: ``factor`` times the first sum of all rows over the second, which counts ``of``."""
-    figure = Figure(factor=factor)
+    figure = MetricFormula(factor=factor)
     return Result(name, name, ("points", of), figure, identity, tuple(rows))
 
 
@@ -190,7 +190,7 @@ def evaluate_story(
 
 def _examined(questions: Sequence[StoryQuestion], blind: float | None, *, anyway: bool) -> Json:
     """What `examine` finds. Raises EvaluationError where it finds faults, unless they are accepted."""
-    found = examine(questions, blind)
+    found = check_questions(questions, blind)
     if found["faults"] and not anyway:
         hint = "Mend the questions, or add --anyway to use them as they are."
         raise EvaluationError(f"These questions measure something else. {' '.join(found['faults'])}", hint)
@@ -407,7 +407,7 @@ def story_text(story: Story) -> str:
         basis = f"Intervals (95 %) are over {span.units} films, each left out once with its questions.{few}"
     else:
         basis = "Intervals (95 %) are over the questions of one film, and say nothing of other films."
-    lines = [*_opening(story), "", *aligned(heads, rows, [2]), ""]
+    lines = [*_opening(story), "", *table_lines(heads, rows, [2]), ""]
     lines += [f"Does this set tell a good description from a bad one? {answer} {why}", basis]
     lines += [f"Not asked: {CONDITIONS[name]}, {why}." for name, why in story.left_out.items()]
     tries = (one for each in story.answers.values() for answered in each for one in answered.tries)

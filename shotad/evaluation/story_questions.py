@@ -339,7 +339,7 @@ KNOWN = 1 / 3
 what the engine knows or guesses without the film, and no description can gain there."""
 
 
-def examine(questions: Sequence[StoryQuestion], blind: float | None = None) -> Json:
+def check_questions(questions: Sequence[StoryQuestion], blind: float | None = None) -> Json:
     """What may be wrong with a set of questions before a description is scored by it, as JSON.
 
     ``chance`` is the share that guessing gets right. ``longest`` is the share of the questions with options

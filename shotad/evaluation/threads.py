@@ -32,9 +32,9 @@ from shotad.core import (
     Seconds,
     UsageError,
     WorkFolder,
-    aligned,
-    key_of,
-    reported,
+    hash_key,
+    progress_task,
+    table_lines,
 )
 from shotad.evaluation.thread_labels import LabelledClip
 from shotad.film import Film, moments_of, open_film
@@ -43,10 +43,10 @@ from shotad.grammar import (
     TEMPERATURE,
     FeatureMaker,
     Features,
-    Place,
+    FramePosition,
     make_feature_maker,
     matching_of,
-    places,
+    positions_for,
     shot_scores,
     threads_of,
     whole_scores,
@@ -60,14 +60,19 @@ Match = Literal["patches", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class ThreadSetup:
     """One row of Table 1: which frames of two shots are compared, and what of them."""
 
     frames: Frames
     match: Match
 
 
-TABLE = (Setup("side", "patches"), Setup("mid", "patches"), Setup("all", "patches"), Setup("side", "whole"))
+THREAD_SETUPS = (
+    ThreadSetup("side", "patches"),
+    ThreadSetup("mid", "patches"),
+    ThreadSetup("all", "patches"),
+    ThreadSetup("side", "whole"),
+)
 """What Table 1 of the paper compares, for one kind of features."""
 
 
@@ -79,7 +84,7 @@ FIGURES = ("ap", "precision", "recall", "wcp")
 
 
 def setup_record(
-    setup: Setup, clips: Sequence[LabelledClip], found: Sequence[Scores], threshold: float | None
+    setup: ThreadSetup, clips: Sequence[LabelledClip], found: Sequence[Scores], threshold: float | None
 ) -> tuple[Json, list[Json]]:
     """Counts and figures of one set-up over all ``clips``, of which this was ``found``, at ``threshold``, and
     those of each clip, as in ``threads.json``. None takes the threshold with the best F1: ``tuned``, found by
@@ -258,7 +263,7 @@ def threads_text(record: Json) -> str:
         rows.append(_row(one, f"pooled, > {threshold:.3g}{how}", one["pooled"]))
         rows.append(_row(one, "mean of clips", one["mean"]))
     papers = [_row(one, f"paper: {one['features']}", one) for one in PAPER]
-    listed = aligned(_HEADS, [*rows, *papers], range(3, len(_HEADS)))
+    listed = table_lines(_HEADS, [*rows, *papers], range(3, len(_HEADS)))
     counts, more = overall[0]["counts"], "  … the others stand in threads.json."
     lines = [
         f"Clips: {n}. Shots: {counts['shots']}. Pairs of shots: {counts['pairs']}, from one "
@@ -286,7 +291,7 @@ def threads_text(record: Json) -> str:
 
 def evaluate_threads(
     clips: Sequence[LabelledClip],
-    setups: Sequence[Setup],
+    setups: Sequence[ThreadSetup],
     config: Config,
     folder: WorkFolder,
     maker: FeatureMaker,
@@ -384,29 +389,29 @@ USUAL_RATE = Fraction(25)
 
 def score_clips(
     clips: Sequence[LabelledClip],
-    setups: Sequence[Setup],
+    setups: Sequence[ThreadSetup],
     config: Config,
     folder: WorkFolder,
     maker: FeatureMaker,
     progress: Progress,
-) -> dict[Setup, list[Scores]]:
+) -> dict[ThreadSetup, list[Scores]]:
     """The scores of all pairs of each clip, in order, for each set-up, kept or made. A film that cannot be
     read is a failed clip, told at once and tried again by the next run."""
     log, reader = folder.log_of_records("threads"), config.film.reader
-    found: dict[Setup, list[Scores]] = {setup: [] for setup in setups}
-    with reported(progress, "Scoring clips", len(clips), "clips") as task:
+    found: dict[ThreadSetup, list[Scores]] = {setup: [] for setup in setups}
+    with progress_task(progress, "Scoring clips", len(clips), "clips") as task:
         for clip in clips:
             shots = [[shot.start, shot.end] for shot in clip.shots]
             rate = str(clip.frame_rate) if clip.frame_rate else None
             by_patches = [RADIUS, TEMPERATURE, config.threads.by_rules.both_ways]
-            keys: dict[Setup, str] = {}
-            made: dict[Setup, Floats] = {}
+            keys: dict[ThreadSetup, str] = {}
+            made: dict[ThreadSetup, Floats] = {}
             try:
                 with _opened(clip, reader) as film:
                     of = (THREADS_STEP, film.info.fingerprint, rate, reader, shots, maker.identity)
                     for setup in setups:
                         how = by_patches if setup.match == "patches" else []
-                        keys[setup] = key_of(*of, [setup.frames, setup.match, *how])
+                        keys[setup] = hash_key(*of, [setup.frames, setup.match, *how])
                     if lacking := [setup for setup in setups if log.get(keys[setup]) is None]:
                         made = _made(clip, lacking, film, maker, config)
             except FilmError as error:
@@ -440,13 +445,13 @@ def _opened(clip: LabelledClip, reader: str) -> Film:
 
 
 def _made(
-    clip: LabelledClip, setups: Sequence[Setup], film: Film, maker: FeatureMaker, config: Config
-) -> dict[Setup, Floats]:
+    clip: LabelledClip, setups: Sequence[ThreadSetup], film: Film, maker: FeatureMaker, config: Config
+) -> dict[ThreadSetup, Floats]:
     """Scores float64 ``[n (n - 1) / 2]`` of one clip for each set-up."""
     n = len(clip.shots)
     if n < 2:
         return {setup: np.zeros(0) for setup in setups}
-    wanted = sorted({place for setup in setups for place in places(setup.frames)})
+    wanted = sorted({place for setup in setups for place in positions_for(setup.frames)})
     length, rate = film.info.duration, film.info.frame_rate or USUAL_RATE
     for number, shot in enumerate(clip.shots):
         if length and shot.end > length + SLACK:
@@ -455,7 +460,7 @@ def _made(
     asked = {place: np.array([getattr(m, place) for m in moments]) for place in wanted}
     kinds = _features(clip, film, asked, maker, config.compute.batch)
     grid = next(iter(kinds.values())).grid
-    done: dict[Setup, Floats] = {}
+    done: dict[ThreadSetup, Floats] = {}
     for setup in setups:
         if setup.match == "whole":
             scores = whole_scores(kinds, setup.frames)
@@ -474,8 +479,8 @@ def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
 
 
 def _features(
-    clip: LabelledClip, film: Film, asked: dict[Place, Seconds], maker: FeatureMaker, size: int
-) -> dict[Place, Features]:
+    clip: LabelledClip, film: Film, asked: dict[FramePosition, Seconds], maker: FeatureMaker, size: int
+) -> dict[FramePosition, Features]:
     """Features of the frames of each place, made ``size`` at a time; a frame that several moments mean is
     made into features once. Raises FilmError where a shot has no picture of its own."""
     step = float(1 / (film.info.frame_rate or USUAL_RATE))

@@ -8,30 +8,30 @@ from .audio import (
 )
 from .colour import (
     Orientation as Orientation,
-    light_of as light_of,
-    matrix_of as matrix_of,
-    turn_of as turn_of,
+    frame_light as frame_light,
+    frame_matrix as frame_matrix,
+    frame_orientation as frame_orientation,
 )
 from .container import (
     TEXT_CODECS as TEXT_CODECS,
     Media as Media,
-    Probed as Probed,
-    exact as exact,
+    ProbedFilm as ProbedFilm,
+    as_fraction as as_fraction,
     exact_start as exact_start,
     find_media as find_media,
     is_cover as is_cover,
     last_second as last_second,
-    legible as legible,
-    only as only,
     packets_of as packets_of,
     probe as probe,
+    readable_metadata as readable_metadata,
+    skip_other_streams as skip_other_streams,
     timeline_of as timeline_of,
 )
 from .decoder import Decoder as Decoder
 from .framestore import (
     TICKS as TICKS,
-    second_of as second_of,
-    tick_of as tick_of,
+    nearest_tick as nearest_tick,
+    tick_second as tick_second,
 )
 from .framing import (
     STILLS as STILLS,
@@ -40,9 +40,9 @@ from .framing import (
 )
 from .overlays import (
     COLOURS as COLOURS,
-    fit as fit,
     marks_for as marks_for,
     paint as paint,
+    resize_images as resize_images,
     vlm_size as vlm_size,
 )
 from .palette import (
@@ -54,7 +54,7 @@ from .palette import (
     VERMILLION as VERMILLION,
     Colour as Colour,
     colour_of as colour_of,
-    css as css,
+    css_colour as css_colour,
     ink_on as ink_on,
     jpeg as jpeg,
     matrix_png as matrix_png,
@@ -73,36 +73,36 @@ from .sampling import (
     plan_frames as plan_frames,
     published_moments_of as published_moments_of,
 )
-from .shots import survey as survey
-from .singing import Voices as Voices, left_to_people as left_to_people, mark_slots as mark_slots
+from .shots import detect_shots_in_pass as detect_shots_in_pass
+from .singing import VoiceTimes as VoiceTimes, mark_slots as mark_slots, why_left_empty as why_left_empty
 from .slot_records import (
     HandSlots as HandSlots,
     Prepared as Prepared,
     SlotChange as SlotChange,
+    apply_hand_slots as apply_hand_slots,
     change_slots as change_slots,
     changes_since as changes_since,
-    film_of as film_of,
     forget_lost_slots as forget_lost_slots,
     hand_in_both as hand_in_both,
     hand_row as hand_row,
-    keep_to as keep_to,
     new_slot as new_slot,
     read_hand_slots as read_hand_slots,
-    recorded as recorded,
+    read_prepared as read_prepared,
     refuse_lost_slots as refuse_lost_slots,
+    work_folder_film as work_folder_film,
 )
 from .slots import (
     BREATH as BREATH,
     HARD_MINIMUM as HARD_MINIMUM,
     credits_interval as credits_interval,
+    explain_few_slots as explain_few_slots,
     fixed_slots as fixed_slots,
     free_time as free_time,
-    kept_free as kept_free,
+    join_intervals as join_intervals,
     may_be_credits as may_be_credits,
+    no_line_times as no_line_times,
     plan_slots as plan_slots,
     subtract as subtract,
-    union as union,
-    why_few as why_few,
     word_budget as word_budget,
 )
 from .speech import (

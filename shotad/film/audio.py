@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import AudioTrack, FilmError, FilmInfo, is_out_of_memory
-from shotad.film.container import Media, only, packets_of, timeline_of
+from shotad.film.container import Media, packets_of, skip_other_streams, timeline_of
 from shotad.film.reader import Film
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ def _pieces(
 ) -> Iterator[Piece]:
     with media.open() as container:
         stream = container.streams.audio[track.number]
-        only(container, stream)
+        skip_other_streams(container, stream)
         runs = Runs(rate, layout, WANDERING.get(track.codec, SLACK), check=check)
         for seconds, frame in timed(stream, info.start):
             yield from runs.take(seconds, frame)
@@ -529,5 +529,5 @@ class SoundSeeker:
                 except (av.error.FFmpegError, OSError):
                     return
             stream = container.streams.audio[self._number]
-            only(container, stream)
+            skip_other_streams(container, stream)
             yield from timed(stream, self._info.start)

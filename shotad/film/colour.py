@@ -66,7 +66,7 @@ class Orientation:
         return np.ascontiguousarray(image)
 
 
-def turn_of(frame: VideoFrame) -> Orientation:
+def frame_orientation(frame: VideoFrame) -> Orientation:
     """The turn that a frame's display matrix asks for, to the nearest right angle.
 
     The matrix takes source ``(x, y)`` to ``(a x + c y, b x + d y)``, y downwards.
@@ -87,7 +87,7 @@ def turn_of(frame: VideoFrame) -> Orientation:
     return Orientation(True, c < 0, b < 0)
 
 
-def light_of(frame: VideoFrame) -> Light:
+def frame_light(frame: VideoFrame) -> Light:
     """Which kind of light a frame's tags claim."""
     if frame.color_trc == _PQ:
         return "pq"
@@ -131,7 +131,7 @@ class Painter:
             width,
             height,
             pixels,
-            src_colorspace=matrix_of(frame) if frame.colorspace == _UNKNOWN else None,
+            src_colorspace=frame_matrix(frame) if frame.colorspace == _UNKNOWN else None,
             # Area averaging: no alias in a small picture, and the cheapest that has none.
             interpolation=Interpolation.AREA if smaller else Interpolation.BICUBIC,
             threads=1,
@@ -177,7 +177,7 @@ class Painter:
         return out
 
 
-def matrix_of(frame: VideoFrame) -> int:
+def frame_matrix(frame: VideoFrame) -> int:
     """A frame's matrix (H.273). Untagged is BT.709 in HD and BT.601 (5) else, as players take it."""
     if frame.colorspace != _UNKNOWN:
         return int(frame.colorspace)

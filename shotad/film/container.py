@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shotad.core import AudioTrack, FilmError, FilmInfo, file_fingerprint, is_out_of_memory
-from shotad.film.colour import Light, Orientation, light_of, turn_of
+from shotad.film.colour import Light, Orientation, frame_light, frame_orientation
 from shotad.film.timeline import PacketMover, SectionFinder, Timeline
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _start_by_header(container: InputContainer) -> Fraction:
     return min(close_starts, default=rounded)
 
 
-def exact(ratio: Any) -> Fraction | None:
+def as_fraction(ratio: Any) -> Fraction | None:
     """A rate, a time base or an aspect of PyAV's as a Fraction; None where the film does not give it.
 
     PyAV 19 has its own number type for them, zero where it is not given; older versions have None.
@@ -215,7 +215,7 @@ def exact(ratio: Any) -> Fraction | None:
     return Fraction(ratio.numerator, ratio.denominator) if ratio else None
 
 
-def legible(metadata: Mapping[str, str]) -> dict[str, str]:
+def readable_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
     """Metadata of a film or a track without bytes that are not UTF-8: they become U+FFFD."""
     return {_replace_surrogates(key): _replace_surrogates(value) for key, value in metadata.items()}
 
@@ -224,7 +224,7 @@ def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def only(container: InputContainer, stream: Stream) -> None:
+def skip_other_streams(container: InputContainer, stream: Stream) -> None:
     """Make the demuxer skip all streams but ``stream``."""
     from av.stream import Discard
 
@@ -362,7 +362,7 @@ _STILL_CODECS = frozenset({"mjpeg", "png", "bmp", "gif", "webp", "tiff"})
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class ProbedFilm:
     """A film's info, and what else its reader needs: the number of its video stream, how to get RGB of it.
 
     ``picture_end`` is the second at which the picture ends by the container, if it has one, ``container``
@@ -380,14 +380,14 @@ class Probed:
     clock_jumps: int = 0
 
 
-def probe(media: Media) -> Probed:
+def probe(media: Media) -> ProbedFilm:
     """Read a film's metadata, and decode its first frame. Raises FilmError."""
     container = media.open()
     try:
         number, stream = _video_stream(container, media.name)
         frame = _first_frame(container, stream, media.name)
-        turn, light, start = turn_of(frame), light_of(frame), exact_start(container)
-        aspect = exact(stream.sample_aspect_ratio) or Fraction(1)
+        turn, light, start = frame_orientation(frame), frame_light(frame), exact_start(container)
+        aspect = as_fraction(stream.sample_aspect_ratio) or Fraction(1)
         # Pixels that are square but for a muxer's rounding count as square.
         if abs(aspect - 1) <= Fraction(1, 100):
             aspect = Fraction(1)
@@ -400,7 +400,7 @@ def probe(media: Media) -> Probed:
             duration=_duration(media, container, start),
             width=height if turn.transpose else width,
             height=width if turn.transpose else height,
-            frame_rate=exact(stream.average_rate) or exact(stream.guessed_rate),
+            frame_rate=as_fraction(stream.average_rate) or as_fraction(stream.guessed_rate),
             frame_count_hint=stream.frames or None,
             video_codec=stream.codec_context.name,
             start=start,
@@ -418,7 +418,7 @@ def probe(media: Media) -> Probed:
             picture_end = float(end_ticks * stream.time_base - start)
         time_base = frame.time_base or stream.time_base
         first_second = float(frame.pts * time_base - start) if frame.pts is not None and time_base else 0.0
-        return Probed(
+        return ProbedFilm(
             info,
             number,
             turn,
@@ -616,7 +616,7 @@ def _audio(number: int, stream: Any) -> AudioTrack:
 
 def _language_and_title(stream: Any) -> tuple[str | None, str | None]:
     """A track's language and title, each None where it has none."""
-    metadata = legible(stream.metadata)
+    metadata = readable_metadata(stream.metadata)
     language = metadata.get("language") or "und"
     # MP4 and MOV call a title "name".
     title = metadata.get("title") or metadata.get("name") or None

@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Floats, OnnxGraph, OnnxModel, unloadable, weights_file
+from shotad.core import Floats, OnnxGraph, OnnxModel, unloadable_model_error, weights_file
 
 SIZE = (48, 27)
 """(width, height) of the pictures."""
@@ -50,7 +50,7 @@ class CutNet:
         try:
             blocks, self._head = _read(path)
         except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            raise unloadable(path, error) from None
+            raise unloadable_model_error(path, error) from None
         self._model = OnnxModel(path, 2, _model(blocks))
 
     def __call__(self, frames: npt.NDArray[np.uint8]) -> Floats:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import FilmError, is_out_of_memory
-from shotad.film.container import Media, only, packets_of, timeline_of
+from shotad.film.container import Media, packets_of, skip_other_streams, timeline_of
 from shotad.film.reader import TOLERANCE
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Decoder:
         # Where threads share a frame (slices), damage may go untold.
         self._stream.thread_type = {0: "AUTO", 1: "NONE"}.get(self._threads, "FRAME")
         self._stream.codec_context.thread_count = self._threads
-        only(self._container, self._stream)
+        skip_other_streams(self._container, self._stream)
         base = self._stream.time_base or Fraction(1, 1_000_000)
         # seconds = (pts * up - zero) / down, in whole numbers until the last step
         self._down = base.denominator * self._start.denominator

@@ -31,13 +31,13 @@ from shotad.core import (
     FilmInfo,
     Image,
     WorkFolderError,
-    append,
-    check_place,
-    cut_file,
+    append_to_file,
+    check_held_folder,
     open_file,
     refuse_special,
+    truncate_file,
 )
-from shotad.film.colour import Orientation, light_of, matrix_of, turn_of
+from shotad.film.colour import Orientation, frame_light, frame_matrix, frame_orientation
 from shotad.film.reader import Frame, Size
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ QUALITY = 3
 """By ffmpeg's scale for JPEG, on which 2 is best."""
 
 
-def tick_of(second: float) -> int:
+def nearest_tick(second: float) -> int:
     """The nearest tick, 0 or more: 0.06 → 0, 0.0625 → 1, 1.0 → 8."""
     return max(0, math.floor(second * TICKS + 0.5))
 
 
-def second_of(tick: int) -> float:
+def tick_second(tick: int) -> float:
     """The moment of a tick."""
     return tick / TICKS
 
@@ -127,14 +127,14 @@ class Keeper:
             # Whether the film is shown as it is stored, which its first frame shows for all: asking every
             # frame would keep it alive until the collector of cycles comes by (PyAV 18.1: ``side_data``
             # refers back to its frame), 700 MB at 1080p.
-            self._upright = turn_of(raw) == Orientation()
+            self._upright = frame_orientation(raw) == Orientation()
         # Planes may need nothing but shrinking to be the picture.
         if (
             raw is not None
             and self._upright
             and raw.format.name.startswith(("yuv", "nv12", "nv21"))
             and not (raw.format.is_rgb or raw.interlaced_frame)
-            and light_of(raw) == "sdr"
+            and frame_light(raw) == "sdr"
         ):
             full = raw.color_range == _FULL or raw.format.name.startswith("yuvj")
             small = self._shrink.reformat(
@@ -147,7 +147,7 @@ class Keeper:
             )
             if small is raw:  # as swscale gives it back where there is nothing to do; it will be written on
                 small = VideoFrame.from_ndarray(small.to_ndarray(), "yuv420p")
-            return small, matrix_of(raw), full
+            return small, frame_matrix(raw), full
         painted = VideoFrame.from_ndarray(frame.rgb(self.size), "rgb24")
         small = self._shrink.reformat(
             painted, format="yuv420p", dst_colorspace=_BT709, dst_color_range=_FULL, threads=1
@@ -295,11 +295,11 @@ class Pack:
                 rows = self._head + rows
             elif self._index.stat().st_size > self._whole:
                 # Cut off within a record, where the run was killed: more is added after the whole ones.
-                cut_file(self._index, self._whole)
+                truncate_file(self._index, self._whole)
             _add(self._pack, data)
             _add(self._index, rows)
         except (OSError, WorkFolderError) as error:
-            check_place(self._pack)
+            check_held_folder(self._pack)
             self.begin()
             self.stopped = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
             return False
@@ -341,4 +341,4 @@ class NoPack(Pack):
 
 
 def _add(path: Path, data: bytes) -> None:
-    append(path, data)
+    append_to_file(path, data)

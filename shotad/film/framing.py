@@ -23,7 +23,7 @@ from typing import Self, cast
 
 import numpy as np
 
-from shotad.core import Config, Interval, Seconds, WorkFolder, span
+from shotad.core import Config, Interval, Seconds, WorkFolder, time_step
 from shotad.film.framestore import (
     QUALITY,
     TICKS,
@@ -32,11 +32,11 @@ from shotad.film.framestore import (
     NoPack,
     Pack,
     RawKeeper,
-    second_of,
-    tick_of,
+    nearest_tick,
+    tick_second,
 )
 from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending
-from shotad.film.slots import union
+from shotad.film.slots import join_intervals
 
 PIXELS = 854 * 480
 """About how large frames are read that are not on the grid."""
@@ -152,7 +152,7 @@ class Frames:
         if self.exact or not zones:
             yield from frames
             return
-        ticks = (range(tick_of(zone.start), tick_of(zone.end) + 1) for zone in zones)
+        ticks = (range(nearest_tick(zone.start), nearest_tick(zone.end) + 1) for zone in zones)
         wanted = {tick for zone in ticks for tick in zone}
         keeper = self._new_keeper()
         before: Frame | None = None
@@ -161,7 +161,7 @@ class Frames:
             for frame in chain(frames, [None]):
                 if before is not None:
                     shown = self._ticks(before, None if frame is None else frame.seconds)
-                    missing = [second_of(tick) for tick in shown if tick in wanted]
+                    missing = [tick_second(tick) for tick in shown if tick in wanted]
                     missing = [place for place in missing if place not in self._pack.places]
                     if missing and self._pack.stopped is None:
                         waiting.append(thread.submit(self._keep, keeper, before, missing))
@@ -200,7 +200,7 @@ class Frames:
     def _place(self, moment: float) -> float:
         """The second at which the film is asked for a moment's frame."""
         # Records tell moments to the microsecond, and who reads them means the same frame.
-        return round(moment, 6) if self.exact else second_of(tick_of(moment))
+        return round(moment, 6) if self.exact else tick_second(nearest_tick(moment))
 
     def _decode(self, places: Sequence[float]) -> dict[float, KeptFrame]:
         """Decode what is not kept yet of the ascending ``places`` in the next `STRETCH` seconds.
@@ -249,7 +249,7 @@ class Frames:
             if not self.exact and not self._along:
                 for before, after in pairwise(marks):
                     if after - before <= NEAR:
-                        passed.update(map(second_of, range(tick_of(before), tick_of(after))))
+                        passed.update(map(tick_second, range(nearest_tick(before), nearest_tick(after))))
         return sorted(place for place in passed if place not in self._pack.places)
 
     def _frame_at(self, place: float) -> KeptFrame | None:
@@ -266,7 +266,7 @@ class Frames:
 
     def _keep(self, keeper: Keeper | RawKeeper, frame: Frame, places: Sequence[float]) -> None:
         """Keep ``frame`` for the ``places`` at which it is shown."""
-        with span("keep"):
+        with time_step("keep"):
             kept = keeper.keep(frame)
             for place in places:
                 self._pack.put(place, frame.seconds, kept)
@@ -275,14 +275,14 @@ class Frames:
         """The ticks at which ``frame`` is shown: until ``until`` s, or (None) the film's end."""
         start = 0 if frame.index == 0 else _first_tick_from(frame.seconds)
         if until is None:
-            return range(start, max(tick_of(self._film.info.duration), start) + 2)
+            return range(start, max(nearest_tick(self._film.info.duration), start) + 2)
         return range(start, _first_tick_from(until))
 
 
 def _first_tick_from(seconds: float) -> int:
     """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
     tick = max(0, int((seconds - TOLERANCE) * TICKS) - 1)
-    while seconds > second_of(tick) + TOLERANCE:
+    while seconds > tick_second(tick) + TOLERANCE:
         tick += 1
     return tick
 
@@ -337,4 +337,4 @@ def zones_around(
     film = Interval(0.0, end)
     wide = [Interval(gap.start - reach, gap.end + reach).clip(film) for gap in gaps]
     last = Interval(credits_from, end) if credits_from < end else None
-    return list(union(zone for zone in (*wide, last) if zone is not None))
+    return list(join_intervals(zone for zone in (*wide, last) if zone is not None))

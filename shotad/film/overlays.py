@@ -25,7 +25,17 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pillow, ImageDraw, ImageFont
 
-from shotad.core import NOBODY, Box, Clip, FrameSettings, Image, Mark, OverlaySettings, Presence, Sighting
+from shotad.core import (
+    EMPTY_PRESENCE,
+    Box,
+    Clip,
+    FrameMark,
+    FrameSettings,
+    Image,
+    OverlaySettings,
+    Presence,
+    Sighting,
+)
 from shotad.film.palette import BLACK, PAPER, Colour, ink_on
 
 PATCH = 28
@@ -74,7 +84,7 @@ def vlm_size(width: int, height: int, settings: FrameSettings) -> tuple[int, int
     return wide, high
 
 
-def fit(images: Image, size: tuple[int, int]) -> Image:
+def resize_images(images: Image, size: tuple[int, int]) -> Image:
     """``uint8[n, H, W, 3]`` resized to ``(width, height)``: bicubic, antialiased, always a new array."""
     width, height = size
     if images.shape[1:3] == (height, width):
@@ -84,7 +94,11 @@ def fit(images: Image, size: tuple[int, int]) -> Image:
 
 
 def paint(
-    clip: Clip, settings: OverlaySettings, *, current: Collection[int] = (), presence: Presence = NOBODY
+    clip: Clip,
+    settings: OverlaySettings,
+    *,
+    current: Collection[int] = (),
+    presence: Presence = EMPTY_PRESENCE,
 ) -> Clip:
     """The clip with its marks, in new arrays: people's outlines, then ``Shot k`` top left on every
     frame, or a red border.
@@ -111,7 +125,7 @@ def paint(
 def _people(
     image: Image,
     here: Sequence[Sighting],
-    marks: Mapping[str, Mark],
+    marks: Mapping[str, FrameMark],
     shape: Shape,
     *,
     label: Image,
@@ -265,7 +279,7 @@ RIM = 1.0
 """Pixels on either side of a line."""
 
 
-def marks_for(ids: Sequence[str]) -> dict[str, Mark]:
+def marks_for(ids: Sequence[str]) -> dict[str, FrameMark]:
     """A mark for everybody, in the order given: seven colours, the same dashed, then double, then with a tag.
 
     No two are alike, however many there are; the same ids get the same marks.
@@ -273,10 +287,10 @@ def marks_for(ids: Sequence[str]) -> dict[str, Mark]:
     >>> [str(mark) for mark in marks_for(["ann", "bo"]).values()]
     ['red', 'green']
     """
-    plain = [Mark(colour, style) for style, colour in product(STYLES, COLOURS)]
+    plain = [FrameMark(colour, style) for style, colour in product(STYLES, COLOURS)]
     people = list(dict.fromkeys(ids))
     return {
-        name: plain[i] if i < len(plain) else Mark(list(COLOURS)[i % len(COLOURS)], tag=str(i + 1))
+        name: plain[i] if i < len(plain) else FrameMark(list(COLOURS)[i % len(COLOURS)], tag=str(i + 1))
         for i, name in enumerate(people)
     }
 
@@ -284,7 +298,7 @@ def marks_for(ids: Sequence[str]) -> dict[str, Mark]:
 def paint_people(
     image: Image,
     sightings: Sequence[Sighting],
-    marks: Mapping[str, Mark],
+    marks: Mapping[str, FrameMark],
     shape: Shape = "ellipses",
     *,
     taken: Sequence[Window] = (),
@@ -324,7 +338,7 @@ Picture = npt.NDArray[np.float64]
 """``float64[H, W, 3]``, 0 to 255."""
 
 
-def _paint(painted: Picture, face: Box, mark: Mark, shape: Shape, others: Sequence[Box]) -> None:
+def _paint(painted: Picture, face: Box, mark: FrameMark, shape: Shape, others: Sequence[Box]) -> None:
     """Draws one mark; not over the ``others``' faces, unless little of it would be left."""
     height, width = painted.shape[:2]
     line = line_width(width)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pictures
 
-from shotad.core import Image, replacing
+from shotad.core import Image, replace_file
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -50,7 +50,7 @@ def contrast(one: Colour, other: Colour) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def css(colour: Colour) -> str:
+def css_colour(colour: Colour) -> str:
     """``(230, 159, 0) → #e69f00``."""
     return "#{:02x}{:02x}{:02x}".format(*colour)
 
@@ -130,7 +130,7 @@ def matrix_png(
     axes = figure.add_subplot()
     shown = np.array([[colour_of(float(value)) for value in row] for row in values], np.uint8)
     axes.imshow(shown, aspect="auto", interpolation="nearest")
-    ramp = ScalarMappable(cmap=ListedColormap([css(colour_of(k / 255)) for k in range(256)]))
+    ramp = ScalarMappable(cmap=ListedColormap([css_colour(colour_of(k / 255)) for k in range(256)]))
     figure.colorbar(ramp, ax=axes, ticks=[0, 0.5, 1])
     axes.set_title(title, wrap=True)
     axes.set_xlabel(column_title)
@@ -138,7 +138,7 @@ def matrix_png(
     axes.set_xticks(range(n), [name.replace(" ", "\n") for name in names])
     axes.set_yticks(range(n), list(names))
     for (i, j), value in np.ndenumerate(values):
-        ink = css(ink_on(colour_of(float(value))))
+        ink = css_colour(ink_on(colour_of(float(value))))
         axes.text(j, i, cells[i][j], ha="center", va="center", color=ink, wrap=True)
-    with replacing(Path(path)) as part:
+    with replace_file(Path(path)) as part:
         figure.savefig(part, format="png", metadata={"Title": title})

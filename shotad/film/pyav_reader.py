@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.core import FilmError, UsageError, is_tar, is_text, processors, unnamed
+from shotad.core import FilmError, UsageError, film_name_problem, is_tar, is_text, processors
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media, holds_another, last_second, probe
 from shotad.film.decoder import Decoder, hardware_for
@@ -36,7 +36,7 @@ def open_film(
         raise UsageError(f"There is no film reader {reader!r}.", "Use pyav or decord.")
     path = Path(source)
     if not is_text(str(path.absolute())):
-        raise unnamed(str(path))
+        raise film_name_problem(str(path))
     if path.is_dir() or _is_tar(path):
         from shotad.film.stills import open_stills
 

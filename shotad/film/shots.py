@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shotad.core import FilmError, Image, Interval, Shot, ShotSettings, span, spanned
+from shotad.core import FilmError, Image, Interval, Shot, ShotSettings, time_items, time_step
 from shotad.film.reader import Film, Frame
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ShotFinder:
 
     def _search(self, number: int, score: float, picture: Image) -> list[int]:
         """The numbers of the cuts that this frame reveals."""
-        with span("cuts"):
+        with time_step("cuts"):
             return self._cut_finder.add(number, score, picture)
 
     @property
@@ -164,7 +164,7 @@ def unmixed_part(shot: Interval, changes: Iterable[tuple[float, float]]) -> Inte
     return Interval(start, end).clip(shot)
 
 
-def survey(
+def detect_shots_in_pass(
     film: Film,
     settings: ShotSettings,
     *,
@@ -189,13 +189,13 @@ def survey(
             source = film.frames(hardware)
         elif problem and tell:
             tell(problem)
-    frames = spanned("decode", source)
+    frames = time_items("decode", source)
     if keeping is not None:
         frames = keeping(frames)
     last_advance = 0.0
     with ShotFinder(settings) as finder:
         for frame in frames:
-            with span("shots"):
+            with time_step("shots"):
                 finder.add(frame)
             # Once a second of film: a call per frame would cost more than it shows.
             if advance is not None and frame.seconds - last_advance >= 1:

@@ -15,7 +15,7 @@ import numpy as np
 
 from shotad.core import Floats, Interval, Slot, SlotVoice, SpeechSettings
 from shotad.film.audio import SoundBlock
-from shotad.film.slots import union
+from shotad.film.slots import join_intervals
 from shotad.film.voice_net import SINGING, SPEECH, STEP, VoiceNet
 
 SUNG, SHOUTED = 0.6, 0.7
@@ -32,7 +32,7 @@ _SHORTEST = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Voices:
+class VoiceTimes:
     """When somebody likely sings, and when somebody likely shouts or speaks."""
 
     singing: tuple[Interval, ...] = ()
@@ -52,18 +52,18 @@ class VoiceListener:
             self._chances.append(self._net.feed(block.samples))
             yield block
 
-    def finish(self, duration: float) -> Voices:
+    def finish(self, duration: float) -> VoiceTimes:
         """The voices in all blocks that passed, inside ``[0, duration)`` seconds."""
         chances = np.concatenate([*self._chances, self._net.finish()])
         self._chances = []
         return voices_in(chances, duration)
 
 
-def voices_in(chances: Floats, duration: float) -> Voices:
+def voices_in(chances: Floats, duration: float) -> VoiceTimes:
     """The voices inside ``[0, duration)`` seconds, from the network's chances ``float32[n, 3]``."""
     singing = _intervals_above(SUNG, chances[:, SINGING], duration)
     shouts = _intervals_above(SHOUTED, chances[:, SPEECH], duration)
-    return Voices(singing, shouts)
+    return VoiceTimes(singing, shouts)
 
 
 def _intervals_above(threshold: float, chances: Floats, duration: float) -> tuple[Interval, ...]:
@@ -80,19 +80,19 @@ def _intervals_above(threshold: float, chances: Floats, duration: float) -> tupl
 
     film = Interval(0.0, duration)
     voices: list[Interval] = []
-    for interval in union(intervals, _PAUSE):
+    for interval in join_intervals(intervals, _PAUSE):
         inside = interval.clip(film)
         if interval.duration >= _SHORTEST and inside is not None:
             voices.append(inside)
     return tuple(voices)
 
 
-def mark_slots(slots: Sequence[Slot], voices: Voices) -> tuple[Slot, ...]:
+def mark_slots(slots: Sequence[Slot], voices: VoiceTimes) -> tuple[Slot, ...]:
     """The slots, each with the voice that likely occurs in it, or None."""
     return tuple(replace(slot, voice=_voice_in(slot.interval, voices)) for slot in slots)
 
 
-def _voice_in(time: Interval, voices: Voices) -> SlotVoice | None:
+def _voice_in(time: Interval, voices: VoiceTimes) -> SlotVoice | None:
     # Singing first: a shout in a song is part of it.
     if seconds_shared(voices.singing, time) >= SUNG_SECONDS:
         return SlotVoice.SONG
@@ -101,7 +101,7 @@ def _voice_in(time: Interval, voices: Voices) -> SlotVoice | None:
     return None
 
 
-def left_to_people(slot: Slot, settings: SpeechSettings) -> str:
+def why_left_empty(slot: Slot, settings: SpeechSettings) -> str:
     """Why no line is written in a slot unless a person asks for one; empty where one is written."""
     if slot.voice is None or (slot.voice is SlotVoice.SONG and settings.over_lyrics):
         return ""

@@ -85,7 +85,7 @@ class SlotChange:
         return SlotChange(added=self.removed, removed=self.added)
 
 
-def keep_to(
+def apply_hand_slots(
     planned: Sequence[Slot], hand: HandSlots, settings: SlotSettings
 ) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
     """Apply a person's changes to a plan.
@@ -395,7 +395,7 @@ class Prepared:
         return tuple(slot for slot in self.slots if slot.id in self.hand.ids)
 
 
-def film_of(folder: Path, run: RunSettings, name: str) -> Path:
+def work_folder_film(folder: Path, run: RunSettings, name: str) -> Path:
     """The path of a work folder's film: where the run had it, else a file called ``name`` beside the folder.
 
     Raises FilmError where there is none.
@@ -412,7 +412,7 @@ def film_of(folder: Path, run: RunSettings, name: str) -> Path:
     raise FilmError(problem, "Say where it is: --film FILM.")
 
 
-def recorded(folder: WorkFolder, info: FilmInfo, config: Config, *, described: bool = True) -> Prepared:
+def read_prepared(folder: WorkFolder, info: FilmInfo, config: Config, *, described: bool = True) -> Prepared:
     """The results of the run's analysis, read from its records; nothing is computed but the gaps.
 
     A film that was not ``described`` needs no shots and no slots. Raises WorkFolderError where a record is

@@ -75,7 +75,7 @@ def plan_slots(
     opening = film.start + EARLIEST
     # The film's first shot starts at no cut.
     cuts = sorted({_ceil_ms(shot.interval.start) for shot in shots if shot.interval.start > film.start})
-    free = _clip_all(union(gaps), film)
+    free = _clip_all(join_intervals(gaps), film)
     if credits is None:
         usable = free
     else:
@@ -152,7 +152,7 @@ FEW = 60.0
 """Seconds of film for each slot, beyond which there are few: two describers had one in 10 and 14."""
 
 
-def why_few(
+def explain_few_slots(
     slots: Sequence[Slot], gaps: Sequence[Interval], part: Interval, settings: SlotSettings
 ) -> str | None:
     """A message that explains why few or no ``slots`` start in ``part`` of the film, and what can be done.
@@ -342,18 +342,18 @@ def free_time(
     if not math.isfinite(duration) or duration <= 0:
         return ()
     margin = settings.margin
-    taken = [Interval(time.start - margin, time.end + margin) for time in kept_free(speech, settings)]
+    taken = [Interval(time.start - margin, time.end + margin) for time in no_line_times(speech, settings)]
     return subtract(Interval(0.0, duration), [*taken, *holes])
 
 
-def kept_free(speech: Sequence[Utterance], settings: SpeechSettings) -> tuple[Interval, ...]:
+def no_line_times(speech: Sequence[Utterance], settings: SpeechSettings) -> tuple[Interval, ...]:
     """The times over which no line is spoken: all speech, and sung lyrics unless ``settings.over_lyrics``."""
     if settings.over_lyrics:
         speech = [utterance for utterance in speech if utterance.kind is not SpeechKind.LYRICS]
     return tuple(utterance.interval for utterance in speech)
 
 
-def union(intervals: Iterable[Interval], bridge: float = 0.0) -> tuple[Interval, ...]:
+def join_intervals(intervals: Iterable[Interval], bridge: float = 0.0) -> tuple[Interval, ...]:
     """The intervals sorted and joined where they touch, overlap, or lie at most ``bridge`` seconds apart.
 
     >>> union([Interval(3, 4), Interval(0, 1), Interval(0.5, 2)])
@@ -372,7 +372,7 @@ def subtract(whole: Interval, taken: Iterable[Interval]) -> tuple[Interval, ...]
     """The parts of ``whole`` outside ``taken``: ``[0, 9)`` less ``[3, 5)`` is ``[0, 3)``, ``[5, 9)``."""
     parts: list[Interval] = []
     start = whole.start
-    for interval in union(taken):
+    for interval in join_intervals(taken):
         if interval.start >= whole.end:
             break
         if interval.start > start:

@@ -32,15 +32,15 @@ from shotad.core import (
     SpeechSettings,
     SubtitleError,
     Utterance,
-    span,
-    spanned,
+    time_items,
+    time_step,
     weights_file,
 )
 from shotad.film import voice_net
 from shotad.film.audio import GUARD, DownmixCheck, SoundBlock, choose_track, sound_blocks
 from shotad.film.reader import Film
-from shotad.film.singing import VoiceListener, Voices, seconds_shared
-from shotad.film.slots import union
+from shotad.film.singing import VoiceListener, VoiceTimes, seconds_shared
+from shotad.film.slots import join_intervals
 from shotad.film.subtitle_check import clock, fit_subtitles
 
 HEARING_WEIGHTS = ("silero-vad", voice_net.WEIGHTS)
@@ -145,7 +145,7 @@ class HeardSpeech:
 
     intervals: tuple[Interval, ...]
     notes: tuple[str, ...] = ()
-    voices: Voices = field(default_factory=Voices)
+    voices: VoiceTimes = field(default_factory=VoiceTimes)
     """When somebody likely sings or shouts, in ``intervals`` and out of them."""
 
 
@@ -153,7 +153,7 @@ LEAST_SOUND = 1.0
 """Seconds; a track with less sound counts as empty."""
 
 
-@span("speech")
+@time_step("speech")
 def hear_speech(film: Film, track: int | None = None, progress: Progress | None = None) -> HeardSpeech | None:
     """Detect the speech in the sound of ``film``; None where it has no sound.
 
@@ -213,7 +213,7 @@ def _hear_track(film: Film, track: AudioTrack, check: DownmixCheck, progress: Pr
                 for block in sound_blocks(film, track.number, RATE, "native")
             )
             in_channel = speech_in(channel_blocks, duration, progress) or ()
-            intervals = union([*intervals, *in_channel], BRIDGE)
+            intervals = join_intervals([*intervals, *in_channel], BRIDGE)
     if check.is_two_programmes:
         notes.append(
             f"The two channels of audio track {track.number} have nothing in common (two languages, a "
@@ -232,11 +232,11 @@ class FoundSpeech:
     detail: str
     notes: tuple[str, ...] = ()
     """Sentences for the user."""
-    voices: Voices = field(default_factory=Voices)
+    voices: VoiceTimes = field(default_factory=VoiceTimes)
     """When somebody likely sings, and, where there are no subtitles, likely shouts."""
 
 
-@span("speech")
+@time_step("speech")
 def find_speech(
     heard: HeardSpeech | None,
     settings: SpeechSettings,
@@ -273,7 +273,7 @@ SUNG_SHARE, SPOKEN_SHARE = 0.5, 0.1
 """Shares of an utterance: it is sung where this much of it is singing, unless this much of it is speech."""
 
 
-def _kind(time: Interval, voices: Voices) -> SpeechKind:
+def _kind(time: Interval, voices: VoiceTimes) -> SpeechKind:
     """Whether speech detected at that time is spoken or sung."""
     is_sung = seconds_shared(voices.singing, time) >= SUNG_SHARE * time.duration
     is_spoken = seconds_shared(voices.shouts, time) >= SPOKEN_SHARE * time.duration
@@ -312,7 +312,7 @@ def _speech_of_subtitles(
     if fit.note:
         notes.append(fit.note)
     # Subtitles contain what is shouted, but many leave out what is sung.
-    voices = Voices(singing=heard.voices.singing)
+    voices = VoiceTimes(singing=heard.voices.singing)
     return FoundSpeech(tuple(inside), "subtitles", detail, tuple(notes), voices)
 
 
@@ -355,7 +355,7 @@ def _chances_of_speech(blocks: Iterable[SoundBlock], duration: float, progress: 
     task = progress.task("Listening for speech", duration or None, "s")
     chances: list[Signal] = []
     try:
-        for block in spanned("sound", blocks):
+        for block in time_items("sound", blocks):
             signals = leveller.feed(block.samples)
             chances.append(vad.feed(signals).mean(axis=1))
             task.advance(len(block.samples) / RATE)
@@ -393,11 +393,11 @@ def speech_intervals(
         if chances[first:end].max() >= threshold
     ]
     # Short ones only go once pauses are bridged: words of one sentence may each be short.
-    voices = [interval for interval in union(detected, bridge) if interval.duration >= shortest]
+    voices = [interval for interval in join_intervals(detected, bridge) if interval.duration >= shortest]
     with_lead = [Interval(voice.start - lead, voice.end) for voice in voices]
     film = Interval(0.0, duration)
     # The lead may close a pause.
-    clipped = (interval.clip(film) for interval in union(with_lead, bridge))
+    clipped = (interval.clip(film) for interval in join_intervals(with_lead, bridge))
     return tuple(interval for interval in clipped if interval is not None)
 
 

@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from shotad.core import FilmError, FilmInfo, Image, Tar, UsageError, file_fingerprint, read_limited
+from shotad.core import FilmError, FilmInfo, Image, TarArchive, UsageError, file_fingerprint, read_limited
 from shotad.film.reader import TOLERANCE, Film, Frame
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
@@ -43,7 +43,7 @@ def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
             files = (file for file in sorted(path.iterdir()) if file.is_file())
             named = ((file.name, partial(_file, file)) for file in files)
             return StillsFilm(path, frame_rate, _numbered(named, path.name))
-        archive = Tar.open(path, "r:*")
+        archive = TarArchive.open(path, "r:*")
         try:
             members = (member for member in _members(archive) if member.isfile())
             packed = ((PurePosixPath(one.name).name, partial(_member, archive, one)) for one in members)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Interval
-from shotad.film.slots import subtract, union
+from shotad.film.slots import join_intervals, subtract
 
 STEP = 0.1
 """Seconds between two shifts that are tried."""
@@ -120,7 +120,7 @@ def fit_subtitles(subtitles: Sequence[Interval], heard: Sequence[Interval], dura
         part = Interval(number * length, (number + 1) * length)
         clipped = (interval.clip(part) for interval in heard)
         speech = [interval for interval in clipped if interval is not None]
-        if len(union(speech)) < UTTERANCES_FOR_CHANCE:
+        if len(join_intervals(speech)) < UTTERANCES_FOR_CHANCE:
             continue
         # All subtitles, not only those of the part: a shift may bring others in.
         part_fit = _fit(_moved(subtitles, -part.start), _moved(speech, -part.start), length)
@@ -135,9 +135,9 @@ def _moved(intervals: Sequence[Interval], shift: float) -> list[Interval]:
 
 def _fit(subtitles: Sequence[Interval], heard: Sequence[Interval], duration: float) -> Fit:
     """As `fit_subtitles`, for the film as a whole."""
-    speech = union(heard)
+    speech = join_intervals(heard)
     total = sum(interval.duration for interval in speech)
-    widened = union(Interval(cue.start - WIDTH, cue.end + WIDTH) for cue in subtitles)
+    widened = join_intervals(Interval(cue.start - WIDTH, cue.end + WIDTH) for cue in subtitles)
     outside = sum(rest.duration for interval in speech for rest in subtract(interval, widened))
     is_much_outside = outside >= LEAST_OUTSIDE and outside >= NOTABLE_OUTSIDE * total
     if outside < LEAST_OUTSIDE or not subtitles:
@@ -200,7 +200,7 @@ def _correlations(
     All ``float32[n]``. The correlation is the phi coefficient: 1 where speech and subtitles are the same, 0
     where they overlap as by chance.
     """
-    cues = union(subtitles)
+    cues = join_intervals(subtitles)
     # Before and after the film, too: a shift may bring them in.
     begin = min(0.0, math.floor(cues[0].start / STEP) * STEP)
     cue_grid = _grid(cues, begin, max(duration, cues[-1].end))

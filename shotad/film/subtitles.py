@@ -30,9 +30,9 @@ from shotad.core import (
     plural,
     printable,
     read_text_file,
-    seen,
+    visible_text,
 )
-from shotad.film.container import TEXT_CODECS, exact_start, find_media, legible, packets_of
+from shotad.film.container import TEXT_CODECS, exact_start, find_media, packets_of, readable_metadata
 from shotad.film.speakers import marked, of_actor, pieces
 from shotad.film.subtitle_files import UnknownFrameRate, parse_subtitle_text, read_clock
 
@@ -90,7 +90,7 @@ def embedded_track(path: Path) -> tuple[Subtitles, str] | None:
                 return None
             utterances, undecoded = _read_tracks(container, streams)
             audio = container.streams.best("audio")
-            language = legible(audio.metadata).get("language", "") if audio is not None else ""
+            language = readable_metadata(audio.metadata).get("language", "") if audio is not None else ""
             duration = (container.duration or 0) / 1_000_000
             for number, stream in streams.items():
                 merits = _merits(stream, language)
@@ -136,9 +136,9 @@ def end_of_sound_and_picture(path: Path) -> float | None:
                 if stream.duration and stream.time_base:
                     start = (stream.start_time or 0) * stream.time_base - film_start
                     end = float(start + stream.duration * stream.time_base)
-                elif _CLOCK_TAG.fullmatch(legible(stream.metadata).get("DURATION", "")):
+                elif _CLOCK_TAG.fullmatch(readable_metadata(stream.metadata).get("DURATION", "")):
                     # Matroska's statistics tag; it counts from the container's start.
-                    end = read_clock(legible(stream.metadata)["DURATION"])
+                    end = read_clock(readable_metadata(stream.metadata)["DURATION"])
                 if end is not None:
                     ends.append(end)
     except av.error.FFmpegError as error:
@@ -191,7 +191,7 @@ def _merits(stream: SubtitleStream, language: str) -> dict[str, bool] | None:
     """
     from av.stream import Disposition
 
-    metadata, flags = legible(stream.metadata), stream.disposition
+    metadata, flags = readable_metadata(stream.metadata), stream.disposition
     title = metadata.get("title", "")
     partial = Disposition.forced | Disposition.comment | Disposition.lyrics | Disposition.karaoke
     partial |= Disposition.descriptions | Disposition.visual_impaired
@@ -323,7 +323,7 @@ def strip_tags(raw: str) -> str:
     text = raw.replace(r"\N", "\n").replace(r"\n", "\n").replace(r"\h", " ")
     text = html.unescape(_TAGS.sub("", text))
     # Zero-width joiners and marks of the writing direction
-    text = re.sub("[\u200c-\u200f]", "", seen(text))
+    text = re.sub("[\u200c-\u200f]", "", visible_text(text))
     return text.replace("\xa0", " ").strip()
 
 

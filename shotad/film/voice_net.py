@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Floats, OnnxGraph, OnnxModel, unloadable, weights_file
+from shotad.core import Floats, OnnxGraph, OnnxModel, unloadable_model_error, weights_file
 
 WEIGHTS = "firered-aed"
 """Name in the manifest of weights."""
@@ -71,7 +71,7 @@ class VoiceNet:
             numbers, means, spreads = _read(path)
             graph = _graph(numbers)
         except (OSError, ValueError, struct.error) as error:
-            raise unloadable(path, error) from None
+            raise unloadable_model_error(path, error) from None
         self._model = OnnxModel(path, model=graph)
         self._means, self._spreads = means, spreads
         self._filters = _mel_filters()

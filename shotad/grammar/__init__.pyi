@@ -1,11 +1,11 @@
 from .cache import (
     ClipReader as ClipReader,
-    Readers as Readers,
+    GrammarModels as GrammarModels,
     ShotSample as ShotSample,
-    book_of as book_of,
     grammar_of as grammar_of,
     look_rows as look_rows,
     pair_rows as pair_rows,
+    read_grammar_rows as read_grammar_rows,
     threshold_of as threshold_of,
 )
 from .choices import (
@@ -21,17 +21,17 @@ from .features import (
     FeatureMaker as FeatureMaker,
     Features as Features,
 )
-from .scale_training import Outcome as Outcome, train_scale as train_scale
+from .scale_training import TrainingResult as TrainingResult, train_scale as train_scale
 from .threads import (
-    Kinds as Kinds,
+    FeaturesByPlace as FeaturesByPlace,
+    FramePosition as FramePosition,
     Matching as Matching,
-    Place as Place,
     matching_of as matching_of,
-    places as places,
+    positions_for as positions_for,
     shot_scores as shot_scores,
     threads_of as threads_of,
     whole_scores as whole_scores,
 )
 from .training_loop import end_process as end_process
-from .training_records import beside_published as beside_published, by_class as by_class
+from .training_records import published_comparison as published_comparison, scores_by_class as scores_by_class
 from .training_settings import ScaleTraining as ScaleTraining

@@ -24,10 +24,10 @@ from typing import Any
 import cv2
 import numpy as np
 
-from shotad.core import Image, Progress, native_quiet, unloadable, weights_file
+from shotad.core import Image, Progress, silence_native_output, unloadable_model_error, weights_file
 from shotad.film import Moment
 from shotad.grammar.features import ScaleGuess
-from shotad.sight import active_area, cut
+from shotad.sight import active_area, crop
 
 REVISION = "5"
 """Raise it with every change that changes an answer: records depend on it."""
@@ -144,21 +144,21 @@ class _SmallFaceFinder:
     def __init__(self, path: Path) -> None:
         self._turn = Lock()
         try:
-            with native_quiet():
+            with silence_native_output():
                 self._model: Any = cv2.FaceDetectorYN.create(str(path), "", (_SIDE, _SIDE), _FAINT, 0.3, 50)
         except cv2.error as error:
-            raise unloadable(path, error) from None
+            raise unloadable_model_error(path, error) from None
 
     def find(self, image: Image) -> list[SmallFace]:
         """The faces in ``image``, black bars cut off."""
         step = max(1, min(image.shape[:2]) // _BAR_LINES)
-        picture = cut(image, active_area(image[None, ::step, ::step]))
+        picture = crop(image, active_area(image[None, ::step, ::step]))
         height, width = picture.shape[:2]
         scale = _SIDE / max(height, width)
         size = (max(1, round(width * scale)), max(1, round(height * scale)))
         small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
         bgr = np.ascontiguousarray(small[:, :, ::-1])
-        with native_quiet(), self._turn:
+        with silence_native_output(), self._turn:
             self._model.setInputSize(size)
             rows = self._model.detect(bgr)[1]
         return [_face_of(row, size[1]) for row in (() if rows is None else rows)]

@@ -14,10 +14,10 @@ from typing import Any, cast, get_args
 import numpy as np
 from array_api_compat import array_namespace
 
-from shotad.core import Grammar, ThreadSettings, span, spanned, thread_name, while_nothing_is_loaded
+from shotad.core import Grammar, ThreadSettings, hold_model_loading, thread_name, time_items, time_step
 from shotad.film import Moment, Pictures, ShotMoments
 from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
-from shotad.grammar.threads import joined, matching_of, places, shot_scores, threads_of, whole_scores
+from shotad.grammar.threads import joined, matching_of, positions_for, shot_scores, threads_of, whole_scores
 
 Json = dict[str, Any]
 
@@ -119,7 +119,7 @@ def pair_rows(book: GrammarCache, looks: Iterable[ShotSample]) -> list[list[Any]
     return [[a.shot, b.shot, score, *([a.slot] if a.slot else [])] for a, b, score in ordered]
 
 
-def book_of(
+def read_grammar_rows(
     looks: Iterable[Mapping[str, Any]], pairs: Iterable[Sequence[Any]], *, guessed: bool
 ) -> GrammarCache:
     """The book that `look_rows` and `pair_rows` wrote; ``guessed``: whether scales had been read."""
@@ -144,14 +144,14 @@ DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Readers:
+class GrammarModels:
     """Who reads: ``features`` for threads and ``scales``, each None where it is not wanted."""
 
     features: FeatureMaker | None
     scales: ScaleReader | None
 
 
-def threshold_of(readers: Readers, settings: ThreadSettings) -> float:
+def threshold_of(readers: GrammarModels, settings: ThreadSettings) -> float:
     """The score above which shots are joined: the one that is set, else that of the features."""
     if settings.threshold is not None:
         return settings.threshold
@@ -167,7 +167,7 @@ class ClipReader:
     up to ``batch``, never of more than one clip, so that what came before changes no bit."""
 
     def __init__(
-        self, book: GrammarCache, readers: Readers, settings: ThreadSettings, batch: int = 8
+        self, book: GrammarCache, readers: GrammarModels, settings: ThreadSettings, batch: int = 8
     ) -> None:
         self.book, self.readers = book, readers
         self._settings, self._batch = settings, batch
@@ -192,8 +192,8 @@ class ClipReader:
         self._features = {m: made for m, made in self._features.items() if m >= first}
         self._guesses = {m: guess for m, guess in self._guesses.items() if m >= first}
         missing = (features - self._features.keys()) | (scales - self._guesses.keys())
-        shown = {p.wanted: p.image for p in spanned("frames", pictures(sorted(missing)))}
-        with span("grammar"), while_nothing_is_loaded():
+        shown = {p.wanted: p.image for p in time_items("frames", pictures(sorted(missing)))}
+        with time_step("grammar"), hold_model_loading():
             for group in self._groups(shown.keys() & features - self._features.keys()):
                 made = cast("FeatureMaker", self.readers.features).of([shown[moment] for moment in group])
                 self._features |= {
@@ -224,7 +224,7 @@ class ClipReader:
 
     def _compared(self, look: ShotSample) -> list[float]:
         """The moments that the choice of frames compares."""
-        return [getattr(look.moments, place) for place in places(self._settings.frames)]
+        return [getattr(look.moments, place) for place in positions_for(self._settings.frames)]
 
     def _guessed_by(self, look: ShotSample) -> list[float]:
         """The moments that the reader of scale looks at."""
@@ -237,7 +237,7 @@ class ClipReader:
         which clip was read first.
         """
         settings, kinds = self._settings, {}
-        for place in places(settings.frames):
+        for place in positions_for(settings.frames):
             two = [self._features[getattr(look.moments, place)] for look in pair]
             patches, whole, grid = [f.patches for f in two], [f.whole for f in two], two[0].grid
             # The library's own numpy imports all of it, its tools for Fortran too.

@@ -13,12 +13,12 @@ from shotad.core import (
     ScaleSettings,
     ShotadError,
     ThreadSettings,
-    cached,
+    cached_model_folder,
     device_of,
     did_you_mean,
     manifest,
-    need,
-    need_torch,
+    require_module,
+    require_torch,
     weights_file,
 )
 from shotad.grammar.features import MODELS, FeatureMaker, ScaleReader
@@ -70,7 +70,7 @@ def make_feature_maker(
 
 def features_at_hand() -> dict[str, Path]:
     """The published DINOv2 models in the hub's cache, by name: where each lies. Loads no torch."""
-    found = {name: cached(model.repo) for name, model in MODELS.items()}
+    found = {name: cached_model_folder(model.repo) for name, model in MODELS.items()}
     return {name: folder for name, folder in found.items() if folder is not None}
 
 
@@ -87,12 +87,12 @@ def auto_choice(compute: ComputeSettings) -> tuple[str, str]:
         return "grid", "no DINOv2 weights are at hand: shotad models pull dinov2-base"
     try:
         for name in ("torch", "transformers"):
-            need(name, "Threads by DINOv2")
+            require_module(name, "Threads by DINOv2")
     except ShotadError as error:
         return "grid", error.what.rstrip(".")
     device = device_of(compute)
     if device.type == "cuda":
-        memory = need_torch("A model").cuda.get_device_properties(device).total_memory
+        memory = require_torch("A model").cuda.get_device_properties(device).total_memory
     else:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     # The weights in float32, and as much again for the work, must fit.

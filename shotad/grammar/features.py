@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pillow
 
-from shotad.core import NETWORK, HubModel, Image, ShotScale
+from shotad.core import NETWORK_HINT, HubModel, Image, ShotScale
 from shotad.film import Moment
 
 Array = Any
@@ -202,7 +202,7 @@ def _check(image: Image) -> None:
 
 
 HINT = (
-    f"{NETWORK}, give a folder that holds the model (--set threads.features=FOLDER), or use features "
+    f"{NETWORK_HINT}, give a folder that holds the model (--set threads.features=FOLDER), or use features "
     "without weights: --set threads.features=grid."
 )
 

@@ -30,9 +30,9 @@ from shotad.core import (
     device_of,
     dtype_of,
     file_sha256,
-    need,
-    need_torch,
-    replacing,
+    replace_file,
+    require_module,
+    require_torch,
 )
 from shotad.film import Moment
 from shotad.grammar.features import MEAN, STD, ScaleGuess, fitted, is_upright
@@ -40,7 +40,7 @@ from shotad.grammar.features import MEAN, STD, ScaleGuess, fitted, is_upright
 if TYPE_CHECKING:
     import torch
 else:
-    torch = need_torch("DINOv2")
+    torch = require_torch("DINOv2")
 
 CLASSES = tuple(scale.value for scale in ShotScale)
 """What the five outputs mean, in order."""
@@ -92,7 +92,7 @@ class ScaleNet(torch.nn.Module):  # type: ignore[misc]
         self.design = design
         # transformers' DINOv2 of this shape, with random weights
         shape = design.backbone
-        transformers = need("transformers", "The classifier of shot scale")
+        transformers = require_module("transformers", "The classifier of shot scale")
         config = transformers.Dinov2Config(
             hidden_size=shape.hidden,
             num_hidden_layers=shape.blocks,
@@ -169,10 +169,10 @@ def save_net(path: Path, net: ScaleNet, record: Mapping[str, Any]) -> None:
 
     ``record`` is how the net was trained; it must be JSON, and without places of this machine.
     """
-    save = need("safetensors.torch", "A checkpoint of shot scale").save_file
+    save = require_module("safetensors.torch", "A checkpoint of shot scale").save_file
     about = {"schema": SCHEMA, "design": asdict(net.design), "training": dict(record)}
     weights = {name: value.contiguous() for name, value in released_weights(net).items()}
-    with replacing(path) as part:
+    with replace_file(path) as part:
         save(weights, part, metadata={FORMAT: json.dumps(about, ensure_ascii=False)})
 
 
@@ -224,7 +224,7 @@ def load_released(net: ScaleNet, weights: Weights) -> None:
 
 
 def _read(path: Path) -> tuple[Mapping[str, Any], Weights]:
-    safetensors = need("safetensors", "A checkpoint of shot scale")
+    safetensors = require_module("safetensors", "A checkpoint of shot scale")
     if not path.is_file():
         raise WeightsError(f"There is no file {path}.", _REMEDY)
     try:

@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from shotad import __version__
 from shotad.core import (
-    NETWORK,
+    NETWORK_HINT,
     ConfigError,
     NoProgress,
     Progress,
@@ -28,8 +28,8 @@ from shotad.core import (
     WeightsError,
     WorkFolderError,
     is_model_folder,
-    need_torch,
     readable_json,
+    require_torch,
     write_text,
 )
 from shotad.grammar.features import MODELS
@@ -51,14 +51,14 @@ from shotad.grammar.vit_features import folder_hash, load_model
 if TYPE_CHECKING:
     import torch
 else:
-    torch = need_torch("Training", "train")
+    torch = require_torch("Training", "train")
 
 REPORT = "report.json"
 PICTURE = "confusion.png"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrainingResult:
     """A finished training: its best checkpoint, the epoch it is of (from 1), and its scores on test."""
 
     checkpoint: Path
@@ -69,7 +69,7 @@ class Outcome:
 
 def train_scale(
     data: Path, out: Path, settings: ScaleTraining, *, resume: bool = False, progress: Progress | None = None
-) -> Outcome:
+) -> TrainingResult:
     """Train on the labelled shots in ``data`` and write all results to the folder ``out``.
 
     ``resume`` goes on where a training in ``out`` was stopped, and begins where there is none. Raises
@@ -116,7 +116,7 @@ def train_scale(
             write_text(out / REPORT, readable_json({**record, "published": rows}))
             _draw(out / PICTURE, test)
         crew.leave()
-        return Outcome(out / BEST, record["epoch"], test, record)
+        return TrainingResult(out / BEST, record["epoch"], test, record)
 
 
 @contextmanager
@@ -187,7 +187,9 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
     """
     known = [name for name, model in MODELS.items() if "registers" not in name]
     if settings.backbone in known:
-        model = replace(MODELS[settings.backbone], hint=f"{NETWORK}, or name a folder: --backbone FOLDER.")
+        model = replace(
+            MODELS[settings.backbone], hint=f"{NETWORK_HINT}, or name a folder: --backbone FOLDER."
+        )
         folder, name = model.folder(settings.revision, progress), settings.backbone
     else:
         folder, name = Path(settings.backbone).expanduser(), "folder"

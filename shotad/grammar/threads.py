@@ -23,15 +23,15 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from shotad.grammar.features import RADIUS, TEMPERATURE, Array, FeatureMaker, Features
 
-Place = Literal["first", "middle", "last"]
+FramePosition = Literal["first", "middle", "last"]
 """Which frame of a shot."""
 
 FrameChoice = Literal["side", "mid", "all"]
 """Which frames of two shots are compared; the setting ``threads.frames``."""
 
-_PLACES: tuple[Place, ...] = ("first", "middle", "last")
+_PLACES: tuple[FramePosition, ...] = ("first", "middle", "last")
 
-_COMPARED: dict[FrameChoice, tuple[tuple[Place, Place], ...]] = {
+_COMPARED: dict[FrameChoice, tuple[tuple[FramePosition, FramePosition], ...]] = {
     "side": (("last", "first"),),
     "mid": (("middle", "middle"),),
     "all": tuple((ours, theirs) for ours in _PLACES for theirs in _PLACES),
@@ -39,16 +39,16 @@ _COMPARED: dict[FrameChoice, tuple[tuple[Place, Place], ...]] = {
 """Frame of the earlier and frame of the later shot; the best counts."""
 
 
-def places(frames: FrameChoice) -> tuple[Place, ...]:
+def positions_for(frames: FrameChoice) -> tuple[FramePosition, ...]:
     """The frames of each shot that a choice needs: ``side`` → first and last."""
     return tuple(place for place in _PLACES if any(place in pair for pair in _COMPARED[frames]))
 
 
-Kinds = Mapping[Place, Features]
+FeaturesByPlace = Mapping[FramePosition, Features]
 """Features of the shots of one clip or film, in order, by frame (`places`): row k of each is shot k."""
 
 
-def shot_scores(kinds: Kinds, matching: Matching, frames: FrameChoice = "side") -> Scores:
+def shot_scores(kinds: FeaturesByPlace, matching: Matching, frames: FrameChoice = "side") -> Scores:
     """Matching scores of all pairs of shots: float32 ``[n, n]``, symmetric, 0 to 1, 1 on the diagonal.
 
     Entry i < j is equation 4 for the chosen frames of shot i with those of shot j::
@@ -60,7 +60,7 @@ def shot_scores(kinds: Kinds, matching: Matching, frames: FrameChoice = "side") 
     no score depends on which other shots there are.
     """
 
-    def between(ours: Place, theirs: Place) -> Scores:
+    def between(ours: FramePosition, theirs: FramePosition) -> Scores:
         earlier, later = kinds[ours].patches, kinds[theirs].patches
         inside, scores = matching.windows, np.zeros((len(earlier), len(later)), np.float32)
         for i, j in zip(*np.triu_indices(len(earlier), 1), strict=True):
@@ -70,16 +70,16 @@ def shot_scores(kinds: Kinds, matching: Matching, frames: FrameChoice = "side") 
     return _best(frames, between)
 
 
-def whole_scores(kinds: Kinds, frames: FrameChoice = "side") -> Scores:
+def whole_scores(kinds: FeaturesByPlace, frames: FrameChoice = "side") -> Scores:
     """The paper's baseline: cosines of ``whole`` in place of matching scores, -1 to 1, else the same."""
 
-    def between(ours: Place, theirs: Place) -> Scores:
+    def between(ours: FramePosition, theirs: FramePosition) -> Scores:
         return numpy_scores(kinds[ours].whole) @ numpy_scores(kinds[theirs].whole).T
 
     return _best(frames, between)
 
 
-def _best(frames: FrameChoice, between: Callable[[Place, Place], Scores]) -> Scores:
+def _best(frames: FrameChoice, between: Callable[[FramePosition, FramePosition], Scores]) -> Scores:
     """The best scores of a choice of frames, the part above the diagonal mirrored below it, 1 on it."""
     scores: Scores = np.maximum.reduce([between(ours, theirs) for ours, theirs in _COMPARED[frames]])
     above = np.triu(np.ones(scores.shape, bool), 1)

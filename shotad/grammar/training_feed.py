@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import Image, ShotadError, need_torch, own_modules_only
+from shotad.core import Image, ShotadError, own_modules_only, require_torch
 from shotad.grammar.features import fitted
 from shotad.grammar.scale_data import ScaleItem, open_picture
 from shotad.grammar.training_settings import AugmentSettings, ScaleTraining, augmented
@@ -25,7 +25,7 @@ from shotad.grammar.training_settings import AugmentSettings, ScaleTraining, aug
 if TYPE_CHECKING:
     import torch
 else:
-    torch = need_torch("Training", "train")
+    torch = require_torch("Training", "train")
 
 
 @dataclass(frozen=True, slots=True)

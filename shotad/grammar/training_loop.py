@@ -33,10 +33,10 @@ from shotad.core import (
     WorkFolderError,
     device_of,
     dtype_of,
-    need,
-    need_torch,
-    replacing,
-    reported,
+    progress_task,
+    replace_file,
+    require_module,
+    require_torch,
 )
 from shotad.grammar.scale_data import ScaleData, Split
 from shotad.grammar.scale_net import ScaleNet, save_net
@@ -47,7 +47,7 @@ from shotad.grammar.training_settings import OptimSettings, ScaleTraining
 if TYPE_CHECKING:
     import torch
 else:
-    torch = need_torch("Training", "train")
+    torch = require_torch("Training", "train")
 
 BEST = "best.safetensors"
 LAST = "last.safetensors"
@@ -147,7 +147,7 @@ class Loop:
             if self._log and self._log.note:
                 self.progress.note(self._log.note)
             left = 0 if self._is_over() else self._total - self.step
-            with reported(self.progress, "Training", left, "steps") as task:
+            with progress_task(self.progress, "Training", left, "steps") as task:
                 while not self._is_over():
                     self._end_epoch(self._steps(task))
         if self.epoch < self.settings.epochs:
@@ -263,7 +263,7 @@ class Loop:
             "tuned": {name: p.detach() for name, p in self.net.named_parameters() if p.requires_grad},
             "optimizer": self._optimizer.state_dict(),
         }
-        with replacing(self.out / STATE) as part, part.open("wb") as stream:
+        with replace_file(self.out / STATE) as part, part.open("wb") as stream:
             torch.save(tree, stream)
 
     def _load(self) -> None:
@@ -327,7 +327,7 @@ class Loop:
         self.net.train(False)
         found = np.zeros((5, 5), np.int64)
         loss = 0.0
-        with reported(self.progress, name, len(mine), "images") as task:
+        with progress_task(self.progress, name, len(mine), "images") as task:
             for piece in self._feed.pieces(picks):
                 if stop is not None and stop.asked:
                     return None
@@ -408,7 +408,7 @@ class ProcessGroup:
 
     def __init__(self, compute: ComputeSettings) -> None:
         """Join the processes that ``accelerate launch`` or torchrun started, or be alone."""
-        accelerate = need("accelerate", "Training", "train")
+        accelerate = require_module("accelerate", "Training", "train")
         several = int(os.environ.get("WORLD_SIZE", "1")) > 1
         device = device_of(compute)
         if several and device.index is not None:

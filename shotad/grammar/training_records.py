@@ -13,7 +13,7 @@ from typing import Any, Self, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import DatasetError, ShotScale, append, replacing
+from shotad.core import DatasetError, ShotScale, append_to_file, replace_file
 
 FILE = "metrics.csv"
 COLUMNS = (
@@ -46,7 +46,7 @@ class MetricLog:
             except (TypeError, ValueError):
                 what = f"{self._path} is no log of training: it has rows without a step."
                 raise DatasetError(what, "Move it away.") from None
-        with replacing(self._path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        with replace_file(self._path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             writer = _writer(file)
             writer.writeheader()
             writer.writerows(kept)
@@ -70,7 +70,7 @@ class MetricLog:
         """Write one row at once: figures by their names in `COLUMNS`, of a step after the last."""
         row = io.StringIO(newline="")
         _writer(row).writerow({"step": step, **{name: f"{value:.8g}" for name, value in values.items()}})
-        append(self._path, row.getvalue().encode())
+        append_to_file(self._path, row.getvalue().encode())
         if self._board is not None:
             for name, value in values.items():
                 self._board.add_scalar(name, value, step)
@@ -171,7 +171,7 @@ PUBLISHED: Mapping[str, tuple[float, float | None]] = {
 """Accuracy and macro-F1 on the test split of MovieShots, from the paper's table of classifiers."""
 
 
-def beside_published(test: Scores) -> str:
+def published_comparison(test: Scores) -> str:
     """The table of the paper with this run's figures below."""
     rows = {**PUBLISHED, "this run, on its own test split": (test.accuracy, test.macro_f1)}
     wide = max(map(len, rows))
@@ -182,7 +182,7 @@ def beside_published(test: Scores) -> str:
     return "\n".join(lines)
 
 
-def by_class(test: Scores) -> str:
+def scores_by_class(test: Scores) -> str:
     """Precision, recall and F1 of each class, as a table."""
     wide = max(len(scale.value) for scale in ShotScale)
     lines = [f"{'on test':{wide}}  precision  recall     F1  items"]

@@ -26,16 +26,16 @@ from shotad.core import (
     Image,
     Progress,
     WeightsError,
-    broken,
+    damaged_model_errors,
     device_of,
     dtype_of,
     file_sha256,
-    loading_quiet,
+    first_message_line,
     model_folder,
-    need,
-    need_torch,
     processors,
-    reason,
+    require_module,
+    require_torch,
+    silence_transformers,
     weight_files,
 )
 from shotad.grammar.features import (
@@ -52,7 +52,7 @@ from shotad.grammar.features import (
 if TYPE_CHECKING:
     import torch
 else:
-    torch = need_torch("Threads by DINOv2")
+    torch = require_torch("Threads by DINOv2")
 
 PURPOSE = "Threads by DINOv2"
 
@@ -87,7 +87,7 @@ class DinoV2:
         there, ShotadError without torch or transformers.
         """
         self._folder = folder
-        transformers = need("transformers", PURPOSE)
+        transformers = require_module("transformers", PURPOSE)
         path = folder / "config.json"
         try:
             kind = json.loads(path.read_text(encoding="utf-8"))["model_type"]
@@ -95,8 +95,10 @@ class DinoV2:
             patch = getattr(config, "patch_size", 0) or 0
             self._patch = int(patch if isinstance(patch, int) else patch[0])
             self._prefix = 1 + int(getattr(config, "num_register_tokens", 0))
-        except broken(PURPOSE) as error:
-            raise WeightsError(f"{path} is not the config of a model: {reason(error)}.", _DAMAGED) from None
+        except damaged_model_errors(PURPOSE) as error:
+            raise WeightsError(
+                f"{path} is not the config of a model: {first_message_line(error)}.", _DAMAGED
+            ) from None
         if self._patch <= 0:
             raise WeightsError(f"The model in {folder} is a {kind}, which has no patches.", KINDS)
         self._runner = Runner(compute)
@@ -149,14 +151,16 @@ def load_model(folder: Path) -> Any:
 
     Raises WeightsError where a weight is missing, damaged or of another shape.
     """
-    transformers = need("transformers", PURPOSE)
+    transformers = require_module("transformers", PURPOSE)
     try:
-        with loading_quiet(transformers):
+        with silence_transformers(transformers):
             model, report = transformers.AutoModel.from_pretrained(
                 folder, dtype="float32", use_safetensors=True, local_files_only=True, output_loading_info=True
             )
-    except broken(PURPOSE) as error:
-        raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _DAMAGED) from None
+    except damaged_model_errors(PURPOSE) as error:
+        raise WeightsError(
+            f"The model in {folder} cannot be loaded: {first_message_line(error)}.", _DAMAGED
+        ) from None
     missing = sorted(key for key in report["missing_keys"] if not key.startswith(_UNUSED))
     if missing:
         raise WeightsError(
@@ -199,7 +203,7 @@ class TimmFeatures:
         Fetched from the hub if it is not in its cache. Raises ConfigError for a name that is none of
         timm's DINOv2 models, WeightsError where the weights cannot be had, ShotadError without timm.
         """
-        timm = need("timm", f"Threads by timm:{name}", _EXTRA)
+        timm = require_module("timm", f"Threads by timm:{name}", _EXTRA)
         check_name(name, timm.list_pretrained("*dinov2*"))
         self._name = name
         # Position embeddings by grid, resampled from the one that was trained, for a square grid
@@ -268,17 +272,18 @@ def load_timm_model(name: str, folder: Path) -> Any:
 
     Raises WeightsError where a weight is missing, damaged, unknown or of another shape.
     """
-    timm = need("timm", f"Threads by timm:{name}", _EXTRA)
-    safetensors = need("safetensors.torch", f"Threads by timm:{name}")
+    timm = require_module("timm", f"Threads by timm:{name}", _EXTRA)
+    safetensors = require_module("safetensors.torch", f"Threads by timm:{name}")
     try:
         model = timm.create_model(name, pretrained=False, num_classes=0)
         weights = {
             key: value for path in weight_files(folder) for key, value in safetensors.load_file(path).items()
         }
         model.load_state_dict({key: value.float() for key, value in weights.items()}, strict=True)
-    except broken(f"Threads by timm:{name}") as error:
+    except damaged_model_errors(f"Threads by timm:{name}") as error:
         raise WeightsError(
-            f"The model {name} in {folder} cannot be loaded: {reason(error)}.", "Fetch it again, whole."
+            f"The model {name} in {folder} cannot be loaded: {first_message_line(error)}.",
+            "Fetch it again, whole.",
         ) from None
     return model
 

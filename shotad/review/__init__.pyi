@@ -1,2 +1,2 @@
-from .routes import film_id as film_id
+from .routes import track_film as track_film
 from .serving import serve as serve

@@ -33,8 +33,8 @@ from shotad.review.timeline import (
     require_free_span,
     span_of,
     text_in,
+    with_line_end,
     with_span,
-    with_spoken_end,
     with_words,
 )
 from shotad.script import (
@@ -48,16 +48,16 @@ from shotad.script import (
     LineState,
     accept as accepted_by,
     clean_text,
-    given_back,
     hand_id,
     has_blanks,
+    machine_version,
     mark_edit,
     milliseconds,
     spoken_words,
     unaccept as unaccepted,
 )
 
-Act = Callable[[Timeline, str, Json], Change]
+EditAction = Callable[[Timeline, str, Json], Change]
 """An act: timeline, id of a line, arguments → change. Raises ReviewError."""
 
 DROPPED = "dropped by a person"
@@ -169,7 +169,7 @@ def machine(timeline: Timeline, line_id: str, args: Json) -> Change:
     cue = timeline.cue(line_id)
     if cue.edited is None:
         return Change("It is the machine's own line.", focus=cue.id)
-    machine_cue = given_back(cue)
+    machine_cue = machine_version(cue)
     if machine_cue is None:
         raise ReviewError(
             "No machine wrote this line.", "Remove it, or undo; describing the film again may bring one."
@@ -195,7 +195,7 @@ def _with_text(timeline: Timeline, cue: Cue, text: str, chosen: int | None = Non
     if chosen is not None:
         # Comparing finds no candidate whose text was cleaned, and the wrong one of two that are the same.
         after = replace(after, chosen=chosen)
-    after = with_spoken_end(timeline, mark_edit(after, before, fields, SOURCE))
+    after = with_line_end(timeline, mark_edit(after, before, fields, SOURCE))
     if not cue.heard:
         after = cut_to_free_time(timeline, after)
     return as_saved(after)
@@ -532,5 +532,5 @@ def remove_slot(timeline: Timeline, slot_id: str, _: Json) -> Change:
 
 _LINE_ACTS = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
 _SLOT_ACTS = (add_slot, remove_slot)
-ACTS: Mapping[str, Act] = {act.__name__: act for act in (*_LINE_ACTS, *_SLOT_ACTS)}
+ACTS: Mapping[str, EditAction] = {act.__name__: act for act in (*_LINE_ACTS, *_SLOT_ACTS)}
 """All acts by name."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Config, Role, ShotadError, open_file, whole_record
+from shotad.core import Config, Role, ShotadError, open_file, parse_record
 from shotad.description import ADDED, Attempt, Stage1Answer, Stage2Answer
 from shotad.engines import ENGINES, stage_engines
 from shotad.review.keeping import WatchedFile
@@ -317,11 +317,11 @@ def _view(settings: str) -> dict[str, Any]:
             converses = names.stage2 != "narrator"
         else:
             from shotad.description import Engines  # Stage I and II: not loaded for a page alone
-            from shotad.engines import notice
+            from shotad.engines import privacy_notice
 
             engines = Engines.of(config)
             looks, writes = engines.looks.identity, engines.writes.identity
-            leaves = notice(engines.looks, engines.writes)
+            leaves = privacy_notice(engines.looks, engines.writes)
             stage1, stage2 = (engine_title(one.engine, one.model) for one in (looks, writes))
             converses = engines.writes.abilities.converses
     except ShotadError as error:
@@ -350,7 +350,7 @@ class RecordIndex:
 
     def all(self, slot: str) -> tuple[Record, ...]:
         """The records of a slot that are whole, oldest first."""
-        found = (whole_record("", line) for line in self._lines.read().get(slot, ()))
+        found = (parse_record("", line) for line in self._lines.read().get(slot, ()))
         return tuple(record for record in found if record is not None and record.get("slot") == slot)
 
 

@@ -20,11 +20,11 @@ from typing import Any, Literal
 import numpy as np
 
 from shotad.core import (
-    NOBODY,
+    EMPTY_PRESENCE,
     Character,
     Clip,
+    FrameMark,
     Image,
-    Mark,
     OverlaySettings,
     Presence,
     ReviewError,
@@ -32,19 +32,29 @@ from shotad.core import (
     Sighting,
     WorkFolder,
     WorkFolderError,
+    hash_key,
     inner_folder,
-    key_of,
     parse_json,
     quoted,
     read_file,
     write_bytes,
 )
 from shotad.description import CHARACTERS, FACES
-from shotad.film import COLOURS, STILLS, Film, Frames as Reading, fit, jpeg, open_film, paint, vlm_size
+from shotad.film import (
+    COLOURS,
+    STILLS,
+    Film,
+    Frames as Reading,
+    jpeg,
+    open_film,
+    paint,
+    resize_images,
+    vlm_size,
+)
 from shotad.review.details import records_of, stage1_answer
 from shotad.review.keeping import WatchedFile
 from shotad.review.session import Session
-from shotad.sight import FaceTrack, from_row
+from shotad.sight import FaceTrack, track_from_json
 
 KEPT = 24
 """Slots whose pictures are held in memory, those asked for last: about 2 MB each."""
@@ -244,7 +254,7 @@ class Frames:
 
     def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
-        config, presence = self._session.config, NOBODY
+        config, presence = self._session.config, EMPTY_PRESENCE
         known = {name: mark for name, words in seen.marks.items() if (mark := mark_of(words)) is not None}
         # Where each frame was decided for itself, nothing is kept of that.
         if known and config.cast.by_rules.decide == "track":
@@ -256,7 +266,9 @@ class Frames:
                 presence = Presence(cast, tuple(names), (), {name: known[name] for name in names}, found)
         height, width = image.shape[:2]
         size = vlm_size(width, height, config.frames)
-        one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([note.shot], np.int64))
+        one = Clip(
+            resize_images(image[np.newaxis], size), np.array([note.seconds]), np.array([note.shot], np.int64)
+        )
         marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
         painted: Image = paint(one, marks, current=seen.current, presence=presence).images[0]
         return painted
@@ -268,7 +280,7 @@ class Frames:
         """
         rows = self._named.read().get(note.index, ())
         looked = [
-            (tuple(from_row(track) for track in row["tracks"]), row["frames"])
+            (tuple(track_from_json(track) for track in row["tracks"]), row["frames"])
             for row in self._faces.read().get(note.index, ())
         ]
         triples = [triple for triple, _ in rows]
@@ -304,7 +316,7 @@ def _seen_in(record: Any, *, redone: bool) -> Seen | None:
     step = -(-len(notes) // SHOWN)
     shown = [not at % step or not at or notes[at - 1].shot != note.shot for at, note in enumerate(notes)]
     return Seen(
-        record=key_of(record),
+        record=hash_key(record),
         notes=tuple(
             replace(note, number=at + 1, shown=shown[at], painted=stage1.overlay is not None)
             for at, note in enumerate(notes)
@@ -350,7 +362,7 @@ def _name_of(track: FaceTrack, decided: Sequence[FaceTrack], names: Sequence[str
     return None
 
 
-def mark_of(words: str) -> Mark | None:
+def mark_of(words: str) -> FrameMark | None:
     """The mark that such words tell (``str`` of a `Mark`).
 
     >>> mark_of("dashed green"), mark_of("blue, tagged 23")
@@ -360,4 +372,4 @@ def mark_of(words: str) -> Mark | None:
     if found is None or found[2] not in COLOURS:
         return None
     style = {"dashed": "dashed", "double": "double"}.get(found[1] or "", "solid")
-    return Mark(found[2], style, found[3] or "")  # type: ignore[arg-type]
+    return FrameMark(found[2], style, found[3] or "")  # type: ignore[arg-type]

@@ -30,60 +30,60 @@ from shotad.core import (
     ShotadError,
     VoiceError,
     WorkFolderError,
+    hash_key,
     inner_folder,
-    key_of,
-    native_quiet,
     own_files,
+    parse_record,
     quoted,
     read_file,
     readable_json,
-    whole_record,
+    silence_native_output,
     write_bytes,
     write_text,
 )
-from shotad.film import Film, Prepared, kept_free, open_film
+from shotad.film import Film, Prepared, no_line_times, open_film
 from shotad.review.events import Json
 from shotad.script import Cue, Finding, Level, Track, spoken_words
 from shotad.sound import (
     AUTO,
-    HOLD,
-    MOST,
-    NOTHING,
+    DUCKING_HOLD,
+    EMPTY_LEXICON,
+    MAX_NEIGHBOURS,
+    NO_WORDS,
     RATE,
     VOICES,
-    WORDLESS,
-    Course,
+    CachingStudio,
+    EstimatingStudio,
     Fitting,
-    Foreseeing,
-    Heard as Measured,
-    Keeping,
     Loudness,
+    LoudnessCurve,
+    MeasuredSound,
     Part,
     Programme,
     Speaker,
     Spoken,
     Take,
+    blocking_findings,
+    estimate_loudness,
+    estimated_make_up,
     excerpt,
     fit,
     fit_track,
-    foreseen_make_up,
-    lay,
     limit_of,
     loudness_of,
     make_voice,
-    nearby,
+    measure_nearby,
+    measure_whole,
     neighbourhood,
-    no_programme,
-    notice,
+    place_lines,
     plain_language,
+    privacy_notes,
     programme_of,
     pronunciations,
-    sampled,
-    takers_findings,
+    silent_programme,
+    unspeakable_reason,
     voices,
     wav,
-    whole,
-    why_unspeakable,
 )
 
 REVIEW = "review"
@@ -93,7 +93,7 @@ LOUDNESS = "loudness.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PageSound:
     """A sound for the page. ``start`` is the film second of its first sample; ``line`` when the voice is
     heard, in film seconds, None: it is not."""
 
@@ -144,7 +144,7 @@ class Hearing:
         self._warming: threading.Thread | None = None
         self._closed = False
 
-    def hear(self, track: Track, line_id: str, kind: str) -> Heard:
+    def hear(self, track: Track, line_id: str, kind: str) -> PageSound:
         """One line: ``mix`` as the audience hears it, ``voice`` its take alone, as loud, ``programme`` the
         film alone for the same seconds.
 
@@ -200,7 +200,7 @@ class Hearing:
             if self._film is not None:
                 self._film.close()
 
-    def _made(self, track: Track, cue: Cue, kind: Part) -> Heard:
+    def _made(self, track: Track, cue: Cue, kind: Part) -> PageSound:
         programme, mix, duration = self._sound(track.film.duration), self._config.mix, track.film.duration
         speech, lines, warnings = self._speaking.speech(), tuple[Spoken, ...](), tuple[str, ...]()
         line: Interval | None = None
@@ -215,11 +215,11 @@ class Hearing:
         spoken = ((one.spoken, one.interval) for one in track.heard)
         times = (its if made is None else made.interval for made, its in spoken)
         known = [time for time in times if time is not None]
-        make_up = foreseen_make_up(own, known, speech, mix, duration)
+        make_up = estimated_make_up(own, known, speech, mix, duration)
         if kind == "voice":  # from its first to its last sound
             stretch = lines[0].interval
             programme = replace(programme, total=max(programme.total, round(stretch.end * RATE) + 1))
-        recipe = lay(programme, own, lines, speech, mix, self._loudness)
+        recipe = place_lines(programme, own, lines, speech, mix, self._loudness)
         first, end = round(stretch.start * RATE), round(stretch.end * RATE)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
@@ -227,7 +227,7 @@ class Hearing:
         path = keep_sound(self.folder, wav(samples, RATE))
         warnings = (*self._silent, *warnings)
         if kind == "programme":
-            return Heard(path, first / RATE, (end - first) / RATE, None, warnings, settled)
+            return PageSound(path, first / RATE, (end - first) / RATE, None, warnings, settled)
         if plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
         if not settled:
@@ -235,7 +235,7 @@ class Hearing:
         if mix.profile != "source" and kind == "mix":
             warnings += (f"The loudness of {mix.profile} is foreseen, not measured.",)
         heard = None if line is None else (line.start, line.end)
-        return Heard(path, first / RATE, (end - first) / RATE, heard, warnings, settled)
+        return PageSound(path, first / RATE, (end - first) / RATE, heard, warnings, settled)
 
     def _sound(self, duration: float) -> Programme:
         """The film's sound; silence, with a warning, where the film is gone or has none."""
@@ -246,7 +246,7 @@ class Hearing:
                     self._film = open_film(self._path, reader=self._config.film.reader)
                     self._programme = programme_of(self._film, self._config.film.audio_track)
                 except FilmError as error:
-                    self._programme = no_programme(duration)
+                    self._programme = silent_programme(duration)
                     why = why if self._path.is_dir() else error.what
                 if self._programme.track is None:
                     self._silent = (f"{why} Only the voice is heard.",)
@@ -284,7 +284,7 @@ class Speaking:
         self._language = config.language
         self._lock, self._loading, self._turn = threading.Lock(), threading.Lock(), threading.Lock()
         self._made: Speaker | None = None
-        self._studio: tuple[object, Keeping] | None = None
+        self._studio: tuple[object, CachingStudio] | None = None
 
     def speak_in(self, language: str) -> None:
         """The language of the track from now on; where it changes the voice is looked for again."""
@@ -296,20 +296,20 @@ class Speaking:
         """The voice, loaded if it is not. Raises VoiceError."""
         with self._loading:
             if self._made is None:
-                with native_quiet():
+                with silence_native_output():
                     self._made = make_voice(self._config.voice, self._language)
             return self._made
 
-    def studio(self) -> Keeping:
+    def studio(self) -> CachingStudio:
         """Where lines are spoken, with the cast's names said as a render says them. Raises VoiceError."""
-        voice, lexicon = self.voice(), NOTHING
+        voice, lexicon = self.voice(), EMPTY_LEXICON
         with suppress(CastError, OSError):  # told where the cast is shown; lines are heard all the same
             lexicon = pronunciations(self._folder)
         key = (voice.identity, lexicon, self._language)
         with self._lock:
             if self._studio is None or self._studio[0] != key:
                 place, settings = inner_folder(self._folder, VOICES), self._config.voice
-                self._studio = (key, Keeping(voice, place, settings, self._language, lexicon))
+                self._studio = (key, CachingStudio(voice, place, settings, self._language, lexicon))
             return self._studio[1]
 
     @property
@@ -335,20 +335,20 @@ class Speaking:
         def seconds(text: str) -> float:
             return max(1, spoken_words(text, track.language)) * pace
 
-        foreseeing = Foreseeing(studio, seconds)
+        foreseeing = EstimatingStudio(studio, seconds)
         fitting = fit_track(track, self.speech(), self._prepared(), foreseeing, self._config)
         texts = {cue.id: " ".join(cue.text.split()) for cue in track.heard}
         findings: list[Finding] = []
         for lost in fitting.unspoken:
             is_guessed = any(texts[name] in foreseeing.guessed for name in (lost.id, *lost.taken_by))
-            if lost.reason == WORDLESS or (is_guessed and not lost.taken_by):
+            if lost.reason == NO_WORDS or (is_guessed and not lost.taken_by):
                 continue
             how = (
                 " (by the number of words: not all of these lines have been spoken yet)" if is_guessed else ""
             )
             what = f"would not be spoken: {lost.reason}{how}"
             findings.append(Finding("T4", Level.ERROR, what, lost.id))
-            findings += takers_findings(track, [lost], f"would not be spoken{how}")
+            findings += blocking_findings(track, [lost], f"would not be spoken{how}")
         return tuple(findings)
 
     def view(self) -> Json:
@@ -364,7 +364,7 @@ class Speaking:
         told = ""
         if name.partition(":")[0] == "openai":
             with suppress(VoiceError):  # who cannot speak sends nothing
-                told = " ".join(notice(self.voice()))
+                told = " ".join(privacy_notes(self.voice()))
         choices = []
         for one in (*speaking, *others):
             speaks = one.speaks(self._language)
@@ -379,7 +379,7 @@ class Speaking:
 
     def speech(self) -> tuple[Interval, ...]:
         """When the film is not lowered, as `shotad.sound.voicing.Materials.speech`."""
-        return kept_free(self._prepared().speech, self._config.speech)
+        return no_line_times(self._prepared().speech, self._config.speech)
 
     def placed(
         self, track: Track, cue: Cue, kind: Part, speech: tuple[Interval, ...]
@@ -387,10 +387,10 @@ class Speaking:
         """When the voice is heard in the film (None: it is not), the lines that sound where ``kind`` is
         heard, and warnings. Raises VoiceError."""
         studio = self.studio()
-        why_not = why_unspeakable(studio.sent(cue.text), track.language)
+        why_not = unspeakable_reason(studio.sent(cue.text), track.language)
         if why_not and kind == "voice":
             what = f"The line {cue.id} has no words that could be spoken."
-            if why_not != WORDLESS:
+            if why_not != NO_WORDS:
                 what = f"The line {cue.id} is not spoken: {why_not}."
             raise VoiceError(what, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
         near, own, told = Fitting(()), None, list[str]()
@@ -401,7 +401,7 @@ class Speaking:
             told += own.steps if own is not None else ()
             for neighbour in near.unspoken:
                 if cue.id in neighbour.taken_by:
-                    (finding,) = takers_findings(
+                    (finding,) = blocking_findings(
                         track, [replace(neighbour, taken_by=(cue.id,))], "is not spoken"
                     )
                     told.append(f"In the film this line {finding.message}")
@@ -416,7 +416,7 @@ class Speaking:
                 around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
                 others = (one for one in track.heard if one.interval.overlaps(around))
                 language = track.language
-                others = (one for one in others if not why_unspeakable(studio.sent(one.text), language))
+                others = (one for one in others if not unspeakable_reason(studio.sent(one.text), language))
                 middle = cue.interval.middle
                 other = min(others, key=lambda one: abs(one.interval.middle - middle), default=None)
                 near = near if other is None else self._near(track, other, speech, studio)
@@ -430,11 +430,13 @@ class Speaking:
         sounding = (own,) if kind == "voice" and own is not None else near.spoken
         return at, sounding, tuple(f"{text[0].upper()}{text[1:]}." for text in told)
 
-    def _near(self, track: Track, cue: Cue, speech: tuple[Interval, ...], studio: Keeping) -> Fitting:
+    def _near(self, track: Track, cue: Cue, speech: tuple[Interval, ...], studio: CachingStudio) -> Fitting:
         """A line and its neighbours, of those that a voice can say, fitted."""
         place = track.cues.index(cue)
-        near = track.cues[max(0, place - 2 * MOST) : place + 2 * MOST + 1]
-        speakable = tuple(one for one in near if not why_unspeakable(studio.sent(one.text), track.language))
+        near = track.cues[max(0, place - 2 * MAX_NEIGHBOURS) : place + 2 * MAX_NEIGHBOURS + 1]
+        speakable = tuple(
+            one for one in near if not unspeakable_reason(studio.sent(one.text), track.language)
+        )
         lines = neighbourhood(
             replace(track, cues=speakable),
             cue.id,
@@ -442,8 +444,8 @@ class Speaking:
             {slot.id: slot.interval for slot in self._prepared().slots},
             self._config.fit,
             margin=self._config.speech.margin,
-            before=BEFORE + HOLD,
-            after=AFTER + HOLD,
+            before=BEFORE + DUCKING_HOLD,
+            after=AFTER + DUCKING_HOLD,
         )
         with self._turn:  # a voice speaks for one at a time
             return fit(lines, studio, self._config.fit)
@@ -495,13 +497,13 @@ class Listening:
         """``file`` is where measures are kept; ``settled`` is called when one is done."""
         self._file, self._settled = file, settled
         self._lock = threading.Lock()
-        self._known: dict[str, Measured] = {}
-        self._near: dict[tuple[str, int], Measured] = {}
+        self._known: dict[str, MeasuredSound] = {}
+        self._near: dict[tuple[str, int], MeasuredSound] = {}
         self._guesses: dict[str, Loudness] = {}
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
 
-    def of(self, programme: Programme, fingerprint: str, around: Interval) -> tuple[Measured, bool]:
+    def of(self, programme: Programme, fingerprint: str, around: Interval) -> tuple[MeasuredSound, bool]:
         """How loud the programme is, and whether that is of the whole: if not it is of some stretches of
         it and of what lies around an interval, and the whole is being listened to."""
         key = measure_key(programme, fingerprint)
@@ -511,15 +513,15 @@ class Listening:
         if programme.track is None:
             count = max(0, int(programme.total / RATE * 10))
             nothing = np.full(count, -np.inf, np.float32)
-            silence = Measured(Loudness(None, 0.0, None, None, None), Course(nothing))
+            silence = MeasuredSound(Loudness(None, 0.0, None, None, None), LoudnessCurve(nothing))
             return self._note(key, silence), True
         self.begin(programme, fingerprint)
         # Lines of a third of a minute have one measure, so that they do not differ without need.
         place = int(around.middle // _PLACE)
         with self._lock:
             near, guess = self._near.get((key, place)), self._guesses.get(key)
-        guess = guess or sampled(programme)
-        near = near or nearby(programme, Interval(place * _PLACE, (place + 1) * _PLACE))
+        guess = guess or estimate_loudness(programme)
+        near = near or measure_nearby(programme, Interval(place * _PLACE, (place + 1) * _PLACE))
         with self._lock:
             self._near[key, place], self._guesses[key] = near, guess
         return replace(near, loudness=guess), False
@@ -537,7 +539,7 @@ class Listening:
             )
             self._thread.start()
 
-    def known(self, key: str) -> Measured | None:
+    def known(self, key: str) -> MeasuredSound | None:
         """The measure with this key, of this session or kept from before."""
         with self._lock:
             if key in self._known:
@@ -548,7 +550,9 @@ class Listening:
                 course = [-np.inf if one is None else int(one) / 1000 for one in row["course"]]
                 levels = [row[name] if row[name] is None else float(row[name]) for name in _FIGURES]
                 if levels[1] is not None:
-                    self._known[key] = Measured(Loudness(*levels), Course(np.array(course, np.float32)))
+                    self._known[key] = MeasuredSound(
+                        Loudness(*levels), LoudnessCurve(np.array(course, np.float32))
+                    )
             return self._known.get(key)
 
     def wait(self, seconds: float | None = None) -> None:
@@ -567,7 +571,7 @@ class Listening:
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
         try:
-            heard = whole(programme, self._pause)
+            heard = measure_whole(programme, self._pause)
         except (_Over, OSError):
             return
         self._note(key, heard)
@@ -577,7 +581,7 @@ class Listening:
         if self._closed.is_set():
             raise _Over
 
-    def _note(self, key: str, heard: Measured) -> Measured:
+    def _note(self, key: str, heard: MeasuredSound) -> MeasuredSound:
         with self._lock:
             self._known[key] = heard
             # Figures as ffmpeg gives them, in thousandths
@@ -592,11 +596,11 @@ class Listening:
     def _rows(self) -> list[Mapping[str, Any]]:
         found: Mapping[str, Any] = {}
         with suppress(OSError, WorkFolderError):
-            found = whole_record(LOUDNESS, read_file(self._file)) or {}
+            found = parse_record(LOUDNESS, read_file(self._file)) or {}
         rows = found.get("measures")
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def measure_key(programme: Programme, fingerprint: str) -> str:
     """By which a measure is known: all that changes it."""
-    return key_of("loudness/1", fingerprint, programme.track, RATE, programme.layout, programme.total)
+    return hash_key("loudness/1", fingerprint, programme.track, RATE, programme.layout, programme.total)

@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shotad.core import (
-    OutOfDate,
+    OutdatedLine,
     ScriptError,
     Slot,
     WorkFolderError,
-    append,
+    append_to_file,
     open_file,
+    parse_record,
     read_file,
     slot_rows,
     slots_of,
-    whole_record,
     write_text,
 )
 from shotad.film import SlotChange
@@ -210,7 +210,7 @@ class History:
             data = read_file(self._begun)
         except (OSError, WorkFolderError):
             return
-        match whole_record(BEGUN, data):
+        match parse_record(BEGUN, data):
             case {"at": at, "row": {"step": "undo" | "redo" as direction} as row} if at == self._read_rows:
                 step = self.last(direction)
                 opposite: Direction = "redo" if direction == "undo" else "undo"
@@ -219,7 +219,7 @@ class History:
             case _:
                 step, row, opposite = None, {}, "undo"
         # Whatever can be taken back has been done; OutOfDate says that the track does not hold it.
-        with suppress(OutOfDate, ScriptError):
+        with suppress(OutdatedLine, ScriptError):
             if step is not None:
                 step_change(step, opposite, track, slots)
                 self._append(row)
@@ -323,7 +323,7 @@ class History:
                     line_break = b"" if rows.read(1) == b"\n" else b"\n"
             # Durable, since the file of the step that was begun is removed next: a power cut must not take
             # both.
-            append(self.path, line_break + line, durable=True)
+            append_to_file(self.path, line_break + line, durable=True)
             self._read_bytes += len(line_break)
         except (FileNotFoundError, WorkFolderError) as error:
             what = getattr(error, "what", f"{self.path} is gone.")
@@ -333,7 +333,7 @@ class History:
 
     def _follow(self, line: bytes) -> None:
         """Bring the stacks up to date with the next row of the file."""
-        row = whole_record(HISTORY, line) or {}
+        row = parse_record(HISTORY, line) or {}
         self._read_bytes += len(line)
         self._read_rows += bool(row)
         self._remember(row)
@@ -382,7 +382,7 @@ def _request_row(request_id: RequestId | None, lines: Sequence[LineStep]) -> dic
 
 def _step_of(line: bytes | Row) -> Step | None:
     """The step of a row, parsed or not; None for one that somebody has damaged."""
-    row = line if isinstance(line, Mapping) else whole_record(HISTORY, line) or {}
+    row = line if isinstance(line, Mapping) else parse_record(HISTORY, line) or {}
     try:
         lines = tuple(LineStep(**line_row) for line_row in row["lines"])
         return Step(row["said"], lines, row.get("slots"), row.get("group", ""))
@@ -431,7 +431,7 @@ def step_change(step: Step, direction: Direction, track: Track, slots: Sequence[
     conflicts += [slot.id for slot in slot_change.added if slot.id in slot_ids]
     if conflicts:
         message, names = step.message.rstrip("."), ", ".join(dict.fromkeys(conflicts))
-        raise OutOfDate(
+        raise OutdatedLine(
             f"“{message}” cannot be {_UNDONE[direction]}: {names} has changed otherwise since.",
             "It is passed over and nothing is lost; the step before it comes next.",
         )

@@ -19,7 +19,7 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     WorkFolderError,
-    explained,
+    as_work_folder_errors,
     is_busy,
     plural,
     read_file,
@@ -28,11 +28,11 @@ from shotad.core import (
 from shotad.review.timeline import Change
 from shotad.script import (
     REDO,
-    WRITTEN,
+    SCRIPTS_RECORD,
     Cue,
     Format,
     Track,
-    are_written,
+    are_scripts_current,
     content_stamp,
     cue_block,
     cue_span,
@@ -54,7 +54,7 @@ class SideScripts:
 
     def __init__(self, folder: Path, film_name: str) -> None:
         self._folder, self._film_name = folder, film_name
-        self._files = (*script_places(folder, film_name), folder / WRITTEN)
+        self._files = (*script_places(folder, film_name), folder / SCRIPTS_RECORD)
         self._last_signatures: object = None
         # Scripts with edits that could not be imported
         self._blocked: frozenset[Path] = frozenset()
@@ -107,7 +107,7 @@ class SideScripts:
         writable = {path: text for path, text in texts.items() if path not in self._blocked}
         edited = {path for _, path in edited_scripts(self._folder, self._film_name)}
         all_exist = all(path.is_file() for path in writable)
-        if not (all_exist and are_written(writable, self._folder) and not edited & writable.keys()):
+        if not (all_exist and are_scripts_current(writable, self._folder) and not edited & writable.keys()):
             write_texts(writable, self._folder)
             self._last_signatures = signatures(self._files)
 
@@ -188,7 +188,7 @@ class TrackFile:
             raise ScriptError(error.what, error.hint) from None
         except (OSError, UnicodeDecodeError) as error:
             if is_busy(error):  # the file is good, and nobody has to mend it
-                with explained(self.path, "cannot be read"):
+                with as_work_folder_errors(self.path, "cannot be read"):
                     raise
             raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
         # A file that was written again unchanged is no change.

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from shotad.core import ReviewError, ShotadError, read_file
-from shotad.description import cast_place, picture_file, read_worksheet
+from shotad.description import find_cast, picture_file, read_worksheet
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
 from shotad.review.work import state_of_cast
@@ -15,13 +15,13 @@ from shotad.script import (
     NO_FILM,
     Cue,
     Worksheet,
-    dialogue_words,
-    length_words,
-    mark_words,
-    people_words,
+    dialogue_text,
+    people_lines,
     short_time,
-    shot_words,
-    text_words,
+    shot_text,
+    slot_length_text,
+    slot_note,
+    text_summary,
 )
 
 _SOURCES = ("shots.json", "slots.json", "speech.json", "grammar.json", "stage1.jsonl", "faces.jsonl")
@@ -55,17 +55,17 @@ class Material:
             if self._session.film.path is not None or self.kept_picture(second) is not None
         ]
         return {
-            "length": length_words(entry),
-            "marks": list(mark_words(entry)),
+            "length": slot_length_text(entry),
+            "marks": list(slot_note(entry)),
             "pictures": pictures,
             "no_pictures": NO_FILM if entry.shots and not pictures else "",
-            "people": list(people_words(entry.people)),
+            "people": list(people_lines(entry.people)),
             "texts": [
-                {"text": text.text, "offer": text.offer, "words": text_words(text)} for text in entry.texts
+                {"text": text.text, "offer": text.offer, "words": text_summary(text)} for text in entry.texts
             ],
-            "shots": [shot_words(shot) for shot in entry.shots],
-            "before": [dialogue_words(line) for line in entry.before],
-            "after": [dialogue_words(line) for line in entry.after],
+            "shots": [shot_text(shot) for shot in entry.shots],
+            "before": [dialogue_text(line) for line in entry.before],
+            "after": [dialogue_text(line) for line in entry.after],
         }
 
     def moment(self, milliseconds: int) -> float:
@@ -90,7 +90,7 @@ class Material:
             if cue.id not in slots and cue.slot_id not in slots
         )
         with self._lock:
-            place = cast_place(session.folder, session.film.path)
+            place = find_cast(session.folder, session.film.path)
             files = tuple(signatures(session.folder / name for name in _SOURCES))
             state = (alone, files, state_of_cast(session.folder, place))
             if self._kept is None or self._kept[0] != state:

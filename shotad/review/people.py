@@ -30,11 +30,19 @@ from shotad.core import (
     ReviewError,
     ShotadError,
     WorkFolder,
-    key_of,
+    hash_key,
     plural,
     quoted,
 )
-from shotad.description import CHARACTERS, DISCOVERED, OWN_CAST, PIXELS, cast_place, rows_of, spoken
+from shotad.description import (
+    CHARACTERS,
+    DISCOVERED,
+    MAX_PIXELS,
+    OWN_CAST,
+    find_cast,
+    read_rows,
+    with_spoken_names,
+)
 from shotad.film import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
@@ -52,19 +60,19 @@ from shotad.review.work import (
 from shotad.script import Cue, LineState, cast_mentions
 from shotad.sight import (
     CastFile,
+    CastPictures,
+    DiscoveryRecord,
     FaceModels,
-    Facts,
-    Holdings,
-    from_row,
+    conflicting_name,
     get_face_models,
-    held as cast_held,
+    group_people,
     keep_for_undo,
     load_cast,
     load_photo,
+    locked as cast_held,
     merge,
-    people_in,
-    renew_overview,
-    taken_name,
+    track_from_json,
+    update_overview,
 )
 
 PICTURE_PIXELS = 240
@@ -81,7 +89,7 @@ class _Known:
     place: Path | None
     members: tuple[Member, ...] = ()
     spans: Spans = field(default_factory=dict)
-    facts: Facts = field(default_factory=Facts)
+    facts: DiscoveryRecord = field(default_factory=DiscoveryRecord)
     trouble: str = ""
 
 
@@ -111,7 +119,7 @@ class People:
                 "nameless": member.nameless,
                 "lines": self._lines(member, known),
                 "pictures": [
-                    f"/media/person/{key}/{number}.jpg?{key_of(str(photo))[:8]}"
+                    f"/media/person/{key}/{number}.jpg?{hash_key(str(photo))[:8]}"
                     for number, photo in enumerate(member.photos[:MOST_PICTURES], 1)
                 ],
                 "seconds": round(sum(one.seconds for one in found), 1),
@@ -164,7 +172,7 @@ class People:
             raise ReviewError(f"Nothing new was said of {called(before)}.", "Give a name.")
         with self._changing(place, f"cast on the review page: {before.id} is {name or 'changed'}") as file:
             # That is one person, or a mistake.
-            if (found := taken_name(file.members, before, [name])) is not None:
+            if (found := conflicting_name(file.members, before, [name])) is not None:
                 raise CastError(
                     f"{found[0].id} is called {found[1]!r} already.",
                     "If they are one person, merge them; else give one a different name.",
@@ -190,7 +198,7 @@ class People:
                 file = CastFile.open(place)
                 yield file
                 file.save()
-                renew_overview(folder_of(place))
+                update_overview(folder_of(place))
             remember_cast(self._session, folder, place)
             if note:
                 folder.note(note)
@@ -200,7 +208,7 @@ class People:
         from shotad.description import RunContext, discover
 
         session, run = self._session, run_with_cast(self._session)
-        place = cast_place(session.folder, session.film.path) or session.folder / OWN_CAST
+        place = find_cast(session.folder, session.film.path) or session.folder / OWN_CAST
         if why := why_not(place):
             raise ReviewError("People cannot be looked for.", why)
         with held(session.folder) as folder, opened(session, run, run.config) as film:
@@ -292,7 +300,7 @@ class People:
         return found
 
     def _place(self) -> Path:
-        place = cast_place(self._session.folder, self._session.film.path)
+        place = find_cast(self._session.folder, self._session.film.path)
         if place is None:
             raise ReviewError("There is no cast yet.", "Look for the people of the film first.")
         if why := why_not(place):
@@ -303,7 +311,7 @@ class People:
         """The cast, read again where a file of it has changed."""
         with self._lock:
             session = self._session
-            place = cast_place(session.folder, session.film.path)
+            place = find_cast(session.folder, session.film.path)
             stamp = state_of_cast(session.folder, place)
             if self._kept is not None and self._kept[0] == stamp:
                 return self._kept[1]
@@ -313,7 +321,7 @@ class People:
                     key, photos = ("", None) if given is None else (given.key, given.photos)
                     folder, members = folder_of(place), tuple(load_cast(place, key=key, photos=photos))
                     spans = on_screen(session.folder, folder, members, session.film, session.config)
-                    known = _Known(place, members, spans, Facts.read(folder))
+                    known = _Known(place, members, spans, DiscoveryRecord.read(folder))
             except ShotadError as error:
                 known = _Known(place, trouble=f"{error.what} {error.hint}".strip())
             self._kept = (stamp, known)
@@ -336,7 +344,7 @@ def renamed(
     person = replace(
         now, others=tuple(dict.fromkeys(name for name in (*now.others, *old) if name != now.called))
     )
-    text = spoken(text, [person, *_silent(others, film, at)])
+    text = with_spoken_names(text, [person, *_silent(others, film, at)])
     descriptor = " ".join((before.descriptor or after.descriptor).split()).rstrip(".")
     core = re.sub(r"\A(?:an?|the)\s+", "", descriptor, flags=re.IGNORECASE)
     if not seen or not core:
@@ -397,14 +405,16 @@ def on_screen(folder: Path, cast: Path, members: Sequence[Member], info: FilmInf
         if row["person"]:
             spans[row["person"]].add((row["first"], max(row["last"], row["first"] + _LOOK)))
     # The same people as discovery made of its faces; whose they are its pictures tell
-    kept = {row.get("key"): row for row in rows_of(work, DISCOVERED)}
+    kept = {row.get("key"): row for row in read_rows(work, DISCOVERED)}
     rows = [row for row in kept.values() if row.get("models") == models.identity]
     tracks = [
-        from_row(track) for row in sorted(rows, key=lambda row: int(row["shot"])) for track in row["tracks"]
+        track_from_json(track)
+        for row in sorted(rows, key=lambda row: int(row["shot"]))
+        for track in row["tracks"]
     ]
-    holdings = Holdings(cast, tuple(members), Facts.read(cast))
-    height = info.size_within(max_pixels=PIXELS)[1]
-    for person in people_in(tracks, height, models.join, models.margin) if tracks else ():
+    holdings = CastPictures(cast, tuple(members), DiscoveryRecord.read(cast))
+    height = info.size_within(max_pixels=MAX_PIXELS)[1]
+    for person in group_people(tracks, height, models.join, models.margin) if tracks else ():
         votes = Counter(
             holder
             for picture in holdings.facts.of_film(info.fingerprint)

@@ -43,16 +43,16 @@ from shotad.film import (
     Orientation,
     Samples,
     Size,
+    as_fraction,
     choose_track,
-    exact,
     find_media,
+    frame_light,
+    frame_matrix,
+    frame_orientation,
     is_cover,
-    light_of,
-    matrix_of,
     packets_of,
     sound_blocks,
     timeline_of,
-    turn_of,
 )
 
 MOST_OFF = 0.02
@@ -177,8 +177,8 @@ class _Picture:
     def __init__(self, output: OutputContainer, first: Frame, film: Film) -> None:
         self._output, self._film = output, film
         self._size: Size = film.info.size_within(LINES)
-        self._upright = first.raw is not None and turn_of(first.raw) == Orientation()
-        self._matrix = matrix_of(first.raw) if first.raw is not None and self._plain(first) else _BT709
+        self._upright = first.raw is not None and frame_orientation(first.raw) == Orientation()
+        self._matrix = frame_matrix(first.raw) if first.raw is not None and self._plain(first) else _BT709
         rate = self._film.info.frame_rate or Fraction(25)
         options = {"preset": "veryfast", "crf": str(QUALITY), "forced-idr": "1", "bf": "0"}
         stream: Any = self._output.add_stream("libx264", rate=rate, options=options)
@@ -227,7 +227,7 @@ class _Picture:
     def _plain(self, frame: Frame) -> bool:
         """Whether the planes need nothing but shrinking: upright, SDR, 4:2:0 and the like, progressive."""
         raw = frame.raw
-        if raw is None or not self._upright or raw.interlaced_frame or light_of(raw) != "sdr":
+        if raw is None or not self._upright or raw.interlaced_frame or frame_light(raw) != "sdr":
             return False
         return raw.format.name.startswith(("yuv", "nv12", "nv21")) and not raw.format.is_rgb
 
@@ -238,7 +238,7 @@ class _Picture:
             small: VideoFrame = scale(
                 raw,
                 *self._size,
-                src_colorspace=matrix_of(raw),
+                src_colorspace=frame_matrix(raw),
                 dst_colorspace=self._matrix,
                 interpolation=Interpolation.AREA,
             )
@@ -373,7 +373,7 @@ class CopiedPicture:
 
     def add(self, packet: Packet[Any]) -> None:
         """One more packet, in the order of decoding."""
-        base = exact(packet.time_base)
+        base = as_fraction(packet.time_base)
         if packet.pts is None or base is None:
             raise Uncopyable("a frame of the picture has no time")
         shown = self._stamp(packet.pts, base)

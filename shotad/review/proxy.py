@@ -31,14 +31,14 @@ from shotad.core import (
     FilmInfo,
     ShotadError,
     WorkFolderError,
+    hash_key,
     inner_folder,
-    key_of,
     lock_file,
     read_file,
     readable_json,
     refuse_special,
-    replacing,
-    sweep_beside,
+    remove_leftovers_beside,
+    replace_file,
     write_text,
 )
 from shotad.film import STILLS, Film, choose_track, open_film
@@ -75,7 +75,7 @@ class Proxy:
         self._order = Order(
             film.absolute(),
             inner_folder(folder.absolute(), "review") / "proxy.mp4",
-            key_of(PROXY_STEP, info.fingerprint, settings),
+            hash_key(PROXY_STEP, info.fingerprint, settings),
             config.film.reader,
             info.frame_rate if info.video_codec == STILLS else None,
             config.film.audio_track,
@@ -237,14 +237,14 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
         with lock_file(order.target.with_name(f".{order.target.stem}.lock"), timeout=-1):
             found = known_copy(order)
             if found is None:
-                sweep_beside(order.target)
+                remove_leftovers_beside(order.target)
                 order.key_file.unlink(missing_ok=True)
                 with open_film(order.film, reader=order.reader, frame_rate=order.frame_rate) as film:
                     # The quickest way first; the last one always leads there.
                     free = shutil.disk_usage(order.target.parent).free
                     copies = not order.small and copies_picture(film, free)
                     for picture in ["copied", "encoded"] if copies else ["encoded"]:
-                        with suppress(Uncopyable), replacing(order.target) as part:
+                        with suppress(Uncopyable), replace_file(order.target) as part:
                             damage = _write(film, order, picture, part, report)
                             size = part.stat().st_size
                             break

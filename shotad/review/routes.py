@@ -36,14 +36,14 @@ from starlette.types import ASGIApp
 from shotad.core import (
     FilmError,
     FilmInfo,
-    OutOfDate,
+    OutdatedLine,
     ReviewError,
     RunSettings,
     ShotadError,
     WorkFolderError,
+    parse_record,
     read_file,
     readable_json,
-    whole_record,
     write_text,
 )
 from shotad.film import open_film
@@ -80,7 +80,7 @@ def open_session(
     ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmError for a film that is
     not the track's, WorkFolderError for records that are missing, ScriptError for a track that is damaged.
     """
-    known = film_id(folder)
+    known = track_film(folder)
     if film is None:
         # What is known of a film that is gone. Its size is not, and nothing asks for it.
         info = FilmInfo(
@@ -124,7 +124,7 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
     return review
 
 
-def film_id(folder: Path) -> FilmId:
+def track_film(folder: Path) -> FilmId:
     """Which film the track of a folder is of. Raises ScriptError."""
     return load_track(folder / TRACK).film
 
@@ -194,7 +194,7 @@ REMEMBERED = "review.json"
 def remembered(folder: Path) -> dict[str, Any]:
     """What was remembered; nothing where that is not known or cannot be read."""
     try:
-        return dict(whole_record(REMEMBERED, read_file(folder / REMEMBERED)) or {})
+        return dict(parse_record(REMEMBERED, read_file(folder / REMEMBERED)) or {})
     except (OSError, WorkFolderError):
         return {}
 
@@ -405,7 +405,7 @@ def acts_routes(review: Review) -> list[Route]:
                 return {"answers": answers, "error": _said(error)}
             except ShotadError as error:
                 lines = None
-                if isinstance(error, OutOfDate):
+                if isinstance(error, OutdatedLine):
                     lines = conflict_view(session, value(one, "line", str, ""), review.findings)
                 answers.append({"refused": _said(error), "lines": lines})
         return {"answers": answers}

@@ -27,7 +27,7 @@ from filelock import Timeout
 from starlette.types import ASGIApp
 
 from shotad.core import (
-    InUse,
+    FolderInUse,
     Progress,
     ReviewError,
     RunSettings,
@@ -58,7 +58,7 @@ _LAST_ANSWERS_SECONDS = 3
 """Time that answers under way have to be sent when the server ends."""
 
 
-class Speaker(Progress, Protocol):
+class Console(Progress, Protocol):
     """Where the program prints progress, notes and its result; `shotad.cli.options.Console` is one."""
 
     def result(self, text: str, value: Any) -> None:
@@ -74,7 +74,7 @@ def serve(
     port: int | None,
     open_browser: bool,
     reviewer: str | None,
-    console: Speaker,
+    console: Console,
 ) -> None:
     """Serve the review page of a work folder until Ctrl-C, SIGTERM or the end of the terminal.
 
@@ -91,7 +91,7 @@ def serve(
         keys, tabs, end_signals = Keys(bound_port), Tabs(), _EndSignals()
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
-        with suppress(InUse), WorkFolder(folder):
+        with suppress(FolderInUse), WorkFolder(folder):
             pass
         session = open_session(folder, film, run, tabs, reviewer=reviewer)
         with end_signals.counted():
@@ -205,7 +205,7 @@ def usual_port(folder: Path) -> int:
     return _FIRST_PORT + number % _PORT_COUNT
 
 
-def _open_browser(url: str, console: Speaker) -> None:
+def _open_browser(url: str, console: Console) -> None:
     """Open the browser at ``url`` without waiting for it; prints a note where there is none."""
 
     def run() -> None:
@@ -289,7 +289,7 @@ class _EndSignals:
         self.count += 1
 
 
-def _close(review: Review, end_signals: _EndSignals, console: Speaker) -> None:
+def _close(review: Review, end_signals: _EndSignals, console: Console) -> None:
     """Stop the jobs and write what is due. Waits `_JOB_STOP_SECONDS` for a job, or until one more signal."""
     signals_before, deadline = end_signals.count, time.monotonic() + _JOB_STOP_SECONDS
     running = review.jobs.close()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from shotad.core import (
     FilmInfo,
-    OutOfDate,
+    OutdatedLine,
     ReviewError,
     RunSettings,
     ScriptError,
@@ -23,7 +23,7 @@ from shotad.core import (
     WorkFolderError,
     quoted,
 )
-from shotad.film import Prepared, SlotChange, change_slots, recorded, refuse_lost_slots
+from shotad.film import Prepared, SlotChange, change_slots, read_prepared, refuse_lost_slots
 from shotad.review.acts import ACTS, JOINED
 from shotad.review.events import Json, Tabs
 from shotad.review.history import Direction, History, LineStep, Step, changed_track, step_change, step_of
@@ -167,7 +167,7 @@ class Session:
             return None
         if [line.id for line in step.lines] != [line_id, following.id]:
             return None
-        with suppress(OutOfDate):
+        with suppress(OutdatedLine):
             undone = step_change(step, "undo", self.track, self.prepared.slots)
             return replace(undone, message=JOINED, focus=line_id)
         return None
@@ -193,7 +193,7 @@ class Session:
                 cue = self.timeline().cues.get(line_id)
                 stamp = None if cue is None else content_stamp(cue)
                 if stamp is None or self._history.latest_stamp(request_id, seen_stamp, stamp) != stamp:
-                    raise OutOfDate(
+                    raise OutdatedLine(
                         f"The line {line_id} has changed since you saw it.",
                         "Look at it now, and do it again if you still want it.",
                     )
@@ -279,7 +279,7 @@ class Session:
                 )
             try:
                 change = step_change(step, direction, self.track, self.prepared.slots)
-            except OutOfDate:
+            except OutdatedLine:
                 self._history.skip(direction)
                 raise
             self._history.begin(direction, request_id)
@@ -405,7 +405,7 @@ class Session:
         """Read `prepared` from the work folder. Raises WorkFolderError."""
         # Before the files are read: a change in between is noticed at the next look.
         self._record_signatures = signatures(self._records)
-        self.prepared: Prepared = recorded(WorkFolder(self.folder), self.film, self.config)
+        self.prepared: Prepared = read_prepared(WorkFolder(self.folder), self.film, self.config)
 
     def _read_side_scripts(self) -> None:
         """Import the scripts that a person edited; reports those that cannot be imported."""

@@ -23,9 +23,9 @@ from shotad.script import (
     EditField,
     Track,
     milliseconds,
-    respoken,
     spoken_words,
     unaccept,
+    with_spoken_end,
 )
 
 Span = tuple[int, int]
@@ -272,7 +272,7 @@ def with_words(timeline: Timeline, cue: Cue, text: str) -> Cue:
     )
 
 
-def with_spoken_end(timeline: Timeline, cue: Cue) -> Cue:
+def with_line_end(timeline: Timeline, cue: Cue) -> Cue:
     """The line with the end that its text takes to speak, in whole milliseconds.
 
     Where a person set its times, they stay.
@@ -280,7 +280,7 @@ def with_spoken_end(timeline: Timeline, cue: Cue) -> Cue:
     slot = timeline.slots.get(cue.slot_id or "")
     slot_intervals = {} if slot is None else {slot.id: slot.interval}
     seconds_per_word = timeline.settings.seconds_per_word
-    spoken = respoken(cue, slot_intervals, seconds_per_word, until=timeline.next_start(cue))
+    spoken = with_spoken_end(cue, slot_intervals, seconds_per_word, until=timeline.next_start(cue))
     start, end = span_of(spoken.interval)
     return with_span(spoken, (start, max(end, start + 1)))
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from shotad import __version__
 from shotad.core import Interval, ShotadError, WorkFolderError, printable, read_record, thread_number
-from shotad.description import Again, Checker, kept_findings, lint, track_material
+from shotad.description import CachedLineFindings, Checker, kept_findings, lint, track_material
 from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
@@ -40,11 +40,11 @@ from shotad.script import (
     content_stamp,
     count_words,
     has_blanks,
-    hint_of,
     lines_of_track,
     milliseconds,
+    rule_hint,
+    rule_title,
     spoken_words,
-    title_of,
 )
 from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
 
@@ -333,10 +333,10 @@ def finding_view(finding: Finding) -> dict[str, Any]:
     """A finding of lint as the page shows it."""
     return {
         "rule": finding.rule,
-        "title": title_of(finding.rule),
+        "title": rule_title(finding.rule),
         "level": finding.level.value,
         "text": finding.message,
-        "hint": hint_of(finding.rule),
+        "hint": rule_hint(finding.rule),
     }
 
 
@@ -364,7 +364,7 @@ class Findings:
         self._checker: Checker | None = None
         self.foresee: Callable[[Track], Sequence[Finding]] | None = None
         """What a render would leave unspoken (`Hearing.foresee`); None where there is no film to render."""
-        self._again = Again()
+        self._again = CachedLineFindings()
         self._check_later = Debouncer(self._check, delay, "findings")
         self.update(first_delay)
 

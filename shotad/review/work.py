@@ -17,27 +17,27 @@ from urllib.parse import quote
 from shotad.core import (
     CastError,
     Config,
-    InUse,
+    FolderInUse,
     Progress,
     ReviewError,
     RunSettings,
     ShotadError,
     WorkFolder,
     check_engine_known,
-    for_rendering,
-    name_cast,
     plural,
     read_settings,
+    record_cast,
+    render_config,
     with_cast,
 )
-from shotad.description import cast_place
-from shotad.film import Film, film_of, open_film
+from shotad.description import find_cast
+from shotad.film import Film, open_film, work_folder_film
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
 from shotad.script import FORMATS, finding_row, script_file, script_format, write_format
 
 if TYPE_CHECKING:
-    from shotad.description import Engines, Result
+    from shotad.description import Engines, RedoneSlot
 
 SAME = (
     "the engines gave the line again that was there. An engine without chance gives the same answer to the "
@@ -75,7 +75,7 @@ def redo_line(
     EditConflict for such lines otherwise, ReviewError where another shotad holds the folder, EngineError.
     """
     from shotad.description import redo
-    from shotad.engines import notice
+    from shotad.engines import privacy_notice
 
     if not ids:
         raise ReviewError("No line was named.", "Choose a line first.")
@@ -83,7 +83,7 @@ def redo_line(
     if engines is None:
         check_engine_known(run)
         engines = engines_of(run.config.model_dump_json())
-    for line in notice(engines.looks, engines.writes):  # what leaves this machine, as every run says
+    for line in privacy_notice(engines.looks, engines.writes):  # what leaves this machine, as every run says
         progress.note(line)
     told = "Described again"
     with held(session.folder) as folder, opened(session, run, run.config) as film:
@@ -119,7 +119,7 @@ def redo_line(
     return {"said": told, "lines": lines, "warnings": list(done.warnings), "files": []}
 
 
-def _told(results: Sequence[Result], same: str) -> str:
+def _told(results: Sequence[RedoneSlot], same: str) -> str:
     """One sentence on what came of it."""
     new = [one for one in results if one.after is not None]
     if len(results) == 1 and new and new[0].after is not None:
@@ -183,7 +183,7 @@ def render_film(
 
     run = run_with_cast(session)
     flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}
-    config = for_rendering(session.config, **flags)
+    config = render_config(session.config, **flags)
     if config.fit.ask:
         check_engine_known(run)
     track = session.track
@@ -217,7 +217,7 @@ def held(folder: Path) -> Iterator[WorkFolder]:
     with ExitStack() as stack:
         try:
             place = stack.enter_context(WorkFolder(folder))
-        except InUse:
+        except FolderInUse:
             raise ReviewError(
                 "Another shotad is at work on this film, shotad describe perhaps.",
                 "Wait until that is done and try again; what you edit meanwhile is kept.",
@@ -229,7 +229,11 @@ def held(folder: Path) -> Iterator[WorkFolder]:
 def opened(session: Session, run: RunSettings, config: Config) -> Iterator[Film]:
     """The film, as the run read it. Raises FilmError."""
     known = session.film.path
-    place = known if known is not None and known.exists() else film_of(session.folder, run, session.film.name)
+    place = (
+        known
+        if known is not None and known.exists()
+        else work_folder_film(session.folder, run, session.film.name)
+    )
     with open_film(place, reader=config.film.reader, frame_rate=run.frame_rate) as film:
         yield film
 
@@ -250,7 +254,7 @@ def run_with_cast(session: Session) -> RunSettings:
     given = run.given.cast
     if given is None or given.path.exists():
         return run
-    place = cast_place(session.folder, session.film.path)
+    place = find_cast(session.folder, session.film.path)
     if place is None:
         raise CastError(
             f"The cast of this run is no longer at {given.path}.",
@@ -265,7 +269,7 @@ def remember_cast(session: Session, folder: WorkFolder, place: Path) -> None:
     given = run.given.cast
     if given is not None and given.path.absolute() == place.absolute():
         return
-    name_cast(folder, run, place)
+    record_cast(folder, run, place)
 
 
 def folder_of(place: Path) -> Path:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, takewhile
 
-from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS
+from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, SENTENCE_STARTERS
 from shotad.script import english_words as en
 from shotad.script.english_words import listed, listed_in
 
@@ -87,7 +87,7 @@ def key(word: str) -> str:
     return _SHORT.get(small, small)
 
 
-def keys_of(written: str) -> Keys:
+def name_keys(written: str) -> Keys:
     """The words of a name as they are compared, see `key`: ``Dr. Smith's → doctor smith``."""
     return tuple(filter(None, map(key, WORD.findall(written))))
 
@@ -114,7 +114,7 @@ def member(name: str) -> Member:
             bare = re.sub(rf"\s*(?<!\w)['\"‘’“”]{re.escape(nickname)}['\"‘’“”](?!\w)", "", bare)
         names += (bare, *nicknames)
     for written in names:
-        words = keys_of(written)
+        words = name_keys(written)
         if not words:
             continue
         forms |= dict.fromkeys(_forms(words, written.strip().lower().startswith("the ")))
@@ -148,7 +148,7 @@ def _forms(words: Sequence[str], article: bool) -> Iterator[Form]:
             yield Form((bare[-1],), False, role=True, common=True)
         return
     if article and len(bare) == 1:
-        yield Form(tuple(bare), True, role=True, common=bare[0] not in STARTERS | GENERIC_NOUNS)
+        yield Form(tuple(bare), True, role=True, common=bare[0] not in SENTENCE_STARTERS | GENERIC_NOUNS)
         return
     must = {word for word in bare if word in _AGES}
     for size in range(len(bare), 0, -1):
@@ -170,7 +170,7 @@ HER_NAMES = listed_in("her_names")
 GIVEN_NAMES = HIS_NAMES | HER_NAMES
 
 
-def listed_as(name: str) -> str:
+def listed_gender(name: str) -> str:
     """What a given name says.
 
     >>> listed_as("margot"), listed_as("tony"), listed_as("alex")
@@ -214,21 +214,21 @@ NAME_FUNCTION_WORDS: frozenset[str] = (
     NAME_PREPOSITIONS
     | en.AFTER_A_VERB
     | en.ADVERBS
-    | en.NOMINATIVE
+    | en.NOMINATIVE_PRONOUNS
     | en.POINTING
-    | en.COORDINATING
-    | en.RELATIVE
+    | en.COORDINATING_WORDS
+    | en.RELATIVE_WORDS
     | listed(
         "when whom not again apart alone together forwards backward backwards upright ahead twice hard fast "
         "high home upstairs downstairs low nearly slowly quickly"
     )
 )
 """What follows a verb and hardly ever a plural noun."""
-CLAUSE_WORDS = en.SUBORDINATING | en.RELATIVE | en.COORDINATING | {"then", "so"}
+CLAUSE_WORDS = en.SUBORDINATING | en.RELATIVE_WORDS | en.COORDINATING_WORDS | {"then", "so"}
 IS_OR_DOES: frozenset[str] = en.AUXILIARIES | listed("was will won't")
 
-WHO = listed("who whose whom")
-UPON_OTHERS = listed(
+WHO_PRONOUNS = listed("who whose whom")
+DONE_TO_OTHERS = listed(
     "kisses strokes pats slaps punches caresses grabs tugs yanks squeezes nudges smacks grips seizes kicks "
     "massages cups clasps"
 )

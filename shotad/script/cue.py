@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from shotad.core import Interval, ScriptError, plural, quoted, seen
+from shotad.core import Interval, ScriptError, plural, quoted, visible_text
 
 REDO = "redo"
 """Source of edits that a person made by having a slot described again."""
@@ -127,7 +127,7 @@ def clean_text(text: str) -> str:
 
     Each line is stripped of surrounding blanks; other characters stay as they are.
     """
-    visible = _NONCHARACTERS.sub("", seen(text))
+    visible = _NONCHARACTERS.sub("", visible_text(text))
     lines = [line.strip() for line in visible.split("\n")]
     return "\n".join(line for line in lines if line)
 
@@ -194,7 +194,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Voiced:
+class SpokenTake:
     """How a line was last spoken, by which ``voice`` and at which ``speed`` (1: unchanged).
 
     ``text`` is the spoken text and ``interval`` its time, from the first to the last sound; empty and None
@@ -290,7 +290,7 @@ class Cue:
     spoken_length: float | None = None
     fit_steps: tuple[str, ...] = ()
     provenance: Provenance | None = None
-    voiced: Voiced | None = None
+    voiced: SpokenTake | None = None
     accepted: Accepted | None = None
     seen_from: float | None = None
     doubted: Doubt | None = None
@@ -346,7 +346,7 @@ class Cue:
         return None if self.state is LineState.ACCEPTED else doubt
 
     @property
-    def spoken(self) -> Voiced | None:
+    def spoken(self) -> SpokenTake | None:
         """How the line was last spoken; None where its times or text have changed since."""
         if self.voiced is None or self.voiced.stamp != line_stamp(self.interval, self.text):
             return None
@@ -417,7 +417,7 @@ class ScriptCue:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class VisibleTime:
     """When a line may start so that everything in it is spoken while it is seen.
 
     Seconds: from ``since`` on, and best before ``until`` (None: not known). If it starts later, something in
@@ -428,7 +428,7 @@ class Sight:
     until: float | None = None
 
     @staticmethod
-    def of(parts: Iterable[tuple[int, float, float | None]], seconds_per_word: float) -> Sight | None:
+    def of(parts: Iterable[tuple[int, float, float | None]], seconds_per_word: float) -> VisibleTime | None:
         """The sight of a line from its parts; None for a line without any.
 
         A part is the number of words of the line before it, and the seconds from and until which it is seen.
@@ -444,7 +444,7 @@ class Sight:
                 latest_starts.append(seen_until - delay)
         if not earliest_starts:
             return None
-        return Sight(max(earliest_starts), min(latest_starts, default=None))
+        return VisibleTime(max(earliest_starts), min(latest_starts, default=None))
 
     @property
     def best(self) -> float:
@@ -455,7 +455,7 @@ class Sight:
 
 
 def spoken_interval(
-    slot: Interval, words: int, seconds_per_word: float, sight: Sight | None = None
+    slot: Interval, words: int, seconds_per_word: float, sight: VisibleTime | None = None
 ) -> Interval:
     """The time of a line of ``words`` words in a slot: 8 words at 0.375 s in [10, 20) → [10, 13).
 
@@ -471,7 +471,7 @@ def spoken_interval(
     return Interval(start, min(slot.end, start + length))
 
 
-def in_sight(slot: Interval, since: float | None) -> Interval | None:
+def visible_part(slot: Interval, since: float | None) -> Interval | None:
     """The part of a slot for a line that describes what is seen from second ``since`` on (None: the whole
     slot); None where the slot ends before."""
     start = slot.start if since is None else max(slot.start, since - LEAD)

@@ -49,14 +49,14 @@ from shotad.script.track import Track
 from shotad.script.worksheet import (
     SheetEntry,
     Worksheet,
-    dialogue_words,
+    dialogue_text,
     entries_by_cue,
-    is_taken_in,
-    length_words,
-    mark_words,
-    people_words,
-    shot_words,
-    text_words,
+    is_text_read_out,
+    people_lines,
+    shot_text,
+    slot_length_text,
+    slot_note,
+    text_summary,
 )
 
 if TYPE_CHECKING:
@@ -242,16 +242,16 @@ def _by_head(cue: Cue, *, with_material: bool) -> dict[str, str | float]:
 
 def material_texts(entry: SheetEntry, line: str) -> list[tuple[str, list[str]]]:
     """What is known of a slot under its headings, without headings of which nothing is known."""
-    offers = [text.offer for text in entry.texts if text.offer and not is_taken_in(text, line)]
-    too_long = [text_words(text) for text in entry.texts if not text.offer]
+    offers = [text.offer for text in entry.texts if text.offer and not is_text_read_out(text, line)]
+    too_long = [text_summary(text) for text in entry.texts if not text.offer]
     texts = (
-        ("", [f"{length_words(entry)}.", *mark_words(entry)]),
+        ("", [f"{slot_length_text(entry)}.", *slot_note(entry)]),
         ("Text to take in", offers),
         ("Text on the screen", too_long),
-        ("Who is seen", list(people_words(entry.people))),
-        ("Shots", [shot_words(shot) for shot in entry.shots]),
-        ("Dialogue before", [dialogue_words(line) for line in entry.before]),
-        ("Dialogue after", [dialogue_words(line) for line in entry.after]),
+        ("Who is seen", list(people_lines(entry.people))),
+        ("Shots", [shot_text(shot) for shot in entry.shots]),
+        ("Dialogue before", [dialogue_text(line) for line in entry.before]),
+        ("Dialogue after", [dialogue_text(line) for line in entry.after]),
     )
     return [(head, lines) for head, lines in texts if lines]
 

@@ -46,7 +46,7 @@ from shotad.script.track import Track
 
 
 @dataclass(frozen=True, slots=True)
-class Derivation:
+class MergeResult:
     """A new run's track, merged with people's edits.
 
     ``kept``: ids of edited lines; ``yielded``: ids of new lines dropped because a person's line has their
@@ -69,9 +69,9 @@ class Derivation:
         return tuple(sentences)
 
 
-def derive(
+def merge_edits(
     previous: Track | None, new: Track, *, covered: Interval | None = None, discard_edits: bool = False
-) -> Derivation:
+) -> MergeResult:
     """The track ``new`` of a machine run, with the edits of ``previous``, the track as people left it.
 
     - An edited line stays as it is; the machine's new version goes into its edit and candidates.
@@ -84,7 +84,7 @@ def derive(
     Raises EditConflict if ``previous`` belongs to another film and holds edits.
     """
     if previous is None or _is_other_film(previous, new, discard_edits=discard_edits):
-        return Derivation(new)
+        return MergeResult(new)
     if discard_edits:
         previous = without_edits(previous)
     new = _with_voices_of(previous, new)
@@ -115,7 +115,7 @@ def derive(
             if is_outside and cue.id not in new_cues and cue.id not in edited:
                 lines.append(cue)
     track, lapsed = _with_makers_and_reviewers(new.with_cues(lines), previous)
-    return Derivation(track, tuple(edited), tuple(yielded), lapsed)
+    return MergeResult(track, tuple(edited), tuple(yielded), lapsed)
 
 
 def _with_voices_of(previous: Track, new: Track) -> Track:
@@ -128,7 +128,7 @@ def _with_voices_of(previous: Track, new: Track) -> Track:
     return new.with_cues(cues)
 
 
-def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
+def with_redone_lines(track: Track, fresh: Sequence[Cue]) -> MergeResult:
     """The track with the lines ``fresh``, described again, in place of those with the same ids.
 
     Each counts as a person's choice from now on. The line before it stays among its candidates, and the
@@ -148,7 +148,7 @@ def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
         replacements[cue.id] = replace(cue, candidates=cue.candidates + earlier, edited=edit)
     with_replacements = track.with_cues(replacements.get(cue.id, cue) for cue in track.cues)
     changed, lapsed = _with_makers_and_reviewers(with_replacements, track)
-    return Derivation(changed, kept=tuple(replacements), lapsed=lapsed)
+    return MergeResult(changed, kept=tuple(replacements), lapsed=lapsed)
 
 
 def is_by_hand(cue: Cue) -> bool:
@@ -158,7 +158,7 @@ def is_by_hand(cue: Cue) -> bool:
     return cue.edited.source != REDO or cue.state is LineState.ACCEPTED
 
 
-def respeak(track: Track, slots: Mapping[str, Interval], seconds_per_word: float) -> Track:
+def update_spoken_ends(track: Track, slots: Mapping[str, Interval], seconds_per_word: float) -> Track:
     """The track with a new spoken end for each line whose text a person changed, but not its times.
 
     The end stays within the line's slot (``slots`` by id; without one, within the line's own time) and
@@ -169,11 +169,11 @@ def respeak(track: Track, slots: Mapping[str, Interval], seconds_per_word: float
     for cue in track.cues:
         position = bisect_right(spoken_starts, cue.interval.start)
         next_start = spoken_starts[position] if position < len(spoken_starts) else None
-        cues.append(respoken(cue, slots, seconds_per_word, until=next_start))
+        cues.append(with_spoken_end(cue, slots, seconds_per_word, until=next_start))
     return replace(track, cues=tuple(cues))
 
 
-def respoken(
+def with_spoken_end(
     cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float, *, until: float | None = None
 ) -> Cue:
     """As `respeak`, for one line; ``until`` is the second at which the next spoken line starts."""
@@ -197,11 +197,11 @@ def respoken(
 
 def without_edits(track: Track) -> Track:
     """The track with the machine's version of each edited line, and without lines that a person added."""
-    machine_cues = map(given_back, track.cues)
+    machine_cues = map(machine_version, track.cues)
     return track.with_cues(cue for cue in machine_cues if cue is not None)
 
 
-def given_back(cue: Cue) -> Cue | None:
+def machine_version(cue: Cue) -> Cue | None:
     """The line in the machine's version, accepted by nobody; None where no machine wrote it."""
     cue = replace(cue, accepted=None)
     if cue.edited is None:
@@ -486,7 +486,7 @@ class _Merge:
             status=CueStatus.PLACED if is_restored else cue.status,
             reason="" if is_restored else cue.reason,
         )
-        return respoken(mark_edit(merged, cue, fields, self.source), self.slots, self.seconds_per_word)
+        return with_spoken_end(mark_edit(merged, cue, fields, self.source), self.slots, self.seconds_per_word)
 
     def missing(self, cue: Cue, *, is_emptied: bool) -> Cue:
         """A line that the script lacks: removed, unless the script was written before the line was.

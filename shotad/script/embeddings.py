@@ -25,21 +25,21 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
-    WANTED_WITH_WORDS,
+    TEXT_MODEL_FILES,
     ComputeSettings,
     Identity,
     Progress,
     WeightsError,
-    broken,
+    damaged_model_errors,
     device_of,
     dtype_of,
     file_sha256,
+    first_message_line,
     is_model_folder,
-    loading_quiet,
     manifest,
     model_folder,
-    need,
-    reason,
+    require_module,
+    silence_transformers,
     weight_files,
     weights,
     weights_folder,
@@ -50,7 +50,7 @@ Vectors = npt.NDArray[np.float32]
 
 EXTRA = "language"
 """The extra of the package that this room needs."""
-DEFAULT = "minilm"
+DEFAULT_EMBEDDER = "minilm"
 """all-MiniLM-L6-v2 of the manifest, 384 dimensions (Wang et al. 2020; sentence-transformers)."""
 
 PURPOSE = "Comparing sentences by meaning"
@@ -63,7 +63,7 @@ _WHOLE = "Give a folder or repository with a whole sentence-transformers model, 
 
 
 def make_embedder(
-    name: str = DEFAULT,
+    name: str = DEFAULT_EMBEDDER,
     compute: ComputeSettings | None = None,
     progress: Progress | None = None,
     *,
@@ -74,7 +74,7 @@ def make_embedder(
     Fetches weights that are not here, and loads them. Raises ShotadError without the extra, WeightsError
     for a model that cannot be had or loaded.
     """
-    library = need("sentence_transformers", PURPOSE, EXTRA)
+    library = require_module("sentence_transformers", PURPOSE, EXTRA)
     folder, named = _found(name, progress)
     _check(folder)
     compute = compute or ComputeSettings()
@@ -83,7 +83,7 @@ def make_embedder(
     if compute.precision == "auto" and sum(path.stat().st_size for path in weight_files(folder)) < _SMALL:
         compute = compute.model_copy(update={"precision": "float32"})
     try:
-        with loading_quiet(need("transformers", PURPOSE, EXTRA)):
+        with silence_transformers(require_module("transformers", PURPOSE, EXTRA)):
             model = library.SentenceTransformer(
                 str(folder),
                 device=str(device),
@@ -91,15 +91,17 @@ def make_embedder(
                 trust_remote_code=False,
                 model_kwargs={"dtype": dtype_of(compute, device), "use_safetensors": True},
             )
-    except broken(PURPOSE) as error:
-        raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _WHOLE) from None
+    except damaged_model_errors(PURPOSE) as error:
+        raise WeightsError(
+            f"The model in {folder} cannot be loaded: {first_message_line(error)}.", _WHOLE
+        ) from None
     return Embedder(model.eval(), Identity(_ENGINE, **named), batch, ending(folder))
 
 
 def check_installed() -> None:
     """Raise ShotadError that names the extra where it is missing; nothing is imported if it is there."""
     if importlib.util.find_spec("sentence_transformers") is None:
-        need("sentence_transformers", PURPOSE, EXTRA)
+        require_module("sentence_transformers", PURPOSE, EXTRA)
 
 
 class Embedder:
@@ -144,7 +146,7 @@ def _check(folder: Path) -> None:
         kinds = [str(module["type"]) for module in modules]
         places = [folder / module["path"] for module in modules]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WeightsError(f"{path} cannot be read: {reason(error)}.", _WHOLE) from None
+        raise WeightsError(f"{path} cannot be read: {first_message_line(error)}.", _WHOLE) from None
     foreign = [kind for kind in kinds if not kind.startswith(_OWN)]
     if foreign:
         what = f"The model in {folder} brings code of its own ({foreign[0]}), which is not run."
@@ -185,9 +187,9 @@ def _found(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
     if not _REPOSITORY.fullmatch(name):
         raise WeightsError(
             f"There is no model {name!r}.",
-            f"Known: {DEFAULT}, a folder with a model, or a repository of the hub (owner/name).",
+            f"Known: {DEFAULT_EMBEDDER}, a folder with a model, or a repository of the hub (owner/name).",
         )
-    folder = model_folder(name, None, progress, wanted=WANTED_WITH_WORDS)
+    folder = model_folder(name, None, progress, wanted=TEXT_MODEL_FILES)
     return folder, {"model": name, "revision": folder.name[:16]}
 
 
@@ -198,16 +200,18 @@ def ending(folder: Path) -> str:
     try:
         config = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (OSError, ValueError) as error:
-        raise WeightsError(f"{path} cannot be read: {reason(error)}.") from None
+        raise WeightsError(f"{path} cannot be read: {first_message_line(error)}.") from None
     if not config.get("add_eos_token", False):
         return ""
-    transformers = need("transformers", PURPOSE, EXTRA)
+    transformers = require_module("transformers", PURPOSE, EXTRA)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             str(folder), local_files_only=True, trust_remote_code=False
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WeightsError(f"The tokenizer in {folder} cannot be loaded: {reason(error)}.") from None
+        raise WeightsError(
+            f"The tokenizer in {folder} cannot be loaded: {first_message_line(error)}."
+        ) from None
     ended = tokenizer("a")["input_ids"][-1] == tokenizer.eos_token_id
     return "" if ended or tokenizer.eos_token is None else str(tokenizer.eos_token)
 
@@ -240,7 +244,7 @@ class EncoderPlace:
 
 def check_name(name: str) -> None:
     """Raise ShotadError where ``name`` can be no encoder, or the extra is missing; nothing is fetched."""
-    need("transformers", _WORDS_PURPOSE, EXTRA)
+    require_module("transformers", _WORDS_PURPOSE, EXTRA)
     folder = Path(name).expanduser()
     if name in manifest() or _REPOSITORY.fullmatch(name) or is_model_folder(folder):
         return
@@ -258,7 +262,7 @@ def locate(name: str, progress: Progress | None = None) -> EncoderPlace:
     """
     check_name(name)
     folder, named = _found(name, progress)
-    config = _config(need("transformers", _WORDS_PURPOSE, EXTRA), folder)
+    config = _config(require_module("transformers", _WORDS_PURPOSE, EXTRA), folder)
     layers = getattr(config, "num_hidden_layers", None)
     if not isinstance(layers, int):
         what = f"The model in {folder} is no encoder with layers ({config.model_type})."
@@ -279,23 +283,23 @@ class TokenEncoder:
         if not 0 <= layer <= place.layers:
             what = f"The model {place.identity.model} has no layer {layer}."
             raise WeightsError(what, f"Name one of 0 to {place.layers}.")
-        self._torch = need("torch", _WORDS_PURPOSE, EXTRA)
+        self._torch = require_module("torch", _WORDS_PURPOSE, EXTRA)
         self._device = device_of(compute or ComputeSettings())
         half = compute is not None and compute.precision == "bfloat16"
         dtype = self._torch.bfloat16 if half else self._torch.float32
-        transformers = need("transformers", _WORDS_PURPOSE, EXTRA)
+        transformers = require_module("transformers", _WORDS_PURPOSE, EXTRA)
         config = _config(transformers, place.folder)
         config.num_hidden_layers = layer  # those behind are not even read
         options = {"local_files_only": True, "trust_remote_code": False}
         source = str(place.folder)
         try:
-            with loading_quiet(transformers):
+            with silence_transformers(transformers):
                 self._tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)
                 model = transformers.AutoModel.from_pretrained(
                     source, config=config, dtype=dtype, use_safetensors=True, **options
                 )
-        except broken(_WORDS_PURPOSE) as error:
-            what = f"The model in {place.folder} cannot be loaded: {reason(error)}."
+        except damaged_model_errors(_WORDS_PURPOSE) as error:
+            what = f"The model in {place.folder} cannot be loaded: {first_message_line(error)}."
             raise WeightsError(what, _ENCODERS) from None
         encoder = model.get_encoder() if config.is_encoder_decoder else model
         self._model = encoder.eval().to(self._device)
@@ -338,12 +342,14 @@ class TokenEncoder:
 
 def _config(transformers: Any, folder: Path) -> Any:
     try:
-        with loading_quiet(transformers):
+        with silence_transformers(transformers):
             return transformers.AutoConfig.from_pretrained(
                 str(folder), local_files_only=True, trust_remote_code=False
             )
-    except broken(_WORDS_PURPOSE) as error:
-        raise WeightsError(f"The model in {folder} cannot be read: {reason(error)}.", _ENCODERS) from None
+    except damaged_model_errors(_WORDS_PURPOSE) as error:
+        raise WeightsError(
+            f"The model in {folder} cannot be read: {first_message_line(error)}.", _ENCODERS
+        ) from None
 
 
 def _longest(tokenizer: Any, config: Any) -> int:

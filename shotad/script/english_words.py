@@ -28,7 +28,7 @@ def listed_in(name: str) -> frozenset[str]:
     return listed((Path(__file__).parent / "words" / f"{name}.txt").read_text(encoding="utf-8"))
 
 
-NOMINATIVE = listed("he she it they")
+NOMINATIVE_PRONOUNS = listed("he she it they")
 ACCUSATIVE = listed("him her it them")
 REFLEXIVE = listed("himself herself itself themselves")
 INDEFINITE = listed(
@@ -41,17 +41,17 @@ PRONOUNS = ACCUSATIVE | REFLEXIVE | {"each", "other"}
 OWNED: frozenset[str] = listed("his her its their")
 POSSESSIVES = OWNED | listed("my our your")
 POINTING = listed("this that these those")
-FLOATING = listed("both all each")
+FLOATING_QUANTIFIERS = listed("both all each")
 """They stand before a noun, and also between a subject and its verb: ``They all stare``."""
 SEVERAL = listed("two three four five six seven eight nine ten several some many few")
 SINGLE = listed("one another each every")
 DETERMINERS: frozenset[str] = (
-    ARTICLES | POSSESSIVES | POINTING | FLOATING | SEVERAL | SINGLE | listed("no any")
+    ARTICLES | POSSESSIVES | POINTING | FLOATING_QUANTIFIERS | SEVERAL | SINGLE | listed("no any")
 )
 PLURAL_DETERMINERS: frozenset[str] = SEVERAL | listed("these those both all")
-OTHERS: frozenset[str] = listed("other others more")
+OTHER_WORDS: frozenset[str] = listed("other others more")
 """They stand before a noun as determiners do, and after one."""
-OBJECTS = ARTICLES | OWNED | ACCUSATIVE | REFLEXIVE
+OBJECT_STARTERS = ARTICLES | OWNED | ACCUSATIVE | REFLEXIVE
 """What can only follow a verb, not a noun of the same form: ``points the gun``."""
 
 LINKING = listed(
@@ -69,15 +69,15 @@ TIMES = listed("after before")
 PARTICLES = listed("up down off out")
 """Prepositions that mostly belong to the verb before them: ``picks up``, ``sits down looking``."""
 PREPOSITIONS: frozenset[str] = LINKING | PLACING | TIMES | PARTICLES | {"to"}
-BEFORE_NOUNS = (DETERMINERS - FLOATING - {"one"}) | LINKING | PLACING
+BEFORE_NOUNS = (DETERMINERS - FLOATING_QUANTIFIERS - {"one"}) | LINKING | PLACING
 """Words after which a form that could be a verb is a noun; after "to", "all" and "one" it is one."""
 
-COORDINATING = listed("and but or")
-RELATIVE = listed("who which whose whom that where")
+COORDINATING_WORDS = listed("and but or")
+RELATIVE_WORDS = listed("who which whose whom that where")
 SUBORDINATING = listed(
     "as while when whenever until once if because although though since where before after"
 )
-OPENERS = COORDINATING | listed("so then now")
+OPENERS = COORDINATING_WORDS | listed("so then now")
 """Words before a sentence that do not belong to its subject."""
 
 AUXILIARIES: frozenset[str] = listed(
@@ -98,7 +98,7 @@ WAYS = PARTICLES | listed(
 )
 """Ways and places that follow a verb."""
 AFTER_A_VERB = (
-    OBJECTS
+    OBJECT_STARTERS
     | PARTICLES
     | listed(
         "to away back at into onto through in on around from over toward towards behind across past along by "
@@ -107,21 +107,24 @@ AFTER_A_VERB = (
 )
 """What may follow a verb; after a noun of the same form it is rarer."""
 
-UNFINISHED = (
-    ARTICLES | (POSSESSIVES - ACCUSATIVE) | COORDINATING | listed("as at for from into of onto to while with")
+UNFINISHED_ENDINGS = (
+    ARTICLES
+    | (POSSESSIVES - ACCUSATIVE)
+    | COORDINATING_WORDS
+    | listed("as at for from into of onto to while with")
 )
 """A line whose last word is one of these breaks off."""
 FUNCTION_WORDS: frozenset[str] = (
     ARTICLES
     | POSSESSIVES
     | POINTING
-    | FLOATING
+    | FLOATING_QUANTIFIERS
     | SINGLE
-    | NOMINATIVE
+    | NOMINATIVE_PRONOUNS
     | PRONOUNS
     | PREPOSITIONS
-    | COORDINATING
-    | RELATIVE
+    | COORDINATING_WORDS
+    | RELATIVE_WORDS
     | SUBORDINATING
     | AUXILIARIES
     | WAYS
@@ -132,7 +135,7 @@ FUNCTION_WORDS: frozenset[str] = (
 )
 """Words that carry no meaning of their own."""
 
-BASES: frozenset[str] = listed_in("verbs")
+VERB_BASES: frozenset[str] = listed_in("verbs")
 """Infinitives."""
 
 _IRREGULAR = listed_in("irregular_verbs")
@@ -156,7 +159,7 @@ _STATES = listed("open outstretched strewn swollen untucked")
 """What is said of a state like a participle, and is none of a verb here."""
 
 
-def third(base: str) -> str:
+def third_person_form(base: str) -> str:
     """``watch → watches``, ``carry → carries``, ``go → goes``."""
     if base in _IRREGULAR_THIRD:
         return _IRREGULAR_THIRD[base]
@@ -170,7 +173,7 @@ def plain(base: str) -> str:
     return "are" if base == "be" else base
 
 
-def gerunds(base: str) -> tuple[str, ...]:
+def gerund_forms(base: str) -> tuple[str, ...]:
     """``take → taking``, ``run → running``, ``lie → lying``; the usual spelling first."""
     if base.endswith("ie"):
         return (f"{base[:-2]}ying",)
@@ -179,7 +182,7 @@ def gerunds(base: str) -> tuple[str, ...]:
     return tuple(f"{stem}ing" for stem in _stems(base))
 
 
-def pasts(base: str) -> tuple[str, ...]:
+def past_forms(base: str) -> tuple[str, ...]:
     """Past tense and participles: ``carry → carried``, ``take → took taken``."""
     irregular = _IRREGULAR_PASTS.get(base, ())
     return irregular if irregular and base not in _REGULAR_TOO else (*irregular, *_regular_pasts(base))
@@ -204,31 +207,33 @@ def _stems(base: str) -> tuple[str, ...]:
     return (base + base[-1], base) if _BOTH_WAYS.search(base) else (base,)
 
 
-def forms(bases: Iterable[str]) -> frozenset[str]:
+def present_forms(bases: Iterable[str]) -> frozenset[str]:
     """The present tense of verbs: ``keep keeps``."""
-    return frozenset(form for base in bases for form in (plain(base), third(base)))
+    return frozenset(form for base in bases for form in (plain(base), third_person_form(base)))
 
 
 def _all_forms() -> Iterator[tuple[str, str]]:
     """Forms with their infinitives; where a form is of two verbs, the one that is meant more often first."""
     yield "saw", "see"
-    yield from ((base, base) for base in sorted(BASES))
+    yield from ((base, base) for base in sorted(VERB_BASES))
     yield from ((form, "be") for form in ("am", "are", "was", "were"))
-    for base in sorted(BASES):
-        yield from ((form, base) for form in (third(base), *gerunds(base), *pasts(base)))
+    for base in sorted(VERB_BASES):
+        yield from (
+            (form, base) for form in (third_person_form(base), *gerund_forms(base), *past_forms(base))
+        )
 
 
-THIRD: frozenset[str] = frozenset(map(third, BASES))
+THIRD_PERSON_VERBS: frozenset[str] = frozenset(map(third_person_form, VERB_BASES))
 """He ``opens``."""
-PLAIN: frozenset[str] = frozenset(map(plain, BASES))
+PLAIN_VERBS: frozenset[str] = frozenset(map(plain, VERB_BASES))
 """They ``open``."""
-GERUNDS = frozenset(form for base in BASES for form in gerunds(base))
+GERUNDS = frozenset(form for base in VERB_BASES for form in gerund_forms(base))
 """``Opening``."""
 PARTICIPLES: frozenset[str] = (
-    frozenset(form for base in BASES - _NO_PARTICIPLES for form in participles(base)) | _STATES
+    frozenset(form for base in VERB_BASES - _NO_PARTICIPLES for form in participles(base)) | _STATES
 )
 """``Opened``: what can describe a state."""
-PERFECTS = frozenset(past[-1] for past in _IRREGULAR_PASTS.values() if len(past) > 1) - BASES
+PERFECTS = frozenset(past[-1] for past in _IRREGULAR_PASTS.values() if len(past) > 1) - VERB_BASES
 """Participles that are no past tense: ``taken``, ``grown``."""
 LEMMAS = dict(reversed(list(_all_forms())))
 """Infinitive of each form of a verb: ``{"took": "take", …}``."""
@@ -241,22 +246,22 @@ def lemma(form: str) -> str:
 
 _MOSTLY = listed_in("mostly_nouns")
 _TOO = listed_in("nouns_like_verbs")
-MOSTLY_NOUNS = frozenset(map(third, _MOSTLY))
+MOSTLY_NOUNS = frozenset(map(third_person_form, _MOSTLY))
 """Forms in -s that are nouns wherever no object follows: ``his hands``, ``the old man's looks``.
 
 Narrow, for cutting: a cut at a wrong verb leaves no sentence, and one not made costs a few words.
 """
-NOUNS_TOO = (MOSTLY_NOUNS | frozenset(map(third, _TOO))) - {"eyes"}
+NOUNS_TOO = (MOSTLY_NOUNS | frozenset(map(third_person_form, _TOO))) - {"eyes"}
 """Forms in -s that are as often nouns in a list: ``plates, cups and rings``.
 
 Wide, since after a comma or an "and" nothing else tells them apart. Eyes are a noun, but rarely one thing
 among others: ``rolls her eyes and turns``.
 """
-MASSES = listed_in("masses")
+MASS_NOUNS = listed_in("masses")
 """Nouns that need no article: ``bread, smoke and fire``, ``Rain falls``."""
-NO_ARTICLE: frozenset[str] = MASSES | INDEFINITE | {"much", "more"}
+NO_ARTICLE: frozenset[str] = MASS_NOUNS | INDEFINITE | {"much", "more"}
 """What begins a sentence without an article and is no name."""
-PLURALS: frozenset[str] = listed(
+IRREGULAR_PLURALS: frozenset[str] = listed(
     "men women children people police feet teeth mice geese fish sheep others both crowds soldiers"
 )
 NOUNS_IN_ING: frozenset[str] = listed_in("nouns_in_ing")
@@ -284,16 +289,16 @@ def singular(noun: str) -> str:
     return noun
 
 
-TAKES_ING = forms(
+TAKES_ING = present_forms(
     listed(
         "avoid be begin catch come continue find finish get go have hear help keep knock leave resume risk "
         "send set spend start stop try"
     )
 )
 """Verbs that are not whole without the form in -ing after them."""
-RESULTS = listed("causing revealing allowing making letting forcing sending leaving showing")
+RESULT_PARTICIPLES = listed("causing revealing allowing making letting forcing sending leaving showing")
 """Participles that may be said of the whole clause before them; they stay with it."""
-SEEING = forms(listed("see watch hear let make help feel"))
+PERCEPTION_VERBS = present_forms(listed("see watch hear let make help feel"))
 """An infinitive without "to" may follow: ``They watch him run``."""
 NEEDS_PLACE = listed_in("needs_place")
 """Verbs whose object goes somewhere: what stands after it is part of what is done."""
@@ -307,5 +312,5 @@ _NEEDS_MORE = listed(
     "be become begin bring continue do get give hand have keep lay let make place put remain seem send set "
     "start try use wear"
 )
-NOT_LAST = UNFINISHED | forms(_NEEDS_MORE) | listed_in("never_last")
+NOT_LAST = UNFINISHED_ENDINGS | present_forms(_NEEDS_MORE) | listed_in("never_last")
 """No sentence ends in one of these: something is missing after it."""

@@ -41,20 +41,20 @@ _MARK = "\ue000"
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedText:
     """A line that fits, and what was done to make it so (empty: nothing)."""
 
     text: str
     steps: tuple[str, ...] = ()
 
 
-def variants(text: str, *, language: str = "en") -> Iterator[Fitted]:
+def variants(text: str, *, language: str = "en") -> Iterator[FittedText]:
     """The line as it is, then ever shorter whole forms of it, each said in less time than the one before.
 
     First sentences go, the last one first. Of English lines clauses and phrases are dropped where what stays
     is sure to be a sentence; of others only what follows a comma.
     """
-    yield Fitted(text)
+    yield FittedText(text)
     least = spoken_words(text, language)
     for fitted in _forms(text, language):
         if 0 < (words := spoken_words(fitted.text, language)) < least:
@@ -62,7 +62,7 @@ def variants(text: str, *, language: str = "en") -> Iterator[Fitted]:
             least = words
 
 
-def fit_spoken(text: str, max_words: int, *, language: str = "en") -> Fitted | None:
+def fit_spoken(text: str, max_words: int, *, language: str = "en") -> FittedText | None:
     """``text`` in the time of at most ``max_words`` English words (`spoken_words`), or None where nothing
     whole is short enough."""
     forms = variants(text, language=language)
@@ -72,24 +72,24 @@ def fit_spoken(text: str, max_words: int, *, language: str = "en") -> Fitted | N
     return None if few else found
 
 
-def _forms(text: str, language: str) -> Iterator[Fitted]:
+def _forms(text: str, language: str) -> Iterator[FittedText]:
     """Beginnings of a line, the longest first, and what can be made of its first sentence alone."""
     wide = not has_blanks(language)
     parts = _WIDE_END.split(text) if wide else split_sentences(text, language)
     sentences = [part for part in parts if part.strip()]
     for number in range(min(len(sentences) - 1, _MOST), 0, -1):
-        yield Fitted(("" if wide else " ").join(sentences[:number]).strip(), ("dropped sentences",))
+        yield FittedText(("" if wide else " ").join(sentences[:number]).strip(), ("dropped sentences",))
     steps = ("dropped sentences",) if len(sentences) > 1 else ()
     for sentence in sentences[:1]:
         if is_english(language):
-            yield from (Fitted(head, (*steps, "dropped clauses")) for head in _shorter(sentence))
+            yield from (FittedText(head, (*steps, "dropped clauses")) for head in _shorter(sentence))
             return
         # Beginnings that end before a comma or a dash, the longest first.
         border, stop = (_WIDE_BORDER, "。") if wide else (_BORDER, ".")
         for match in reversed(list(border.finditer(sentence))):
             head = sentence[: match.start()].strip().rstrip(" ,;:–—-")
             if _quotes_closed(head):
-                yield Fitted(f"{head}{stop}", (*steps, "dropped clauses"))
+                yield FittedText(f"{head}{stop}", (*steps, "dropped clauses"))
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
@@ -137,14 +137,14 @@ def _mains(words: list[str]) -> Iterator[list[str]]:
     """The sentence, and it without what leads in or stands between its subject and its verb."""
     yield words
     commas = [at for at, word in enumerate(words) if word.endswith(",")]
-    if commas and is_lead(words[: commas[0] + 1]):
+    if commas and is_lead_in(words[: commas[0] + 1]):
         rest = words[commas[0] + 1 :]
         if rest and begins_a_clause(rest):
             yield rest
-    if len(commas) >= 2 and not is_lead(words) and main_verb(words[: commas[0] + 1]) is None:
+    if len(commas) >= 2 and not is_lead_in(words) and main_verb(words[: commas[0] + 1]) is None:
         aside, rest = words[commas[0] + 1 : commas[1] + 1], words[commas[1] + 1 :]
         subject = [*words[: commas[0]], words[commas[0]].rstrip(",")]
-        is_aside = is_lead(aside) or bare(aside[0]) in _ASIDE
+        is_aside = is_lead_in(aside) or bare_word(aside[0]) in _ASIDE
         if rest and is_aside and len(subject) <= 4 and is_verb(["he", *rest], 1):
             yield [*subject, *rest]
 
@@ -175,7 +175,7 @@ _STARTS = listed(
 
 
 def _cut_at_comma(head: list[str], rest: Sequence[str], verb: int) -> bool:
-    first, is_deed = bare(rest[0]), is_verb(["he", *rest], 1)
+    first, is_deed = bare_word(rest[0]), is_verb(["he", *rest], 1)
     known = first in _STARTS or first in PREPOSITIONS or first.endswith(("ing", "ed", "ly")) or is_deed
     if not (known and len(head) > verb and may_end(head)):
         return False
@@ -194,13 +194,13 @@ def _joined(head: list[str], rest: Sequence[str], verb: int, cut_at_comma: bool)
     at = commas[-1]
     member = head[at + 1 :]
     joined = [*head[:at], head[at].rstrip(","), "and", *member]
-    first = bare(member[0])
+    first = bare_word(member[0])
     if is_verb(["he", *member], 1):
-        return head if any(bare(word) in {"and", "then"} for word in member) else joined
+        return head if any(bare_word(word) in {"and", "then"} for word in member) else joined
     known = first in PREPOSITIONS or first in _SUBORDINATE or first.endswith(("ing", "ed", "ly"))
     if not known and not cut_at_comma:
         return None
-    ands = [i for i, word in enumerate(rest) if bare(word) in {"and", "or"}]
+    ands = [i for i, word in enumerate(rest) if bare_word(word) in {"and", "or"}]
     if known or not ands:
         return head
     if is_verb(["he", *rest[ands[0] + 1 :]], 1):
@@ -226,7 +226,7 @@ _NOUN_CAPITALS = frozenset(("de", "lb", "gsw", "nds"))
 """Languages that write every noun with a capital letter."""
 
 
-def own_signs(text: str, language: str) -> str:
+def with_native_punctuation(text: str, language: str) -> str:
     """The line with the full stops and commas of its own script, where reading the answer made them plain.
 
     >>> own_signs("他打开门, 走进去.", "zh"), own_signs("वह दरवाज़ा खोलती है।.", "hi")
@@ -250,7 +250,7 @@ def capitals_are_names(language: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ShortenedLine:
     """A writer's line, and what is wrong with it (nothing: it may be spoken)."""
 
     text: str
@@ -258,7 +258,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ShortenRequest:
     """A line that is to be said in at most ``words`` words.
 
     Words are English ones, or as many as take as long in ``language`` (`shotad.script.pace`). ``before`` is
@@ -269,23 +269,23 @@ class Wish:
     text: str
     words: int
     language: str = "en"
-    before: Answer | None = None
+    before: ShortenedLine | None = None
 
     def __post_init__(self) -> None:
         if self.words < 1:
             raise ValueError(f"a line must be allowed at least one word, got words = {self.words}")
 
 
-Shorten = Callable[[Sequence[Wish]], Sequence[Answer | None]]
+Shorten = Callable[[Sequence[ShortenRequest]], Sequence[ShortenedLine | None]]
 """One answer for each wish, in order; None where there is none. Never raises for a line that failed."""
 
 
-_FINITE = en.THIRD | en.AUXILIARIES
-_PAST = en.PARTICIPLES - en.PLAIN - {"ground", "hidden"}
+_FINITE = en.THIRD_PERSON_VERBS | en.AUXILIARIES
+_PAST = en.PARTICIPLES - en.PLAIN_VERBS - {"ground", "hidden"}
 """What follows one of these belongs to it: ``a box done up | in a bow``."""
 _NOUNS_IN_ING = en.NOUNS_IN_ING | en.PERHAPS_NOUNS_IN_ING
-_BEFORE_NOUNS = en.DETERMINERS | en.OTHERS
-_MANY = en.PLURAL_DETERMINERS | en.PLURALS | {"they", "others"}
+_BEFORE_NOUNS = en.DETERMINERS | en.OTHER_WORDS
+_MANY = en.PLURAL_DETERMINERS | en.IRREGULAR_PLURALS | {"they", "others"}
 """Subjects in the plural without an ending in -s."""
 _SHORT_SUBJECT = 4
 _PREPOSITIONS = en.PREPOSITIONS - {"out"}
@@ -299,26 +299,28 @@ _OTHER_CLAUSES = listed("and to that who as is are for")
 _LOWER = re.compile(r"[^\w'’-]+")
 
 
-def bare(word: str) -> str:
+def bare_word(word: str) -> str:
     """The word in small letters, without signs."""
     return _LOWER.sub("", word).replace("’", "'").lower()
 
 
 def is_verb(words: Sequence[str], at: int) -> bool:
     """True where ``words[at]`` is a verb in the third person; what may be a noun must have an object."""
-    word = bare(words[at])
+    word = bare_word(words[at])
     if word not in _FINITE:
         return False
-    after = bare(words[at + 1]) if at + 1 < len(words) else ""
-    before = bare(words[at - 1]) if at else ""
+    after = bare_word(words[at + 1]) if at + 1 < len(words) else ""
+    before = bare_word(words[at - 1]) if at else ""
     named = at > 1 and words[at - 1][:1].isupper()
-    if before in _BEFORE_NOUNS - en.FLOATING or (before in _PREPOSITIONS and word not in en.AUXILIARIES):
+    if before in _BEFORE_NOUNS - en.FLOATING_QUANTIFIERS or (
+        before in _PREPOSITIONS and word not in en.AUXILIARIES
+    ):
         return False
     if before in en.ADJECTIVES and not named:
         return False
     if word in en.MOSTLY_NOUNS:
         acts = at > 0 and words[at - 1][:1].isupper() and after in en.AFTER_A_VERB
-        return after in en.OBJECTS or before in en.NOMINATIVE or before == "who" or acts
+        return after in en.OBJECT_STARTERS or before in en.NOMINATIVE_PRONOUNS or before == "who" or acts
     return True
 
 
@@ -326,7 +328,7 @@ def main_verb(words: Sequence[str]) -> int | None:
     """Where the first finite verb stands after a subject, or None where none is sure."""
     if not words or len(words) < 2:
         return None
-    first = bare(words[0])
+    first = bare_word(words[0])
     if first in en.OPENERS:
         inner = main_verb(words[1:])
         return None if inner is None else inner + 1
@@ -334,33 +336,42 @@ def main_verb(words: Sequence[str]) -> int | None:
         return None
     relative = False
     for at in range(1, len(words)):
-        word = bare(words[at])
+        word = bare_word(words[at])
         relative = relative or word in {"who", "that", "which", "where", "whose"}
         if is_verb(words, at):
             if not relative:
                 return at
             relative = False
-        if not relative and word in en.PLAIN and words[at][:1].islower() and _has_plural_subject(words[:at]):
+        if (
+            not relative
+            and word in en.PLAIN_VERBS
+            and words[at][:1].islower()
+            and _has_plural_subject(words[:at])
+        ):
             return at
     return None
 
 
 def _has_plural_subject(words: Sequence[str]) -> bool:
     """True for ``They``, ``Ann and Bo``, ``The agents slowly``: a verb after it has no ending."""
-    while len(words) > 1 and (bare(words[-1]).endswith("ly") or bare(words[-1]) in en.FLOATING):
+    while len(words) > 1 and (
+        bare_word(words[-1]).endswith("ly") or bare_word(words[-1]) in en.FLOATING_QUANTIFIERS
+    ):
         words = words[:-1]
-    last = bare(words[-1])
+    last = bare_word(words[-1])
     if last in en.BEFORE_A_NOUN:
         return last in {"they", "others"}
-    if bare(words[0]) in _MANY or last in _MANY or any(bare(word) == "and" for word in words):
+    if bare_word(words[0]) in _MANY or last in _MANY or any(bare_word(word) == "and" for word in words):
         return True
     noun = re.search(r"[^su'i]s$", last) is not None and (last not in _FINITE or last in en.NOUNS_TOO)
-    return noun and len(words) <= _SHORT_SUBJECT and not any(bare(word) in _PREPOSITIONS for word in words)
+    return (
+        noun and len(words) <= _SHORT_SUBJECT and not any(bare_word(word) in _PREPOSITIONS for word in words)
+    )
 
 
-def is_lead(words: Sequence[str]) -> bool:
+def is_lead_in(words: Sequence[str]) -> bool:
     """True for words before a comma that only say where, when or during what."""
-    first = bare(words[0]) if words else ""
+    first = bare_word(words[0]) if words else ""
     return (
         first in _PREPOSITIONS | en.SUBORDINATING | en.ADVERBS_FIRST
         or (first.endswith("ing") and first not in _NOUNS_IN_ING and len(first) > 4)
@@ -372,33 +383,35 @@ def begins_a_clause(words: Sequence[str]) -> bool:
     """True where a subject that can be told stands first and a verb follows."""
     if not words:
         return False
-    first = bare(words[0])
-    subject = first in en.NOMINATIVE | _BEFORE_NOUNS or words[0][:1].isupper() or first.endswith("'s")
+    first = bare_word(words[0])
+    subject = (
+        first in en.NOMINATIVE_PRONOUNS | _BEFORE_NOUNS or words[0][:1].isupper() or first.endswith("'s")
+    )
     return subject and main_verb(words) is not None
 
 
 def may_end(words: Sequence[str]) -> bool:
     """False where the last word cannot be the last one: ``he walks to``, ``she takes the old``."""
-    last, before = bare(words[-1]), bare(words[-2]) if len(words) > 1 else ""
+    last, before = bare_word(words[-1]), bare_word(words[-2]) if len(words) > 1 else ""
     if last in en.NOT_LAST or last.endswith("'s") or not any(c.isalnum() for c in words[-1]):
         return False
     if last in {"other", "another"} and before in {"each", "one"}:
         return True
     adjective = last in en.ADJECTIVES or en.ADJECTIVE_ENDINGS.search(last) is not None
-    in_phrase = any(bare(word) in _BEFORE_NOUNS for word in words[-4:-1]) or before in en.ADJECTIVES
+    in_phrase = any(bare_word(word) in _BEFORE_NOUNS for word in words[-4:-1]) or before in en.ADJECTIVES
     return not (adjective and in_phrase)
 
 
 def cut_before(words: Sequence[str], at: int, verb: int) -> bool:
     """True where all from ``words[at]`` on may go; no comma stands before it, ``verb`` is the main verb."""
-    word, before = bare(words[at]), bare(words[at - 1])
+    word, before = bare_word(words[at]), bare_word(words[at - 1])
     if at <= verb or not may_end(words[:at]):
         return False
     if word in _NOT_AFTER:
         clause = word != "as" or begins_a_clause(list(words[at + 1 :]))
         return clause and before not in _NOT_AFTER[word]
     if word in {"and", "but", "then"}:
-        return _another_deed(words, at, plural=bare(words[verb]) in en.PLAIN)
+        return _another_deed(words, at, plural=bare_word(words[verb]) in en.PLAIN_VERBS)
     if word == "to" and _purpose(words, at, verb):
         return True
     if word.endswith("ing"):
@@ -420,54 +433,56 @@ _NOT_AFTER = {
 def _another_deed(words: Sequence[str], at: int, *, plural: bool) -> bool:
     """``and opens the door``, ``then runs``, ``and he smiles``, ``and the car stops``."""
     rest = list(words[at + 1 :])
-    if bare(words[at]) in {"and", "but"} and rest and bare(rest[0]) == "then":
+    if bare_word(words[at]) in {"and", "but"} and rest and bare_word(rest[0]) == "then":
         rest = rest[1:]
-    while rest and bare(rest[0]).endswith("ly"):
+    while rest and bare_word(rest[0]).endswith("ly"):
         rest = rest[1:]
     if not rest:
         return False
-    first = bare(rest[0])
-    if first in en.NOMINATIVE or first in _BEFORE_NOUNS:
-        between = any(bare(word) in {"between", "both", "of"} for word in words[:at])
-        return (first in en.NOMINATIVE or not between) and main_verb(rest) is not None
-    if plural and first in en.PLAIN:
-        return len(rest) > 1 and bare(rest[1]) in en.AFTER_A_VERB
+    first = bare_word(rest[0])
+    if first in en.NOMINATIVE_PRONOUNS or first in _BEFORE_NOUNS:
+        between = any(bare_word(word) in {"between", "both", "of"} for word in words[:at])
+        return (first in en.NOMINATIVE_PRONOUNS or not between) and main_verb(rest) is not None
+    if plural and first in en.PLAIN_VERBS:
+        return len(rest) > 1 and bare_word(rest[1]) in en.AFTER_A_VERB
     if first in en.MOSTLY_NOUNS:
-        return len(rest) > 1 and bare(rest[1]) in en.OBJECTS | en.WAYS
+        return len(rest) > 1 and bare_word(rest[1]) in en.OBJECT_STARTERS | en.WAYS
     return is_verb(["he", *rest], 1)
 
 
 def _purpose(words: Sequence[str], at: int, verb: int) -> bool:
     """``lifts his leg | to pee on flames``: what a deed is done for, after its object."""
-    if at - verb < 3 or at + 2 >= len(words) or lemma(bare(words[verb])) in en.NEEDS_DEED:
+    if at - verb < 3 or at + 2 >= len(words) or lemma(bare_word(words[verb])) in en.NEEDS_DEED:
         return False
-    doing, after = bare(words[at + 1]), bare(words[at + 2])
-    between = {bare(word) for word in words[verb + 1 : at]}
+    doing, after = bare_word(words[at + 1]), bare_word(words[at + 2])
+    between = {bare_word(word) for word in words[verb + 1 : at]}
     tried = any(word.endswith("ing") and lemma(word) in en.NEEDS_DEED for word in between)
-    return doing in en.PLAIN and after in en.AFTER_A_VERB and not tried and not between & _OTHER_CLAUSES
+    return doing in en.PLAIN_VERBS and after in en.AFTER_A_VERB and not tried and not between & _OTHER_CLAUSES
 
 
 def _participle(words: Sequence[str], at: int, verb: int) -> bool:
-    word, before = bare(words[at]), bare(words[at - 1])
+    word, before = bare_word(words[at]), bare_word(words[at - 1])
     if word in _NOUNS_IN_ING or len(word) < 5 or at + 1 >= len(words):
         return False
     if before in _PREPOSITIONS | _BEFORE_NOUNS | en.ADJECTIVES | {"and", "or", "not"}:
         return False
-    if any(bare(w) in en.TAKES_ING | {"and"} for w in words[verb:at]):
+    if any(bare_word(w) in en.TAKES_ING | {"and"} for w in words[verb:at]):
         return False
     if _is_form_of_a_verb(words, at - 1):
         return False
-    return not before.endswith("ing") and bare(words[at + 1]) in (en.OBJECTS | _PREPOSITIONS | en.PARTICLES)
+    return not before.endswith("ing") and bare_word(words[at + 1]) in (
+        en.OBJECT_STARTERS | _PREPOSITIONS | en.PARTICLES
+    )
 
 
 def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
     """A phrase with a preposition after something that completes the verb: ``… a book | from the shelf``."""
-    word, before = bare(words[at]), bare(words[at - 1])
+    word, before = bare_word(words[at]), bare_word(words[at - 1])
     if word not in _SAFE_PREPOSITIONS or at + 1 >= len(words) or at - verb < 2:
         return False
     # The last verb before: a form in -ing after a comma, ``…, plunging the knife | into …``, or the main one.
     later = range(at - 1, verb, -1)
-    deed = next((i for i in later if words[i - 1].endswith(",") and bare(words[i]) in en.GERUNDS), verb)
+    deed = next((i for i in later if words[i - 1].endswith(",") and bare_word(words[i]) in en.GERUNDS), verb)
     if any(_is_needed(words, at, one) for one in {verb, deed}):
         return False
     if before in _PREPOSITIONS | _PAST or before.endswith(("ed", "ly", "ing")):
@@ -475,17 +490,19 @@ def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
     if _is_form_of_a_verb(words, at - 1):
         return False
     # Another deed stands between: what follows may be part of that one.
-    return not any(bare(w) in {"and", "but", "then", "who", "that", "as", "to"} for w in words[verb + 1 : at])
+    return not any(
+        bare_word(w) in {"and", "but", "then", "who", "that", "as", "to"} for w in words[verb + 1 : at]
+    )
 
 
 def _is_needed(words: Sequence[str], at: int, deed: int) -> bool:
     """True where a verb is not whole without the phrase that begins at ``words[at]``."""
-    word, doing = bare(words[at]), lemma(bare(words[deed]))
-    between = {bare(one) for one in words[deed + 1 : at]}
+    word, doing = bare_word(words[at]), lemma(bare_word(words[deed]))
+    between = {bare_word(one) for one in words[deed + 1 : at]}
     if doing in {"be", "have"}:
         return True
-    if word == "to" and bare(words[at + 1]) in en.PLAIN:
-        return doing in en.NEEDS_DEED or bare(words[at - 1]) not in en.WAYS
+    if word == "to" and bare_word(words[at + 1]) in en.PLAIN_VERBS:
+        return doing in en.NEEDS_DEED or bare_word(words[at - 1]) not in en.WAYS
     if (between & en.REFLEXIVE and doing not in en.WHOLE_WITH_ITSELF) or (word == "to" and "from" in between):
         return True
     if between & _SAFE_PREPOSITIONS:
@@ -503,11 +520,11 @@ _MAY_TAKE = listed("take draw lift pull")
 
 def _is_form_of_a_verb(words: Sequence[str], at: int) -> bool:
     """True for a verb in the third person or its base form that is no noun in a phrase."""
-    word, before = bare(words[at]), bare(words[at - 1]) if at else ""
+    word, before = bare_word(words[at]), bare_word(words[at - 1]) if at else ""
     noun = before in _BEFORE_NOUNS | en.LINKING | en.ADJECTIVES or before.endswith("'s")
     # ``a strong hook``, ``the crowded square``: a word of which no list knows may stand between.
-    in_phrase = at > 1 and bare(words[at - 2]) in _BEFORE_NOUNS and not words[at - 1].endswith(",")
+    in_phrase = at > 1 and bare_word(words[at - 2]) in _BEFORE_NOUNS and not words[at - 1].endswith(",")
     if word in _FINITE and not (word in en.NOUNS_TOO and (noun or in_phrase)):
         return True
-    base = word in en.PLAIN - en.MASSES and words[at][:1].islower() and not noun
+    base = word in en.PLAIN_VERBS - en.MASS_NOUNS and words[at][:1].islower() and not noun
     return base and (word in en.NEEDS_PLACE | en.ADVERBS or not in_phrase)

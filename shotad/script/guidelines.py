@@ -28,7 +28,7 @@ from shotad.core import (
     read_yaml,
     write_text,
 )
-from shotad.script.cue import ScriptCue, Voiced, short_hash, timecode
+from shotad.script.cue import ScriptCue, SpokenTake, short_hash, timecode
 from shotad.script.edits import is_by_hand
 from shotad.script.rules import Finding, Level
 from shotad.script.track import Track
@@ -46,7 +46,7 @@ class TrackLine:
     text: str
     language: str = "en"
     slot: Interval | None = None
-    voiced: Voiced | None = None
+    voiced: SpokenTake | None = None
     seen_from: float | None = None
     by_hand: bool = True
 
@@ -126,7 +126,7 @@ _ROW = re.compile(r"(?P<rule>\S+)\s+(?P<line>\S+)\s+(?P<stamp>[0-9a-f]{8})")
 _RULE_AND_LINE = re.compile(r"(?P<rule>[A-Za-z][\w-]*)(?::(?P<line>\S+))?")
 
 
-def covers(selector: str, rule: str) -> bool:
+def selects_rule(selector: str, rule: str) -> bool:
     """Whether ``selector`` means ``rule``: ``T`` means ``T1``, ``l4`` means ``L4`` and not ``L14``.
 
     A rule of the user's own is meant by its name only.
@@ -136,7 +136,7 @@ def covers(selector: str, rule: str) -> bool:
     return rule.casefold() == name or (is_family and rule[:1].casefold() == name)
 
 
-def accepts(text: str) -> Callable[[Finding], bool]:
+def accept_filter(text: str) -> Callable[[Finding], bool]:
     """A function that says whether ``text`` accepts a finding. Raises ConfigError.
 
     ``L4`` or a family of rules (``T``) accepts them in all lines, ``L4:s00083120`` in one.
@@ -145,7 +145,7 @@ def accepts(text: str) -> Callable[[Finding], bool]:
     if match is None:
         raise ConfigError(f"{quoted(text)} names no rule.", "Write L4, or L4:s00083120 for one line.")
     rule, line = match["rule"], match["line"]
-    return lambda finding: covers(rule, finding.rule) and line in (None, finding.cue_id)
+    return lambda finding: selects_rule(rule, finding.rule) and line in (None, finding.cue_id)
 
 
 def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
@@ -177,13 +177,13 @@ def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[T
 
     A finding on neither a line nor a time cannot be accepted. Raises ConfigError as `read_accepted`.
     """
-    stamps_of_lines = stamps(lines)
+    stamps_of_lines = line_stamps(lines)
     accepted = read_accepted(folder)
     new: dict[tuple[str, str, str], Finding] = {}
     for finding in findings:
         if finding.cue_id not in stamps_of_lines and finding.when is None:
             continue
-        key = stamp_of(finding, stamps_of_lines)
+        key = finding_stamp(finding, stamps_of_lines)
         if key not in accepted:
             new[key] = finding
     if new:
@@ -198,12 +198,12 @@ def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[T
     return len(new)
 
 
-def stamps(lines: Iterable[TrackLine]) -> dict[str, tuple[str, str]]:
+def line_stamps(lines: Iterable[TrackLine]) -> dict[str, tuple[str, str]]:
     """Two hashes of each line, by its id: one of the text, one of times and text."""
     return {line.id: (short_hash(line.text), short_hash(f"{line.interval} {line.text}")) for line in lines}
 
 
-def stamp_of(finding: Finding, stamps_of_lines: Mapping[str, tuple[str, str]]) -> tuple[str, str, str]:
+def finding_stamp(finding: Finding, stamps_of_lines: Mapping[str, tuple[str, str]]) -> tuple[str, str, str]:
     """What identifies a finding in later runs: its rule, its line (``-`` for none), and a hash.
 
     The hash is of the line's text, for rules on times of times and text; for a finding without a line, of
@@ -234,12 +234,12 @@ RULES: Mapping[str, Rule] = {name: Rule(name, **row) for name, row in _TABLE.ite
 """By id, in the order in which they are listed."""
 
 
-def hint_of(rule: str) -> str:
+def rule_hint(rule: str) -> str:
     """What to do about a finding; empty for a rule of the user's own."""
     return RULES[rule].hint if rule in RULES else ""
 
 
-def title_of(rule: str) -> str:
+def rule_title(rule: str) -> str:
     """The rule in a few words; its name for one of the user's own."""
     return RULES[rule].title if rule in RULES else rule
 
@@ -300,7 +300,7 @@ def summary_line(report: Report) -> str:
     return f"{text}; {len(report.accepted)} accepted." if report.accepted else f"{text}."
 
 
-def as_text(report: Report, *, warnings: bool = True) -> str:
+def report_text(report: Report, *, warnings: bool = True) -> str:
     """The report as text: a paragraph for each line with findings, then the summary.
 
     The hint on a rule stands at its first finding only. Without ``warnings`` only errors are listed.
@@ -322,7 +322,7 @@ def as_text(report: Report, *, warnings: bool = True) -> str:
         elif line is None:
             paragraphs.append(finding.cue_id or report.name)
         previous_id = finding.cue_id
-        hint = "" if finding.rule in rules_with_hint else hint_of(finding.rule)
+        hint = "" if finding.rule in rules_with_hint else rule_hint(finding.rule)
         rules_with_hint.add(finding.rule)
         paragraphs[-1] += f"\n  {finding.level} {finding.rule}: {finding.message}. {hint}".rstrip()
     summary = [f"{report.name}: {summary_line(report)}"]
@@ -331,7 +331,7 @@ def as_text(report: Report, *, warnings: bool = True) -> str:
     return "\n\n".join([*paragraphs, "\n".join(summary)])
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def report_json(report: Report) -> dict[str, Any]:
     """The whole report as JSON values."""
     lines = {line.id: line for line in report.lines}
     return {
@@ -346,7 +346,7 @@ def as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def in_order(findings: Sequence[Finding], lines: Sequence[TrackLine]) -> tuple[Finding, ...]:
+def sort_findings(findings: Sequence[Finding], lines: Sequence[TrackLine]) -> tuple[Finding, ...]:
     """The findings sorted by time, of one line by rule and span; those without a time come last."""
     order_of_lines = {line.id: (line.interval.start, number) for number, line in enumerate(lines)}
 
@@ -363,10 +363,10 @@ def _row(finding: Finding, line: TrackLine | None) -> dict[str, Any]:
     when: Interval | None = line.interval if line is not None else finding.when
     return {
         "rule": finding.rule,
-        "title": title_of(finding.rule),
+        "title": rule_title(finding.rule),
         "level": finding.level.value,
         "message": finding.message,
-        "hint": hint_of(finding.rule),
+        "hint": rule_hint(finding.rule),
         "cue_id": finding.cue_id,
         "start": None if when is None else round(when.start, 3),
         "end": None if when is None else round(when.end, 3),

@@ -20,34 +20,34 @@ from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
 from shotad.core import (
-    STARTERS,
+    SENTENCE_STARTERS,
     Interval,
     LintSettings,
     TextFact,
     Utterance,
-    at_hand,
     is_english,
+    is_fetched,
     quoted,
     time_range,
 )
-from shotad.script.cast_members import listed_as
+from shotad.script.cast_members import listed_gender
 from shotad.script.cue import count_words
 from shotad.script.english_words import (
-    BASES,
     FUNCTION_WORDS,
     NO_ARTICLE,
     OWNED,
-    THIRD,
+    THIRD_PERSON_VERBS,
+    VERB_BASES,
     listed,
     listed_in,
-    pasts,
+    past_forms,
 )
 from shotad.script.guidelines import Material, TrackLine
-from shotad.script.line_mentions import Mention, NameToken, book_of, mentions, tokens_of
+from shotad.script.line_mentions import Mention, NameToken, find_mentions, index_names, tokens_of
 from shotad.script.names import people_named
 from shotad.script.pace import tempo, usual_words
 from shotad.script.parsing import Parse, Parser, ParserModel, find_parser
-from shotad.script.rules import Finding, Level, Limits, quotations, too_fast, unquoted
+from shotad.script.rules import Finding, Level, Limits, check_rate, quotations, unquoted
 
 
 def check_pace(line: TrackLine, limits: Limits) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def check_pace(line: TrackLine, limits: Limits) -> Iterator[Finding]:
         # Its time was planned by counting words, and a voice may need more or less for them.
         words = min(words, count_words(line.said))
     prefix = "spoken at " if is_spoken else "would have to be spoken at "
-    return too_fast(tempo(words, line.heard.duration), limits, prefix)
+    return check_rate(tempo(words, line.heard.duration), limits, prefix)
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -182,7 +182,7 @@ def _merged_texts(texts: Iterable[TextFact]) -> list[TextFact]:
     return merged
 
 
-def read_from(line: TrackLine, texts: Sequence[TextFact]) -> float | None:
+def quoted_text_start(line: TrackLine, texts: Sequence[TextFact]) -> float | None:
     """The second from which a text that the line reads out is on the screen.
 
     None where the line quotes nothing, or no text nearby has the words.
@@ -261,14 +261,16 @@ _CLEARLY_PAST = listed_in("past_forms")
 _NOT_PAST = listed("re 'd ' s got")
 """Parts of split words that the tagger takes for the past, and ``got``, which is as often ``has got``."""
 _FIRST_AND_SECOND_PERSON = listed("i we you")
-_PAST_FORMS = frozenset(form for base in BASES for form in pasts(base) if form != base) | _CLEARLY_PAST
+_PAST_FORMS = (
+    frozenset(form for base in VERB_BASES for form in past_forms(base) if form != base) | _CLEARLY_PAST
+)
 _PERHAPS_PAST_OR_FUTURE = re.compile(r"\w+ed|had|did|was|were|been|will|shall|'ll|'d", re.IGNORECASE)
 _ANY_WORD = re.compile(r"'?\w+")
 _LEFT_SIDE = re.compile(r"\b(?:the|his|her|its|their|far|to|right and) left\b", re.IGNORECASE)
 """``left`` as a side, not as the past of ``leave``."""
 
 
-class Read:
+class ParsedLine:
     """A parsed line. ``places`` are the half-open spans of its words, in characters."""
 
     def __init__(self, parse: Parse) -> None:
@@ -386,7 +388,7 @@ class Read:
         return Finding("L1", Level.WARNING, f"{prefix}: {quoted(words)}", span=span)
 
 
-SentenceReader = Callable[[Sequence[TrackLine], frozenset[str]], Mapping[str, Read]]
+SentenceReader = Callable[[Sequence[TrackLine], frozenset[str]], Mapping[str, ParsedLine]]
 """Parses lines, given the verbs that are no states; returns the parsed lines by id.
 
 Only English lines that may break L1 are parsed, without their quotations. Raises WeightsError for a model
@@ -397,7 +399,7 @@ def sentence_reader(model: ParserModel) -> SentenceReader:
     """A reader that parses with spaCy, which it loads at the first line that needs it."""
     load_parser = cache(lambda: Parser(model))
 
-    def read(lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
+    def read(lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, ParsedLine]:
         texts: dict[str, str] = {}
         for line in lines:
             if is_english(line.language):
@@ -406,7 +408,7 @@ def sentence_reader(model: ParserModel) -> SentenceReader:
         if not to_parse:
             return {}
         parses = load_parser().of(list(to_parse.values()))
-        return {line_id: Read(parse) for line_id, parse in zip(to_parse, parses, strict=True)}
+        return {line_id: ParsedLine(parse) for line_id, parse in zip(to_parse, parses, strict=True)}
 
     return read
 
@@ -422,7 +424,7 @@ def may_matter(text: str, events: frozenset[str]) -> bool:
     )
 
 
-def reader_for(settings: LintSettings) -> tuple[SentenceReader | None, str]:
+def make_sentence_reader(settings: LintSettings) -> tuple[SentenceReader | None, str]:
     """The sentence reader for these settings, or None and a note for the user why there is none.
 
     ``words``: None, without a note. ``auto`` downloads nothing: None where spaCy or its model is not
@@ -433,7 +435,7 @@ def reader_for(settings: LintSettings) -> tuple[SentenceReader | None, str]:
     if settings.parse == "auto":
         if importlib.util.find_spec("spacy") is None:
             return None, _ONLY_WORD_LISTS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
-        if importlib.util.find_spec(MODEL) is None and not at_hand(MODEL.replace("_", "-")):
+        if importlib.util.find_spec(MODEL) is None and not is_fetched(MODEL.replace("_", "-")):
             return None, _ONLY_WORD_LISTS.format(
                 f"the model {MODEL} is not here (--set lint.parse=spacy gets it)"
             )
@@ -458,11 +460,11 @@ def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...
     too many things that are no people.
     """
     tokens_of_lines = [tokens_of(line.text) for line in lines]
-    index = book_of((), tokens_of_lines)
+    index = index_names((), tokens_of_lines)
     history: list[tuple[Interval, frozenset[str]]] = []
     findings_of_lines: list[tuple[Finding, ...]] = []
     for line, tokens in zip(lines, tokens_of_lines, strict=True):
-        line_mentions = mentions(tokens, (), index)
+        line_mentions = find_mentions(tokens, (), index)
         antecedents = [mention for mention in line_mentions if mention.kind != "pronoun"]
         other_pronouns = _pronouns_for_unlisted(line.text, tokens)
         clear_pronouns = set(other_pronouns | _pronouns_for(antecedents, tokens))
@@ -495,12 +497,14 @@ def _pronouns_for_unlisted(text: str, tokens: Sequence[NameToken]) -> frozenset[
     names = [token.key for token in tokens if token.at in letters_of_names]
     for token, next_token in pairwise(tokens):
         # A word that may have its capital letter from the sentence it begins, but acts or owns as people do.
-        acts_or_owns = token.possessive or (next_token.key in THIRD and not next_token.gap.strip())
+        acts_or_owns = token.possessive or (
+            next_token.key in THIRD_PERSON_VERBS and not next_token.gap.strip()
+        )
         if token.text[0].isupper() and acts_or_owns and token.key not in _NO_NAMES:
             names.append(token.key)
     pronouns: set[str] = set()
     for name in names:
-        pronouns |= _PRONOUNS_OF_NAMES[listed_as(name)]
+        pronouns |= _PRONOUNS_OF_NAMES[listed_gender(name)]
     return frozenset(pronouns)
 
 
@@ -527,7 +531,7 @@ _ANY_PRONOUN = frozenset(("he", "she", "they"))
 _PRONOUNS_OF_NAMES = {"he": frozenset(("he", "they")), "she": frozenset(("she", "they")), "": _ANY_PRONOUN}
 """By the pronoun of a listed given name; empty for a name on no list."""
 _PLURAL = re.compile(r"\w\w[^sui\W]s$")
-_NO_NAMES = FUNCTION_WORDS | STARTERS | NO_ARTICLE | {"it", "text"}
+_NO_NAMES = FUNCTION_WORDS | SENTENCE_STARTERS | NO_ARTICLE | {"it", "text"}
 """Words that begin a sentence with a capital letter, but are no names."""
 _ANIMALS = listed_in("animals")
 _NUMBERS = frozenset(("two", "three", "four", "five", "six", "seven", "both", "several", "all", "others"))

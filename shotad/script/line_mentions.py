@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 from typing import Literal
 
-from shotad.core import HER_TITLES, HIS_TITLES, PARTICLES, STARTERS, WORD_NAMES
+from shotad.core import HER_TITLES, HIS_TITLES, PARTICLES, SENTENCE_STARTERS, WORD_NAMES
 from shotad.script.cast_members import (
     GENERIC_NOUNS,
     GIVEN_NAMES,
@@ -41,7 +41,7 @@ from shotad.script.rules import without_quotations
 
 Kind = Literal["cast", "name", "noun", "group", "pronoun"]
 _LONGEST = 6
-_NO_NAMES = TITLES | STARTERS
+_NO_NAMES = TITLES | SENTENCE_STARTERS
 _VERBAL = NAME_FUNCTION_WORDS | IS_OR_DOES
 
 
@@ -76,7 +76,7 @@ class NameIndex:
     inside: frozenset[str] = frozenset()
 
 
-def book_of(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> NameIndex:
+def index_names(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> NameIndex:
     """The names of a cast, to be read in these lines."""
     forms: dict[Keys, list[tuple[int, Form]]] = {}
     for place, one in enumerate(cast):
@@ -88,9 +88,9 @@ def book_of(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> Nam
         token.key
         for line in lines
         for at, token in enumerate(line)
-        if token.capital and not token.opens and (token.possessive or acts(line, at))
+        if token.capital and not token.opens and (token.possessive or is_followed_by_verb(line, at))
     )
-    opening = Counter(line[0].key for line in lines if line and acts(line, 0))
+    opening = Counter(line[0].key for line in lines if line and is_followed_by_verb(line, 0))
     inside = frozenset(token.key for line in lines for token in line if token.capital and not token.opens)
     actors |= {
         word
@@ -101,7 +101,7 @@ def book_of(cast: Sequence[Member], lines: Sequence[Sequence[NameToken]]) -> Nam
     return NameIndex({keys: tuple(found) for keys, found in forms.items()}, words, spoken, actors, inside)
 
 
-def mentions(line: Sequence[NameToken], cast: Sequence[Member], index: NameIndex) -> tuple[Mention, ...]:
+def find_mentions(line: Sequence[NameToken], cast: Sequence[Member], index: NameIndex) -> tuple[Mention, ...]:
     """Everybody in a line, in order; spans do not overlap."""
     pronouns = {"he": HE, "she": SHE, "they": THEY}
     found: list[Mention] = []
@@ -172,7 +172,13 @@ def _written(
         if form.sure or (not form.role and not word):
             return True
         after = line[at + 1] if at + 1 < len(line) else None
-        if token.possessive or acts(line, at) or after is None or after.opens or "," in after.gap:
+        if (
+            token.possessive
+            or is_followed_by_verb(line, at)
+            or after is None
+            or after.opens
+            or "," in after.gap
+        ):
             return True
         if after.key == "and" and at + 2 < len(line) and line[at + 2].capital:
             return True
@@ -244,7 +250,7 @@ _MOST_WORDS_OF_NAME = 12
 def _other(line: Sequence[NameToken], at: int, index: NameIndex) -> Mention | None:
     """Somebody's name who is not in the cast."""
     token = line[at]
-    if not token.capital or token.text[0].isdigit() or token.key in STARTERS or token.text == "I":
+    if not token.capital or token.text[0].isdigit() or token.key in SENTENCE_STARTERS or token.text == "I":
         return None
     end = at + 1
     # In a line in capitals every word would be read as often as there are words before it.
@@ -253,7 +259,9 @@ def _other(line: Sequence[NameToken], at: int, index: NameIndex) -> Mention | No
         end += 1
     keys = tuple(token.key for token in line[at:end])
     core = [word for word in keys if word not in TITLES] or list(keys)
-    word = core[0] in WORD_NAMES and token.opens and not (token.possessive or acts(line, end - 1))
+    word = (
+        core[0] in WORD_NAMES and token.opens and not (token.possessive or is_followed_by_verb(line, end - 1))
+    )
     given = core[0] in GIVEN_NAMES and not word
     known = any(word in index.actors - index.words for word in core) and core[0] not in index.spoken
     if not (given or known or len(core) < len(keys)):
@@ -279,7 +287,7 @@ def _noun(line: Sequence[NameToken], at: int) -> Mention | None:
     start = (start + line[start].possessive) if determined else at
     if word in PLURAL_NOUNS:
         return Mention("group", start, at + 1, word, "they", possessive=line[at].text.endswith(("'", "’")))
-    if _compound(line, at + 1) or not (determined or (line[at].opens and acts(line, at))):
+    if _compound(line, at + 1) or not (determined or (line[at].opens and is_followed_by_verb(line, at))):
         return None
     pronoun = "he" if word in HIS_NOUNS else "she" if word in HER_NOUNS else ""
     return Mention("noun", start, at + 1, word, pronoun, possessive=line[at].possessive)
@@ -350,7 +358,7 @@ def _one_off(one: str, other: str) -> bool:
     return not short and (a[1:] == b[1:] or a[1:] == b or a == b[1:])
 
 
-_NEVER = TITLES | STARTERS | PEOPLE_NOUNS
+_NEVER = TITLES | SENTENCE_STARTERS | PEOPLE_NOUNS
 """Words in capital letters that are nobody's name."""
 
 
@@ -405,7 +413,7 @@ def _is_broken(token: NameToken) -> bool:
     return token.opens or token.capital or re.search(r"[,;:()]", token.gap) is not None
 
 
-def acts(line: Sequence[NameToken], at: int) -> bool:
+def is_followed_by_verb(line: Sequence[NameToken], at: int) -> bool:
     """Whether a verb of one person follows a word: ``Rose steps back``, and not ``Rose petals fall``."""
     # Adverbs between them, ``Rose slowly steps back``; nobody writes more than a few.
     for _ in range(_MOST_ADVERBS):
@@ -446,7 +454,7 @@ def respelt(cast: Sequence[Member], lines: Sequence[tuple[NameToken, ...]]) -> l
         for line in lines
         for at, token in enumerate(line)
         if token.capital
-        and (not token.opens or token.possessive or acts(line, at) or token.key in GIVEN_NAMES)
+        and (not token.opens or token.possessive or is_followed_by_verb(line, at) or token.key in GIVEN_NAMES)
     }
     for word in sorted(nameable - own - lower - _NEVER):
         near = alike(word, parts)

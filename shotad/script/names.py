@@ -19,11 +19,19 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import combinations, takewhile
 
-from shotad.core import PARTICLES, STARTERS, WORD_NAMES, Character
+from shotad.core import PARTICLES, SENTENCE_STARTERS, WORD_NAMES, Character
 from shotad.script import english_words as en
-from shotad.script.cast_members import GIVEN_NAMES, TITLES, Form, Member, keys_of
+from shotad.script.cast_members import GIVEN_NAMES, TITLES, Form, Member, name_keys
 from shotad.script.english_words import listed, listed_in
-from shotad.script.line_mentions import NameIndex, NameToken, book_of, goes_on, joins, mentions, tokens_of
+from shotad.script.line_mentions import (
+    NameIndex,
+    NameToken,
+    find_mentions,
+    goes_on,
+    index_names,
+    joins,
+    tokens_of,
+)
 from shotad.script.rules import Finding, Level, quotations, without_quotations
 
 SENTENCE_START = re.compile(r"(?:\A|[.!?…:])[\s\"“”'‘’(\[*•–—-]*\Z|\n(?:[^\S\n]|[\"“”'‘’(\[*•–—-])*\Z")
@@ -165,7 +173,7 @@ _KIN = listed(
 
 _PLACES = listed_in("places")
 
-_NEVER = _THINGS | _KIN | _PLACES | en.FUNCTION_WORDS | STARTERS
+_NEVER = _THINGS | _KIN | _PLACES | en.FUNCTION_WORDS | SENTENCE_STARTERS
 
 _READ_OUT = re.compile(
     r"\b(?:reads?|reading|says|spells?|spelling|words?|headline|message|label|motto|logo|titles?|caption|"
@@ -229,7 +237,7 @@ def _spelt_out(token: NameToken, bare: str) -> bool:
 def _is_word(key: str) -> bool:
     """Whether a word of the language, as far as known here, that may begin a sentence."""
     return (
-        key in STARTERS | en.NO_ARTICLE | en.PLURALS | en.SAYING_WHEN | WORD_NAMES
+        key in SENTENCE_STARTERS | en.NO_ARTICLE | en.IRREGULAR_PLURALS | en.SAYING_WHEN | WORD_NAMES
         or key in en.LEMMAS
         or key in en.ADJECTIVES
         or key.endswith(("ing", "light", "thing", "body", "ly", "ness", "ment", "tion"))
@@ -244,7 +252,7 @@ def _follows_determiner(before: list[str]) -> bool:
             return True
         if word.endswith(("ing", "ed")):
             return i > 0 and before[i - 1] in en.DETERMINERS
-        if word in en.FUNCTION_WORDS or word in en.THIRD:
+        if word in en.FUNCTION_WORDS or word in en.THIRD_PERSON_VERBS:
             return False
     return False
 
@@ -265,7 +273,7 @@ def _acts(after: str) -> bool:
     if not words:
         return False
     noun = words[0] in en.NOUNS_TOO and words[1:2] and words[1] in en.LEMMAS and not words[1].endswith("ing")
-    return not noun and (words[0] in en.THIRD or (several is not None and words[0] in en.LEMMAS))
+    return not noun and (words[0] in en.THIRD_PERSON_VERBS or (several is not None and words[0] in en.LEMMAS))
 
 
 def _is_attribute(after: str) -> bool:
@@ -322,9 +330,9 @@ def _found(bare: str, text: str, cast: Sequence[Character]) -> Iterator[CastMent
     line = tokens_of(bare)
     spans = []
     for match in literal.finditer(bare):
-        whole = (place for place, form in names.forms.get(keys_of(match[0]), ()) if form.whole)
+        whole = (place for place, form in names.forms.get(name_keys(match[0]), ()) if form.whole)
         spans.append((match.start(), match.end(), tuple(whole)))
-    for mention in mentions(line, members, names) if members else ():
+    for mention in find_mentions(line, members, names) if members else ():
         article = line[mention.start].key == "the" and not mention.key.startswith("the ")
         behind = mention.end
         # What may not be said is told by the beginning of a longer name too.
@@ -365,17 +373,17 @@ def _index_of(cast: tuple[Character, ...]) -> tuple[tuple[Member, ...], NameInde
                     literal.append(_pattern(name))
         for name in one.hidden:
             # In small letters too: the first, unless it is a word, and longer ones.
-            keys = keys_of(name)
-            word = not keys or len(keys[0]) < 3 or keys[0] in WORD_NAMES | TITLES | STARTERS
+            keys = name_keys(name)
+            word = not keys or len(keys[0]) < 3 or keys[0] in WORD_NAMES | TITLES | SENTENCE_STARTERS
             if len(keys) > 1 or (name == one.hidden[0] and not word):
                 literal.append(_pattern(name.lower()))
     pattern = re.compile("|".join(sorted(literal, key=len, reverse=True)))
-    return tuple(members), book_of(members, ()), pattern
+    return tuple(members), index_names(members, ()), pattern
 
 
 def _forms(name: str, one: Character, secret: bool) -> Iterator[Form]:
     """The name in full, and what may stand for it: some of its words, not only titles and initials."""
-    keys = keys_of(name)
+    keys = name_keys(name)
     core = {word for word in keys if word not in TITLES | PARTICLES and len(word) > 1}
     if "doctor" in keys:
         yield Form(("doc",), False, secret=secret)
@@ -450,7 +458,7 @@ def _usual(named: Sequence[Sequence[CastMention]], casts: Sequence[Sequence[Char
 
 def _core(name: str) -> str:
     """A name as it is compared, without titles: ``Inspector Hubbard`` is no other name than ``Hubbard``."""
-    words = keys_of(name)
+    words = name_keys(name)
     return " ".join([word for word in words if word not in TITLES] or words)
 
 

@@ -25,9 +25,9 @@ from shotad.core import (
     ScriptError,
     WorkFolderError,
     parse_json,
+    parse_record,
     plural,
     read_file,
-    whole_record,
 )
 from shotad.script.cue import Cue, Script, ScriptCue, line_stamp, milliseconds, short_hash
 from shotad.script.formats import Format
@@ -403,7 +403,7 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
     except (OSError, WorkFolderError):
         return
     for line in data.splitlines():
-        row = whole_record(HISTORY, line)
+        row = parse_record(HISTORY, line)
         if row is not None:
             yield row
 
@@ -413,7 +413,7 @@ def _begun(
 ) -> Iterator[Mapping[str, Any]]:
     """The step that was under way."""
     try:
-        record = whole_record(BEGUN, read_file(path)) or {}
+        record = parse_record(BEGUN, read_file(path)) or {}
     except (OSError, WorkFolderError):
         return
     row = record.get("row")

@@ -14,7 +14,15 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from shotad.core import NoProgress, Progress, WeightsError, manifest, need, reason, weights_folder
+from shotad.core import (
+    NoProgress,
+    Progress,
+    WeightsError,
+    first_message_line,
+    manifest,
+    require_module,
+    weights_folder,
+)
 
 EXTRA = "evaluate"
 """The extra of the package that brings spaCy."""
@@ -115,7 +123,7 @@ def find_parser(name: str, progress: Progress | None = None) -> ParserModel:
     Nothing is loaded. Raises ShotadError without spaCy, WeightsError for a model that cannot be had.
     """
     if importlib.util.find_spec("spacy") is None:
-        need("spacy", _PURPOSE, EXTRA)
+        require_module("spacy", _PURPOSE, EXTRA)
     folder = Path(name).expanduser()
     if (folder / _META).is_file():
         return _of_folder(folder.resolve(), "")
@@ -134,7 +142,7 @@ def _of_folder(folder: Path, name: str) -> ParserModel:
         called = name or f"{meta['lang']}_{meta['name']}"
         return ParserModel(called, str(meta["version"]), str(folder))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        what = f"{folder / _META} cannot be read: {reason(error)}."
+        what = f"{folder / _META} cannot be read: {first_message_line(error)}."
         raise WeightsError(what, "Give a folder that spaCy wrote.") from None
 
 
@@ -143,12 +151,12 @@ class Parser:
 
     def __init__(self, model: ParserModel, batch: int = 256) -> None:
         self.model, self._batch = model, batch
-        spacy = need("spacy", _PURPOSE, EXTRA)
+        spacy = require_module("spacy", _PURPOSE, EXTRA)
         try:
             self._pipeline = spacy.load(model.place, exclude=_UNUSED)
         except (OSError, ValueError, LookupError, TypeError, ImportError) as error:
             raise WeightsError(
-                f"The spaCy model {model.name} cannot be loaded: {reason(error)}.",
+                f"The spaCy model {model.name} cannot be loaded: {first_message_line(error)}.",
                 "Install a model that fits spaCy's version: python -m spacy validate.",
             ) from None
         lacking = {"tagger", "parser", "lemmatizer"} - set(self._pipeline.pipe_names)

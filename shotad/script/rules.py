@@ -368,7 +368,7 @@ def check_line(
     if interval is not None:
         words_a_minute = count_words(text) * 60 / interval.duration
         findings += _check_speech(interval, speech, limits)
-        findings += too_fast(words_a_minute, limits, "")
+        findings += check_rate(words_a_minute, limits, "")
         findings += _check_start(interval)
     if gap is not None:
         findings += _check_gap(gap, limits)
@@ -482,7 +482,7 @@ def _check_gap(gap: Interval, limits: Limits) -> Iterator[Finding]:
             return
 
 
-def too_fast(rate: float, limits: Limits, prefix: str) -> Iterator[Finding]:
+def check_rate(rate: float, limits: Limits, prefix: str) -> Iterator[Finding]:
     """T3 for ``rate`` words a minute. One finding, whose message begins with ``prefix``."""
     for level, limit in ((Level.ERROR, limits.rate_error), (Level.WARNING, limits.rate_warning)):
         # A rate computed from times may miss the limit by a rounding error.
@@ -511,7 +511,7 @@ def check_order(previous: Interval, interval: Interval, name: str) -> Iterator[F
         yield Finding("T6", Level.ERROR, message, name)
 
 
-def check_seen(spoken: Interval, seen_from: float, *, by_hand: bool) -> Iterator[Finding]:
+def check_lead(spoken: Interval, seen_from: float, *, by_hand: bool) -> Iterator[Finding]:
     """T7: the line, spoken at ``spoken``, begins over `LEAD` before second ``seen_from``, when what it
     describes is seen. Only a warning for a line by hand: a person may mean it so."""
     early = seen_from - spoken.start
@@ -522,7 +522,7 @@ def check_seen(spoken: Interval, seen_from: float, *, by_hand: bool) -> Iterator
         yield Finding("T7", level, message)
 
 
-def stretches(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:
+def check_silence(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:
     """T5: times of ``free`` over ``limits.stretch`` seconds without any of ``lines``."""
     for silence in silences(lines, free, limits.stretch):
         message = f"{silence.duration:.0f} s without speech or AD ({time_range(silence)})"

@@ -25,7 +25,7 @@ from shotad.core import (
     UsageError,
     WorkFolderError,
     did_you_mean,
-    name_of,
+    language_name,
     parse_json,
     quoted,
     read_file,
@@ -42,8 +42,8 @@ from shotad.script.cue import (
     EditField,
     Maker,
     Provenance,
+    SpokenTake,
     Translation,
-    Voiced,
     clean_text,
     hand_id,
     is_changed,
@@ -160,12 +160,12 @@ def read_maker(fields: Fields, raw: Any) -> Maker:
     return Maker(**fields.record(with_defaults, "maker", stage=str, engine=str, model=str, revision=str))
 
 
-def _voiced(fields: Fields, raw: Mapping[str, Any], where: str) -> Voiced | None:
+def _voiced(fields: Fields, raw: Mapping[str, Any], where: str) -> SpokenTake | None:
     """How the line was last spoken; None where the file does not say."""
 
-    def make(at: Any, **values: Any) -> Voiced:
+    def make(at: Any, **values: Any) -> SpokenTake:
         times = None if at is None else fields.list({"at": at}, "at", f"{where}, voiced")
-        return Voiced(**values, interval=None if times is None else Interval(*map(float, times)))
+        return SpokenTake(**values, interval=None if times is None else Interval(*map(float, times)))
 
     return fields.made(
         make, raw, "voiced", where,
@@ -456,7 +456,9 @@ class Track:
         for description, count in counts.items():
             if count:
                 edits += f" {count} line{'s' if count > 1 else ''} {description}."
-        translation = f" Translated from {name_of(self.translated_from)}." if self.translated_from else ""
+        translation = (
+            f" Translated from {language_name(self.translated_from)}." if self.translated_from else ""
+        )
         statement = (
             f"Audio description made by machine: shotad {self.version} ({engines}).{translation}{edits}"
             f"{self.review}"

@@ -19,7 +19,7 @@ from pathlib import Path
 from filelock import Timeout
 
 from shotad.core import (
-    SETTINGS,
+    SETTINGS_FILE,
     Config,
     EditConflict,
     FilmInfo,
@@ -29,8 +29,9 @@ from shotad.core import (
     ShotadError,
     WorkFolder,
     WorkFolderError,
-    check_place,
-    explained,
+    as_work_folder_errors,
+    check_held_folder,
+    file_stem,
     lock_file,
     plural,
     read_file,
@@ -39,13 +40,12 @@ from shotad.core import (
     readable_json,
     refuse_special,
     slots_of,
-    span,
-    stem_of,
+    time_step,
     write_bytes,
     write_text,
 )
 from shotad.script.cue import is_language
-from shotad.script.edits import Import, import_script, missing_lines, respeak, with_lines_of
+from shotad.script.edits import Import, import_script, missing_lines, update_spoken_ends, with_lines_of
 from shotad.script.formats import Format, read_script, script_file, script_format
 from shotad.script.newer import Hashes, Newer, find_newer, is_edited, refuse_lost
 from shotad.script.track import FilmId, Track, load_track, to_json
@@ -69,10 +69,10 @@ def track_lock(folder: Path) -> Iterator[None]:
         # The lock would make the folder again, empty, where a person has renamed it.
         what = f"The work folder {folder} is not there any more."
         raise WorkFolderError(what, "Name it as it was, or open it where it is.")
-    check_place(folder)
+    check_held_folder(folder)
     lock = lock_file(folder / _LOCK, timeout=LOCK_SECONDS)
     try:
-        with explained(folder / _LOCK, "cannot be written"):
+        with as_work_folder_errors(folder / _LOCK, "cannot be written"):
             lock.acquire()
     except Timeout:
         raise WorkFolderError(
@@ -135,16 +135,16 @@ def with_edited_scripts(
     beside it, all ``but`` one, and how many lines by file; ``times`` are those of other slots than the
     folder's, see `times_of`. Raises as `bring_back`, and EditConflict where the track is older than what
     lies beside it."""
-    written = _written(folder.path, WRITTEN if file == TRACK else _written_of(track))
+    written = _written(folder.path, SCRIPTS_RECORD if file == TRACK else _written_of(track))
     if but is None:
         refuse_older(track, folder.path, file=file)
     edited = _edited(scripts_of(track, folder.path, file), written, but, track)
-    return bring_back(track, edited, *(times or times_of(folder))) if edited else (track, {})
+    return import_edited_scripts(track, edited, *(times or slot_times(folder))) if edited else (track, {})
 
 
 def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Track:
     """The track with what people changed in just these scripts. Raises as `bring_back`."""
-    return bring_back(track, edited, *times_of(folder))[0] if edited else track
+    return import_edited_scripts(track, edited, *slot_times(folder))[0] if edited else track
 
 
 def refuse_older(track: Track, folder: Path, *, file: str = TRACK) -> None:
@@ -156,14 +156,14 @@ def refuse_older(track: Track, folder: Path, *, file: str = TRACK) -> None:
 
 
 def _newer(track: Track, folder: Path, file: str) -> Newer | None:
-    hashes = _written(folder, WRITTEN if file == TRACK else _written_of(track))
+    hashes = _written(folder, SCRIPTS_RECORD if file == TRACK else _written_of(track))
     return find_newer(track, folder / file, scripts_of(track, folder, file), hashes)
 
 
 def _left_of_track(folder: Path, film_name: str) -> tuple[list[tuple[Format, Path]], Hashes]:
     """The scripts that may be left of the track of a film, under the names that were noted too, and how they
     were written."""
-    hashes = _written(folder, WRITTEN)
+    hashes = _written(folder, SCRIPTS_RECORD)
     scripts = {path: form for form, path in _places(folder, film_name)}
     for form in map(script_format, BESIDE_TRACK):
         for name in hashes:
@@ -180,14 +180,14 @@ def refuse_lost_translation(folder: Path, film_name: str, tag: str) -> None:
 def _left_of_translation(folder: Path, film_name: str, tag: str) -> tuple[list[tuple[Format, Path]], Hashes]:
     """The scripts that may be left of a translation, and how they were written."""
     forms = map(script_format, BESIDE_TRACK)
-    scripts = [(form, folder / f"{stem_of(film_name)}.{tag}.{form.ending}") for form in forms]
+    scripts = [(form, folder / f"{file_stem(film_name)}.{tag}.{form.ending}") for form in forms]
     return scripts, _written(folder, f"scripts.{tag}.json")
 
 
 def lost_translation(track: Track, folder: Path, script: Path) -> Track | None:
     """The translation of ``track`` that a script in ``folder`` is of by its name, without lines, if its own
     file is not there any more."""
-    beginning = f"{stem_of(track.film.name)}."
+    beginning = f"{file_stem(track.film.name)}."
     for form in map(script_format, BESIDE_TRACK):
         tag = script.name.removeprefix(beginning).removesuffix(f".{form.ending}")
         if script.name != f"{beginning}{tag}.{form.ending}" or not is_language(tag):
@@ -219,7 +219,7 @@ def import_into(
     """
     own = place.is_dir()
     with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
-        slots, pace = times_of(folder)
+        slots, pace = slot_times(folder)
         if lost is not None:
             given = read_script(script, form, lost.language)
             _refuse_others(folder.path, lost, script)
@@ -247,7 +247,7 @@ def import_into(
         if lost is not None:
             done = replace(done, added=tuple(cue.id for cue in track.cues))
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
-        done = replace(done, track=replace(respeak(done.track, slots, pace), reviewed_by=people))
+        done = replace(done, track=replace(update_spoken_ends(done.track, slots, pace), reviewed_by=people))
         if own:
             save_track(done.track, folder.path, name)
         else:
@@ -285,7 +285,7 @@ def keep_discarded(track: Track | None, folder: Path, film_name: str, *, file: s
     ``--discard-edits`` may be left in a command by mistake, and a week of work with it.
     """
     if track is not None:
-        written = _written(folder, WRITTEN if file == TRACK else _written_of(track))
+        written = _written(folder, SCRIPTS_RECORD if file == TRACK else _written_of(track))
         scripts = _edited(scripts_of(track, folder, file), written, track=track)
     elif file == TRACK:
         scripts = _edited(*_left_of_track(folder, film_name))
@@ -303,7 +303,7 @@ def keep_discarded(track: Track | None, folder: Path, film_name: str, *, file: s
     return f"{plural(edits, 'edited line')} thrown away; copies are kept: {names}."
 
 
-WRITTEN = "scripts.json"
+SCRIPTS_RECORD = "scripts.json"
 
 BESIDE_TRACK = ("vtt", "srt", "dapt", "csv")
 """The formats that every run writes beside ``track.json``."""
@@ -317,9 +317,13 @@ def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
     return {path: form.write(track) for form, path in _places(folder, name)}
 
 
-@span("scripts")
+@time_step("scripts")
 def write_texts(
-    texts: Mapping[Path, str], folder: Path, record: str = WRITTEN, *, track: tuple[Path, str] | None = None
+    texts: Mapping[Path, str],
+    folder: Path,
+    record: str = SCRIPTS_RECORD,
+    *,
+    track: tuple[Path, str] | None = None,
 ) -> tuple[Path, ...]:
     """Write scripts, and down in ``record`` how they were written; their paths. Of others it stays as it is
     noted.
@@ -341,9 +345,9 @@ def write_texts(
     return tuple(texts)
 
 
-def are_written(texts: Mapping[Path, str], folder: Path) -> bool:
+def are_scripts_current(texts: Mapping[Path, str], folder: Path) -> bool:
     """Whether scripts were last written just so, and wholly."""
-    written = _written(folder, WRITTEN)
+    written = _written(folder, SCRIPTS_RECORD)
     return all(written.get(path.name) == (_hash(text.encode()),) for path, text in texts.items())
 
 
@@ -354,7 +358,7 @@ def script_places(folder: Path, name: str) -> tuple[Path, ...]:
 
 def edited_scripts(folder: Path, name: str, track: Track | None = None) -> tuple[tuple[Format, Path], ...]:
     """The scripts beside the ``track`` that are not as they were written."""
-    return _edited(_places(folder, name), _written(folder, WRITTEN), track=track)
+    return _edited(_places(folder, name), _written(folder, SCRIPTS_RECORD), track=track)
 
 
 def _edited(
@@ -372,7 +376,7 @@ def _edited(
     return tuple(found)
 
 
-def bring_back(
+def import_edited_scripts(
     track: Track,
     edited: Sequence[tuple[Format, Path]],
     slots: Mapping[str, Interval],
@@ -418,7 +422,7 @@ def _written(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
 
 
 def _places(folder: Path, name: str) -> list[tuple[Format, Path]]:
-    return [(form, folder / f"{stem_of(name)}.{form.ending}") for form in map(script_format, BESIDE_TRACK)]
+    return [(form, folder / f"{file_stem(name)}.{form.ending}") for form in map(script_format, BESIDE_TRACK)]
 
 
 def _hash(data: bytes) -> str:
@@ -460,13 +464,13 @@ def translation_of(script: Path, folder: Path) -> Path | None:
     return None
 
 
-def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
+def slot_times(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
     """Times of the folder's slots by id, and the seconds a word of the run that planned them; the default
     where that is not known."""
     if folder.is_outdated:
         return {}, Config().slots.seconds_per_word
     planned = (folder.read_json("slots.json") or {}).get("slots", ())
-    known = (folder.path / SETTINGS).is_file()
+    known = (folder.path / SETTINGS_FILE).is_file()
     config = read_settings(folder.path).config if known else Config()
     return {slot.id: slot.interval for slot in slots_of(planned)}, config.slots.seconds_per_word
 

@@ -38,13 +38,13 @@ from shotad.script.track import Track
 from shotad.script.worksheet import (
     SheetEntry,
     Worksheet,
-    dialogue_words,
+    dialogue_text,
     entries_by_cue,
-    is_taken_in,
-    mark_words,
-    people_words,
-    shot_words,
-    text_words,
+    is_text_read_out,
+    people_lines,
+    shot_text,
+    slot_note,
+    text_summary,
 )
 
 if TYPE_CHECKING:
@@ -122,16 +122,16 @@ def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
 
 def material_cells(entry: SheetEntry, line: str) -> dict[str, str | float]:
     """The cells of a slot under `MATERIAL_HEADS`. Texts that the line says already are not offered again."""
-    offers = [text.offer for text in entry.texts if text.offer and not is_taken_in(text, line)]
-    too_long = [text_words(text) for text in entry.texts if not text.offer]
+    offers = [text.offer for text in entry.texts if text.offer and not is_text_read_out(text, line)]
+    too_long = [text_summary(text) for text in entry.texts if not text.offer]
     return {
         "Text to take in": clean_text("\n".join(offers)),
         "Words that fit": "" if entry.max_words is None else entry.max_words,
-        "Who is seen": clean_text("\n".join(people_words(entry.people))),
-        "Shots": clean_text("\n".join(map(shot_words, entry.shots))),
-        "Dialogue before": clean_text("\n".join(map(dialogue_words, entry.before))),
-        "Dialogue after": clean_text("\n".join(map(dialogue_words, entry.after))),
-        "Remarks": clean_text("\n".join([*mark_words(entry), *too_long])),
+        "Who is seen": clean_text("\n".join(people_lines(entry.people))),
+        "Shots": clean_text("\n".join(map(shot_text, entry.shots))),
+        "Dialogue before": clean_text("\n".join(map(dialogue_text, entry.before))),
+        "Dialogue after": clean_text("\n".join(map(dialogue_text, entry.after))),
+        "Remarks": clean_text("\n".join([*slot_note(entry), *too_long])),
     }
 
 

@@ -193,7 +193,7 @@ def text_offer(text: str, kind: str, language: str) -> str:
     return f'{INTRODUCTIONS.get(kind, "Text reads")}: "{ended}"'
 
 
-def text_words(text: SheetText) -> str:
+def text_summary(text: SheetText) -> str:
     """The offer of a text; of one that is too long for that, its beginning and how long it is."""
     if text.offer:
         return text.offer
@@ -201,7 +201,7 @@ def text_words(text: SheetText) -> str:
     return f"{text.kind.capitalize()}, {count_words(text.text)} words, too long to read out here: {shown}"
 
 
-def is_taken_in(text: SheetText, line: str) -> bool:
+def is_text_read_out(text: SheetText, line: str) -> bool:
     """Whether a line says the words of a text already."""
     return _letters(text.text) in _letters(line)
 
@@ -210,7 +210,7 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
-def length_words(entry: SheetEntry) -> str:
+def slot_length_text(entry: SheetEntry) -> str:
     """``4.2 s, 12 words fit``."""
     seconds = f"{entry.end - entry.start:.1f} s"
     if entry.max_words is None:
@@ -218,7 +218,7 @@ def length_words(entry: SheetEntry) -> str:
     return f"{seconds}, {entry.max_words} {'word fits' if entry.max_words == 1 else 'words fit'}"
 
 
-def shot_words(shot: SheetShot) -> str:
+def shot_text(shot: SheetShot) -> str:
     """``Shot 5 from 1:12.4: medium, same set-up as shot 3``."""
     known = ", ".join(filter(None, (shot.scale, shot.setup)))
     return f"Shot {shot.shot + 1} from {short_time(shot.start)}" + (f": {known}" if known else "")
@@ -232,7 +232,7 @@ def short_time(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{clock}" if hours else f"{minutes}:{clock}"
 
 
-def people_words(people: Sequence[SheetPeople]) -> tuple[str, ...]:
+def people_lines(people: Sequence[SheetPeople]) -> tuple[str, ...]:
     """One text for each shot, those that follow each other with the same people together.
 
     ``("Shots 4 and 5: Thom, person A and 2 other faces", "Shot 6: 3 faces")``
@@ -256,14 +256,14 @@ def people_words(people: Sequence[SheetPeople]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def dialogue_words(line: SheetDialogue) -> str:
+def dialogue_text(line: SheetDialogue) -> str:
     """``1:10.2 Anna: Wait for me!``"""
     return (
         f"{short_time(line.start)} {f'{line.speaker}: ' if line.speaker else ''}{' '.join(line.text.split())}"
     )
 
 
-def mark_words(entry: SheetEntry) -> tuple[str, ...]:
+def slot_note(entry: SheetEntry) -> tuple[str, ...]:
     """What a describer should know before writing a line here at all."""
     marks = []
     if entry.voice is not None:

@@ -1,42 +1,42 @@
 from .cast_entries import film_name as film_name, seconds_of as seconds_of, time_text as time_text
 from .castfile import (
-    HEAD as HEAD,
+    CAST_FILE_HEADER as CAST_FILE_HEADER,
     CastFile as CastFile,
     cast_path as cast_path,
-    chosen as chosen,
+    conflicting_name as conflicting_name,
+    find_member as find_member,
     names_of as names_of,
     photos_in as photos_in,
-    taken_name as taken_name,
-    unread_in as unread_in,
+    unreadable_photos as unreadable_photos,
 )
 from .castfolder import (
-    FACTS as FACTS,
-    PAGE as PAGE,
-    UNDO as UNDO,
-    USED as USED,
-    Facts as Facts,
-    Found as Found,
-    Holdings as Holdings,
+    DISCOVERY_FILE as DISCOVERY_FILE,
+    OVERVIEW_FILE as OVERVIEW_FILE,
+    UNDO_FILE as UNDO_FILE,
+    USE_LIST as USE_LIST,
+    Appearance as Appearance,
+    CastPictures as CastPictures,
+    DiscoveryRecord as DiscoveryRecord,
     Picture as Picture,
+    file_stem as file_stem,
     forget_use as forget_use,
     free_ids as free_ids,
-    held as held,
     is_blank as is_blank,
-    joined as joined,
     keep_for_undo as keep_for_undo,
+    locked as locked,
     merge as merge,
+    merge_appearances as merge_appearances,
     note_use as note_use,
     put_pictures as put_pictures,
     remove_pictures as remove_pictures,
-    renew_overview as renew_overview,
-    stem_of as stem_of,
-    undo as undo,
+    undo_merge as undo_merge,
+    update_overview as update_overview,
     used_in as used_in,
     write_overview as write_overview,
 )
 from .charbank import load_cast as load_cast
 from .faces import (
-    PAIRS as PAIRS,
+    FACE_MODEL_PAIRS as FACE_MODEL_PAIRS,
     Embedding as Embedding,
     Embeddings as Embeddings,
     Face as Face,
@@ -48,19 +48,19 @@ from .faces import (
 from .facetracks import (
     FaceTrack as FaceTrack,
     FaceView as FaceView,
-    best_of as best_of,
-    from_row as from_row,
-    looks_of as looks_of,
     portrait as portrait,
-    to_row as to_row,
+    portrait_candidates as portrait_candidates,
+    select_portraits as select_portraits,
+    track_from_json as track_from_json,
+    track_to_json as track_to_json,
     tracks_of_shot as tracks_of_shot,
 )
 from .found_people import (
     FoundPerson as FoundPerson,
     Match as Match,
+    group_people as group_people,
     match_people as match_people,
-    people_in as people_in,
-    person_of as person_of,
+    person_from_tracks as person_from_tracks,
 )
 from .gallery import (
     Gallery as Gallery,
@@ -79,11 +79,11 @@ from .motion import (
     active_area as active_area,
 )
 from .photos import check_photo as check_photo, load_photo as load_photo
-from .pictures import cut as cut
+from .pictures import crop as crop
 from .text import (
     TEXT_WEIGHTS as TEXT_WEIGHTS,
     TextReader as TextReader,
     credit_moments as credit_moments,
     find_credits as find_credits,
-    plain_share as plain_share,
+    plain_fraction as plain_fraction,
 )

@@ -28,9 +28,9 @@ from shotad.core import (
     quoted,
     read_text_file,
     same_film,
-    seen,
+    visible_text,
 )
-from shotad.script import keys_of, parse_time, timecode
+from shotad.script import name_keys, parse_time, timecode
 
 KEYS = (
     "id", "name", "speak", "say_as", "aliases", "pronoun", "descriptor", "reveal_at", "photos", "nameless",
@@ -177,7 +177,7 @@ def _text(node: yaml.Node, path: Path, expected: str = "A text") -> str:
 
 def tidy(text: str) -> str:
     """``text`` on one line, with composed letters and single spaces, without invisible characters."""
-    return " ".join(seen(unicodedata.normalize("NFC", text)).split())
+    return " ".join(visible_text(unicodedata.normalize("NFC", text)).split())
 
 
 def _pronunciation(node: yaml.Node, path: Path) -> str:
@@ -415,7 +415,7 @@ def _is_named_in(name: str, text: str) -> bool:
     """Whether a text holds a name, or a word of it that is no title."""
     words = [name]
     for word in name.split():
-        if word[0].isupper() and not NAME_TITLES.issuperset(keys_of(word)):
+        if word[0].isupper() and not NAME_TITLES.issuperset(name_keys(word)):
             words.append(word)
     return any(re.search(rf"\b{re.escape(word)}\b", text) is not None for word in words)
 

@@ -35,7 +35,7 @@ from shotad.sight.photos import how_to_read, is_photo, is_unread_photo, named_in
 NAME = "cast.yaml"
 _OTHER_NAME = "cast.yml"
 
-HEAD = f"""\
+CAST_FILE_HEADER = f"""\
 # The people of the film. For each:
 #   name         as in the credits. Leave it empty for who is not to be named yet.
 #   speak        what AD says, where it is not the whole name: Anna
@@ -63,7 +63,7 @@ class CastFile:
         self.path, self.folder = path, path.parent
         self.before = text
         """What the file said when it was opened or last saved; None where there was none."""
-        self.text = HEAD if text is None else text
+        self.text = CAST_FILE_HEADER if text is None else text
         """The file as `save` writes it."""
         self._entries = entries_of(self.text, path)
         self._edits: list[Callable[[], str]] = []
@@ -150,7 +150,7 @@ class CastFile:
         """
         current = read_text(self.path) if self.path.exists() else None
         if current != self.before:
-            self.text = HEAD if current is None else current
+            self.text = CAST_FILE_HEADER if current is None else current
             self._entries = entries_of(self.text, self.path)
             for edit in self._edits:
                 self._apply(edit)
@@ -232,7 +232,7 @@ def read_cast(path: Path) -> Cast:
                 owner = owners.setdefault(photo.resolve(), entry)
                 if owner is not entry:
                     shared.append((line, photo, owner))
-            unread = unread_in(folder / spec) if (folder / spec).is_dir() else ()
+            unread = unreadable_photos(folder / spec) if (folder / spec).is_dir() else ()
             if unread:
                 notes.append(_unread_note(unread, folder / spec, f"{spec}: "))
             elif not matches:
@@ -278,7 +278,7 @@ def photos_in(folder: Path) -> tuple[Path, ...]:
     return natural(path for path in photos if not _is_hidden(path.relative_to(folder)))
 
 
-def unread_in(folder: Path) -> tuple[Path, ...]:
+def unreadable_photos(folder: Path) -> tuple[Path, ...]:
     """Pictures in a folder and the folders in it that are in no format that is read here."""
     photos = [path for path in folder.rglob("*") if is_unread_photo(path) and path.is_file()]
     return natural(path for path in photos if not _is_hidden(path.relative_to(folder)))
@@ -350,7 +350,7 @@ def members_of_folder(folder: Path) -> tuple[tuple[Member, ...], tuple[str, ...]
     for name, photos in named_photos:
         photos_by_key.setdefault(name.casefold(), (name, []))[1].extend(photos)
     people = [(name, photos) for _, (name, photos) in sorted(photos_by_key.items()) if photos]
-    unread = unread_in(folder)
+    unread = unreadable_photos(folder)
     if not people and unread:
         names = named_in(unread, folder)
         raise CastError(f"{folder} has photos, but none that can be read: {names}.", how_to_read(unread))
@@ -408,7 +408,7 @@ def _is_hidden(relative: Path) -> bool:
     return any(part.startswith((".", "__")) for part in relative.parts)
 
 
-def chosen(members: Sequence[Member], text: str) -> Member:
+def find_member(members: Sequence[Member], text: str) -> Member:
     """The member that ``text`` means: an id, a number as ``shotad cast show`` counts, or a name.
 
     Raises CastError where there is none, or several have the name.
@@ -440,7 +440,9 @@ def names_of(member: Member) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (member.name, member.spoken, *member.aliases) if name))
 
 
-def taken_name(members: Sequence[Member], member: Member, names: Sequence[str]) -> tuple[Member, str] | None:
+def conflicting_name(
+    members: Sequence[Member], member: Member, names: Sequence[str]
+) -> tuple[Member, str] | None:
     """The first other member with one of ``names``, and that name as they have it; None where all are free.
 
     ``member`` is who shall get the names. Extras do not count: they may share a name.

@@ -33,7 +33,7 @@ from shotad.core import (
     Member,
     WorkFolder,
     WorkFolderError,
-    append,
+    append_to_file,
     file_sha256,
     inner_folder,
     lock_file,
@@ -49,8 +49,8 @@ from shotad.film import page_environment
 from shotad.script import timecode
 from shotad.sight.castfile import CastFile, names_of
 
-FACTS = "discovered.json"
-USED = ".used-in"
+DISCOVERY_FILE = "discovered.json"
+USE_LIST = ".used-in"
 """File of a cast folder: the work folders made with it, one a line, so that faces there can be deleted."""
 VERSION = 1
 """Of ``discovered.json``."""
@@ -58,7 +58,7 @@ _ABOUT = "Written by shotad cast discover: which pictures it put here, and who w
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Appearance:
     """One person in one film: ``id`` is the person's, ``film`` the film's fingerprint, ``name`` its file.
 
     ``seconds`` is about how long the face was in view, ``first`` the second of its first appearance, ``like``
@@ -88,18 +88,18 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class DiscoveryRecord:
     """The content of ``discovered.json``."""
 
-    found: tuple[Found, ...] = ()
+    found: tuple[Appearance, ...] = ()
     pictures: tuple[Picture, ...] = ()
 
     @staticmethod
-    def read(folder: Path) -> Facts:
+    def read(folder: Path) -> DiscoveryRecord:
         """The facts of a cast folder; empty where there is no file. Raises CastError where it is damaged."""
-        path = folder / FACTS
+        path = folder / DISCOVERY_FILE
         if not path.exists():
-            return Facts()
+            return DiscoveryRecord()
         try:
             record = read_record(path) or {}
             if record["version"] != VERSION:
@@ -108,7 +108,7 @@ class Facts:
                     "Use the shotad that wrote it, or a newer one.",
                 )
             pictures = tuple(Picture(**{**row, "box": Box(*row["box"])}) for row in record["pictures"])
-            return Facts(tuple(Found(**row) for row in record["found"]), pictures)
+            return DiscoveryRecord(tuple(Appearance(**row) for row in record["found"]), pictures)
         except (KeyError, TypeError, ValueError, WorkFolderError) as error:
             what = f"{path} is damaged: {quoted(error)}."
             if isinstance(error, WorkFolderError):
@@ -128,8 +128,8 @@ class Facts:
             seconds, first = round(appearance.seconds, 3), round(appearance.first, 6)
             found.append({**asdict(appearance), "seconds": seconds, "first": first})
         record = {"about": _ABOUT, "version": VERSION, "found": found, "pictures": pictures}
-        if WorkFolder(folder).read_json(FACTS) != record:
-            WorkFolder(folder).write_json(FACTS, record)
+        if WorkFolder(folder).read_json(DISCOVERY_FILE) != record:
+            WorkFolder(folder).write_json(DISCOVERY_FILE, record)
 
     def of_film(self, film: str) -> tuple[Picture, ...]:
         """The pictures cut from the film with this fingerprint."""
@@ -142,13 +142,13 @@ class Facts:
                 return appearance.like
         return ""
 
-    def in_films(self, person: str) -> tuple[Found, ...]:
+    def in_films(self, person: str) -> tuple[Appearance, ...]:
         """The appearances of the person with this id, one for each film."""
         return tuple(appearance for appearance in self.found if appearance.id == person)
 
 
 @dataclass(frozen=True)
-class Holdings:
+class CastPictures:
     """The pictures that lie in a cast folder now, as its members have them.
 
     Compared to ``facts``, the pictures of discovery, they show what the user has moved, added and deleted.
@@ -156,7 +156,7 @@ class Holdings:
 
     folder: Path
     members: tuple[Member, ...]
-    facts: Facts
+    facts: DiscoveryRecord
 
     @cached_property
     def hashes(self) -> Mapping[str, tuple[str, ...]]:
@@ -211,12 +211,12 @@ def is_blank(member: Member) -> bool:
     return replace(member, photos=()) == Member(member.id)
 
 
-def joined(found: Iterable[Found]) -> tuple[Found, ...]:
+def merge_appearances(found: Iterable[Appearance]) -> tuple[Appearance, ...]:
     """``found`` with one record for each person and film, where several have become one.
 
     The records stay in the order of the first of each.
     """
-    by_person_and_film: dict[tuple[str, str], Found] = {}
+    by_person_and_film: dict[tuple[str, str], Appearance] = {}
     for appearance in found:
         key = appearance.id, appearance.film
         earlier = by_person_and_film.get(key)
@@ -292,7 +292,7 @@ def free_ids(taken: Iterable[str], folder: Path) -> Iterator[str]:
             yield subfolder.name
 
 
-def stem_of(film: str) -> str:
+def file_stem(film: str) -> str:
     """The name of a film as part of a file name: ``Ep. 2 (final).mkv → Ep-2-final``."""
     composed = unicodedata.normalize("NFC", Path(film).stem)
     return re.sub(r"[^\w]+", "-", composed).strip("-_")[:40] or "film"
@@ -307,7 +307,7 @@ def sha256_of(path: Path) -> str:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a cast folder, which is made where it is missing.
 
     Raises CastError where another process holds it for two minutes, and where the folder cannot be written.
@@ -337,7 +337,7 @@ def note_use(cast: Path, work: Path) -> None:
     with suppress(OSError, WorkFolderError):
         text = read_file(path).decode("utf-8", "replace") if path.exists() else ""
         if line not in text.splitlines(keepends=True):
-            append(path, line.encode())
+            append_to_file(path, line.encode())
 
 
 def used_in(cast: Path) -> tuple[Path, ...]:
@@ -364,14 +364,14 @@ def forget_use(cast: Path, works: Collection[Path]) -> None:
 
 def _used_file(cast: Path) -> Path:
     """The list of work folders of a cast, which is a folder or a file in one."""
-    return (cast if cast.is_dir() else cast.parent) / USED
+    return (cast if cast.is_dir() else cast.parent) / USE_LIST
 
 
 _LOCK_TIMEOUT = 120.0
 """Seconds in which another process is done with the files of a cast."""
 
 
-UNDO = "merged.json"
+UNDO_FILE = "merged.json"
 _ABOUT_UNDO = "The cast file as it was before the last merge; shotad cast merge CAST --undo brings it back."
 
 
@@ -379,15 +379,15 @@ def keep_for_undo(file: CastFile) -> None:
     """Write ``merged.json`` from a file with the unsaved changes of a merge: its text as it was opened, and
     the hash of the new one."""
     record = {"about": _ABOUT_UNDO, "before": file.before, "after": _hash(file.text)}
-    write_text(file.folder / UNDO, readable_json(record))
+    write_text(file.folder / UNDO_FILE, readable_json(record))
 
 
-def undo(file: CastFile) -> None:
+def undo_merge(file: CastFile) -> None:
     """Write the cast file as it was before the last merge.
 
     Raises CastError where there was none, or the file was changed since.
     """
-    path = file.folder / UNDO
+    path = file.folder / UNDO_FILE
     record = read_record(path)
     if record is None:
         raise CastError(f"No merge of {file.path} can be undone.", f"There is no {path}.")
@@ -438,20 +438,20 @@ def merge(file: CastFile, person: Member, into: Member) -> Member:
     return file.member(into.id)
 
 
-PAGE = "overview.html"
+OVERVIEW_FILE = "overview.html"
 
 _TEMPLATES = Path(__file__).parent / "page"
 _PICTURE_HEIGHT = 160
 """CSS pixels of a picture on the page."""
 
 
-def renew_overview(folder: Path) -> None:
+def update_overview(folder: Path) -> None:
     """Write the overview of a cast folder anew after a change, if it has one. Raises CastError."""
-    if (folder / PAGE).exists():
-        write_overview(folder, CastFile.open(folder).members, Facts.read(folder))
+    if (folder / OVERVIEW_FILE).exists():
+        write_overview(folder, CastFile.open(folder).members, DiscoveryRecord.read(folder))
 
 
-def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Path:
+def write_overview(folder: Path, members: Sequence[Member], facts: DiscoveryRecord) -> Path:
     """Write ``overview.html`` into a cast folder, unless it is the same; returns its path.
 
     Raises WorkFolderError where it cannot be written.
@@ -504,7 +504,7 @@ def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Pat
         unnamed=unnamed,
         pictures=sum(len(member.photos) for member in members),
     )  # fmt: skip
-    path = folder / PAGE
+    path = folder / OVERVIEW_FILE
     # Where nothing changed, the file keeps its date.
     if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != page:
         write_text(path, page)

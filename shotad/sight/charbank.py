@@ -25,7 +25,7 @@ from shotad.sight.castfile import (
     natural,
     photos_in,
     read_cast,
-    unread_in,
+    unreadable_photos,
 )
 from shotad.sight.photos import how_to_read, is_photo, named_in
 
@@ -216,7 +216,7 @@ def _with_pictures(
         photos = dict.fromkeys([*files.get(name, ()), *files.get(name.replace(" ", "_"), ())])
         with_pictures.append(replace(member, photos=tuple(photos)))
     if not any(member.photos for member in with_pictures):
-        if unread := unread_in(folder):
+        if unread := unreadable_photos(folder):
             what = f"{folder} has photos, but none that can be read: {named_in(unread, folder)}."
             raise CastError(what, how_to_read(unread))
         examples = ", ".join(f"{picture_names[member.id]}.jpg" for member in members[:3])

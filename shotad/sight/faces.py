@@ -35,8 +35,8 @@ from shotad.core import (
     OnnxModel,
     Progress,
     WeightsError,
-    native_quiet,
-    unloadable,
+    silence_native_output,
+    unloadable_model_error,
     weights,
     weights_file,
 )
@@ -105,10 +105,10 @@ class FaceFinder:
         # OpenCV's detector keeps the size of its input: two threads must not set it at once.
         self._lock = Lock()
         try:
-            with native_quiet():
+            with silence_native_output():
                 self._model: Any = cv2.FaceDetectorYN.create(str(path), "", (_WIDTH, 320), min_score, 0.3, 50)
         except cv2.error as error:
-            raise unloadable(path, error) from None
+            raise unloadable_model_error(path, error) from None
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         """The faces of ``image`` (RGB ``uint8[H, W, 3]``, at ``seconds`` of the film), best first.
@@ -137,7 +137,7 @@ class FaceFinder:
     def _detect(self, bgr: Image, seconds: float) -> list[Face]:
         """The faces of a picture ``uint8[H, W, 3]`` in OpenCV's order of colours, by one pass."""
         size = (bgr.shape[1], bgr.shape[0])
-        with native_quiet(), self._lock:
+        with silence_native_output(), self._lock:
             self._model.setInputSize(size)
             rows = self._model.detect(np.ascontiguousarray(bgr))[1]
         if rows is None:
@@ -166,10 +166,10 @@ class FaceReader:
     def __init__(self, path: Path) -> None:
         """The recogniser in the ONNX file ``path``. Raises WeightsError where OpenCV cannot load it."""
         try:
-            with native_quiet():
+            with silence_native_output():
                 self._model: Any = cv2.FaceRecognizerSF.create(str(path), "")
         except cv2.error as error:
-            raise unloadable(path, error) from None
+            raise unloadable_model_error(path, error) from None
 
     def read(self, image: Image, face: Face) -> Embedding:
         """The embedding of ``face``, ``float32[128]`` of length 1; ``image`` is the RGB picture it is in."""
@@ -180,7 +180,7 @@ class FaceReader:
         for x, y in face.landmarks:
             row += [x * width, y * height]
         row.append(face.score)
-        with native_quiet():
+        with silence_native_output():
             crop = self._model.alignCrop(np.ascontiguousarray(image[:, :, ::-1]), np.array(row, np.float32))
             vector = np.array(self._model.feature(crop), np.float32)[0]
         unit: Embedding = vector / max(float(np.linalg.norm(vector)), 1e-6)
@@ -383,7 +383,7 @@ _MIN_SCORE_OF_ONE_PASS = 0.4
 """Least score of one of YuNet's two detections of a face, whose mean is what counts."""
 
 
-PAIRS = {
+FACE_MODEL_PAIRS = {
     # Detection and tracking: chosen on Tears of Steel and Sintel; the mean of two detections (mirrored and
     # straight) parts faces from machines and shoulders, which reach 0.8 in one. Threshold, margin and
     # same: benchmarks/characters.py and docs/experiments.md, for less than 1 stranger in 100 in every
@@ -443,7 +443,7 @@ class FaceModels:
     """
 
     def __init__(self, settings: CastSettings, progress: Progress | None = None) -> None:
-        self._pair = pair = PAIRS[settings.faces]
+        self._pair = pair = FACE_MODEL_PAIRS[settings.faces]
         # A value that the user or the rules set comes before that of the models.
         rules = settings.by_rules
         self._detection = pair.detection if rules.detection is None else rules.detection
@@ -482,7 +482,7 @@ def get_face_models(settings: CastSettings, progress: Progress) -> None:
 
     Called before any work goes into the film. Raises WeightsError where they cannot be had.
     """
-    pair = PAIRS[settings.faces]
+    pair = FACE_MODEL_PAIRS[settings.faces]
     if pair.terms:
         progress.note(pair.terms)
     try:

@@ -284,7 +284,7 @@ def _best_views(tracklet: Tracklet) -> tuple[int, ...]:
     return tuple(selected)
 
 
-def to_row(track: FaceTrack) -> dict[str, Any]:
+def track_to_json(track: FaceTrack) -> dict[str, Any]:
     """A track as JSON values; `from_row` gives back the same to the bit."""
     vectors = track.embeddings.astype(_HALF)
     return {
@@ -295,7 +295,7 @@ def to_row(track: FaceTrack) -> dict[str, Any]:
     }
 
 
-def from_row(row: Mapping[str, Any]) -> FaceTrack:
+def track_from_json(row: Mapping[str, Any]) -> FaceTrack:
     """The track that `to_row` wrote. Raises KeyError, TypeError, ValueError for anything else."""
     vectors = [np.frombuffer(base64.b64decode(text), _HALF) for text in row["embeddings"]]
     return FaceTrack(
@@ -343,7 +343,7 @@ _NOTHING_NEW = 0.9
 """Cosine to another portrait or photo of the person from which a portrait shows nothing new."""
 
 
-def looks_of(tracks: Iterable[FaceTrack], height: int) -> list[FaceView]:
+def portrait_candidates(tracks: Iterable[FaceTrack], height: int) -> list[FaceView]:
     """The views that could become a portrait, oldest first; ``height`` is that of the frames in pixels."""
     views: list[FaceView] = []
     for track in tracks:
@@ -365,7 +365,7 @@ def _portrait_worth(face: Face, height: int) -> float:
     return size * (0.35 + 0.65 * frontality) * face.score * wholeness
 
 
-def best_of(
+def select_portraits(
     portraits: Sequence[FaceView], centre: Embedding, photos: Embeddings, count: int
 ) -> list[FaceView]:
     """Up to ``count`` of ``portraits``, best first; those that show what a photo shows already are left out.

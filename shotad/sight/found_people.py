@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Box
-from shotad.sight.castfolder import Holdings, is_blank
+from shotad.sight.castfolder import CastPictures, is_blank
 from shotad.sight.faces import Embedding, Embeddings
 from shotad.sight.facetracks import FaceTrack
 from shotad.sight.gallery import mean_of
@@ -185,7 +185,7 @@ class FoundPerson:
         return {face.seconds for track in self.tracks for face in track.faces}
 
 
-def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: float) -> list[FoundPerson]:
+def group_people(tracks: Sequence[FaceTrack], height: int, join: float, margin: float) -> list[FoundPerson]:
     """The people among the face tracks of a film, those with most faces first.
 
     ``height`` is that of the pictures, in pixels; ``join`` and ``margin`` as in
@@ -202,11 +202,11 @@ def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: flo
             clear.append(track)
         else:
             unclear.append(track)
-    people = [person_of(tracks_of_one) for tracks_of_one in group(clear, unclear, join, margin)]
+    people = [person_from_tracks(tracks_of_one) for tracks_of_one in group(clear, unclear, join, margin)]
     return sorted(people, key=lambda person: person.order)
 
 
-def person_of(tracks: Iterable[FaceTrack]) -> FoundPerson:
+def person_from_tracks(tracks: Iterable[FaceTrack]) -> FoundPerson:
     """The person to whom all of ``tracks`` belong."""
     ordered = sorted(tracks, key=lambda t: (t.first, t.faces[0].box.left, t.faces[0].box.top))
     track_means = np.stack([mean_of(track.embeddings) for track in ordered])
@@ -233,7 +233,7 @@ class Match:
 def match_people(
     people: Sequence[FoundPerson],
     film: str,
-    holdings: Holdings,
+    holdings: CastPictures,
     likeness: Callable[[FoundPerson], Likeness],
     threshold: float,
     margin: float,
@@ -280,7 +280,7 @@ class _PastPictures:
     dismissed: int
 
 
-def _past_pictures(person: FoundPerson, film: str, holdings: Holdings) -> _PastPictures:
+def _past_pictures(person: FoundPerson, film: str, holdings: CastPictures) -> _PastPictures:
     """What became of the pictures that were cut from ``person``'s faces."""
     moved_to: list[str] = []
     kept_by: list[str] = []

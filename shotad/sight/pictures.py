@@ -5,7 +5,7 @@ from __future__ import annotations
 from shotad.core import Box, Image
 
 
-def cut(image: Image, box: Box) -> Image:
+def crop(image: Image, box: Box) -> Image:
     """The part of ``image`` (``[H, W, 3]``) inside ``box``, at least one pixel; a view, no copy."""
     height, width = image.shape[:2]
     x, y = int(box.left * width), int(box.top * height)

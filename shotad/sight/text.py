@@ -28,7 +28,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Box, Floats, Image, Interval, OnnxModel, Sighting, span, spanned, weights_file
+from shotad.core import Box, Floats, Image, Interval, OnnxModel, Sighting, time_items, time_step, weights_file
 from shotad.film import Picture, credits_interval, may_be_credits
 
 Corners = npt.NDArray[np.float32]
@@ -323,7 +323,7 @@ _PLAIN_BLOCK = 6.0
 """Standard deviation of luma, 0 to 255, up to which a block is plain: a card may shade from dark to light."""
 
 
-def plain_share(image: Image, lines: Iterable[TextLine]) -> float:
+def plain_fraction(image: Image, lines: Iterable[TextLine]) -> float:
     """How much of the picture beside the lines of text is plain, 0 to 1: nearly 1 on a title card.
 
     Blocks that a line touches, with half its height around it, do not count.
@@ -443,7 +443,7 @@ STRIDE = 4
 """Every so many of the moments are looked at first; the shortest roll in a short film (8 s) shows in two."""
 
 
-@span("credits")
+@time_step("credits")
 def find_credits(
     pictures: Callable[[Sequence[float]], Iterable[Picture]],
     end: float,
@@ -464,7 +464,7 @@ def find_credits(
         return may_be_credits(line.box for line in seen[place])
 
     def looked_at(wanted: Sequence[int]) -> Iterator[Image]:
-        delivered = spanned("frames", pictures([moments[i] for i in wanted]))
+        delivered = time_items("frames", pictures([moments[i] for i in wanted]))
         for place, picture in zip(wanted, delivered, strict=False):
             small[place] = np.asarray(cv2.resize(picture.image, _SMALL, interpolation=cv2.INTER_AREA))
             yield picture.image

@@ -1,5 +1,5 @@
 from .fitting import (
-    MOST as MOST,
+    MAX_NEIGHBOURS as MAX_NEIGHBOURS,
     fit as fit,
     neighbourhood as neighbourhood,
 )
@@ -10,26 +10,26 @@ from .kinds import (
     Unspoken as Unspoken,
 )
 from .levels import (
-    HOLD as HOLD,
-    Heard as Heard,
+    DUCKING_HOLD as DUCKING_HOLD,
+    MeasuredSound as MeasuredSound,
     limit_of as limit_of,
 )
 from .loudness import (
-    Course as Course,
     Loudness as Loudness,
+    LoudnessCurve as LoudnessCurve,
 )
 from .making import (
     RECORD as RECORD,
 )
 from .mix import (
     Part as Part,
+    estimate_loudness as estimate_loudness,
+    estimated_make_up as estimated_make_up,
     excerpt as excerpt,
-    foreseen_make_up as foreseen_make_up,
-    lay as lay,
     loudness_of as loudness_of,
-    nearby as nearby,
-    sampled as sampled,
-    whole as whole,
+    measure_nearby as measure_nearby,
+    measure_whole as measure_whole,
+    place_lines as place_lines,
 )
 from .outputs import (
     FILMS as FILMS,
@@ -45,13 +45,13 @@ from .outputs import (
 from .programme import (
     RATE as RATE,
     Programme as Programme,
-    no_programme as no_programme,
     programme_of as programme_of,
+    silent_programme as silent_programme,
 )
 from .pronunciation import (
-    NOTHING as NOTHING,
+    EMPTY_LEXICON as EMPTY_LEXICON,
     Lexicon as Lexicon,
-    said as said,
+    spoken_text as spoken_text,
 )
 from .render import (
     check_wanted as check_wanted,
@@ -59,8 +59,8 @@ from .render import (
 )
 from .speaking import Checker as Checker, speak_checked as speak_checked
 from .takes import (
-    Foreseeing as Foreseeing,
-    Keeping as Keeping,
+    CachingStudio as CachingStudio,
+    EstimatingStudio as EstimatingStudio,
     flac as flac,
     forget_takes as forget_takes,
     read_lexicon as read_lexicon,
@@ -68,20 +68,20 @@ from .takes import (
 )
 from .voice_engines import (
     AUTO as AUTO,
-    BY_ITSELF as BY_ITSELF,
+    AUTO_KINDS as AUTO_KINDS,
     Speaker as Speaker,
     VoiceInfo as VoiceInfo,
     kind_class as kind_class,
     make_voice as make_voice,
-    notice as notice,
     plain_language as plain_language,
+    privacy_notes as privacy_notes,
     voices as voices,
 )
 from .voicing import (
+    NO_WORDS as NO_WORDS,
     VOICES as VOICES,
-    WORDLESS as WORDLESS,
+    blocking_findings as blocking_findings,
     fit_track as fit_track,
     pronunciations as pronunciations,
-    takers_findings as takers_findings,
-    why_unspeakable as why_unspeakable,
+    unspeakable_reason as unspeakable_reason,
 )

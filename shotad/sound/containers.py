@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shotad.core import SoundError, UsageError, language_of, languages, printable
-from shotad.film import TEXT_CODECS, is_cover, legible
+from shotad.film import TEXT_CODECS, is_cover, readable_metadata
 from shotad.script import listed
 
 _PCM = (f"pcm_{bits}{end}" for bits in ("s16", "s24", "s32", "f32", "f64") for end in ("le", "be"))
@@ -328,7 +328,7 @@ def codec_of(stream: Any) -> str:
 
 def told_of(stream: Any) -> dict[str, str]:
     """What a track says of itself, by keys in small letters."""
-    return {key.lower(): value for key, value in legible(stream.metadata).items()}
+    return {key.lower(): value for key, value in readable_metadata(stream.metadata).items()}
 
 
 def track_name(stream: Any) -> str:
@@ -382,7 +382,11 @@ _SAID = frozenset({"comment", "title", "language"})
 
 
 def track_tags(source: Any, container: Container) -> dict[str, str]:
-    tags = {key: value for key, value in legible(source.metadata).items() if key.lower() not in _TECHNICAL}
+    tags = {
+        key: value
+        for key, value in readable_metadata(source.metadata).items()
+        if key.lower() not in _TECHNICAL
+    }
     if tags.get("language"):
         tags["language"] = track_language(tags["language"], container)
     if tags.get("name") and "mov" in source.container.format.name:
@@ -404,7 +408,7 @@ def film_tags(
     is that of the film's file.
     """
     name = printable(Path(name).stem)
-    tags = {key: value for key, value in legible(source).items() if key.lower() not in _TECHNICAL}
+    tags = {key: value for key, value in readable_metadata(source).items() if key.lower() not in _TECHNICAL}
     by_lower = {key.lower(): key for key in tags}
     for key, value in given.items():
         tags.pop(by_lower.get(key.lower(), ""), None)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import SoundError, UsageError, language_of, replacing
+from shotad.core import SoundError, UsageError, language_of, replace_file
 from shotad.film import SoundBlock
 from shotad.sound.layouts import alike, remixed, usual_layout
 from shotad.sound.loudness import DOWNMIXED_PEAK
@@ -130,7 +130,7 @@ def being_written(path: Path, hint: str) -> Iterator[Path]:
     """
     import av
 
-    with replacing(path) as part:
+    with replace_file(path) as part:
         try:
             yield part
         except (av.error.FFmpegError, ValueError) as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from shotad.core import AudioTrack, ExtendedSettings, NoProgress, Progress, SoundError, reported
+from shotad.core import AudioTrack, ExtendedSettings, NoProgress, Progress, SoundError, progress_task
 from shotad.film import (
     TEXT_CODECS,
     TOLERANCE,
@@ -20,16 +20,16 @@ from shotad.film import (
     Film,
     Layout,
     Media,
-    Probed,
+    ProbedFilm,
     Samples,
     SoundBlock,
+    as_fraction,
     choose_track,
-    exact,
+    frame_matrix,
     is_cover,
-    matrix_of,
-    only,
     packets_of,
     probe,
+    skip_other_streams,
     sound_blocks,
 )
 from shotad.sound.ad_tracks import (
@@ -99,7 +99,7 @@ def write_copy(
     start, length = film.info.start, film.info.duration + times.total
     make = _picture_as_it_is if settings.picture == "copy" else _picture
     with (
-        reported(progress, "Writing the film with pauses", length, "s") as task,
+        progress_task(progress, "Writing the film with pauses", length, "s") as task,
         being_written(target, "Try another container.") as part,
         media.open() as source,
         av.open(str(part), "w", format=container.muxer) as out,
@@ -310,7 +310,9 @@ _Picture = tuple[Any, Iterator["Packet[Any]"]]
 """The stream of the copy's picture, and its packets."""
 
 
-def _picture(out: OutputContainer, film: Film, probed: Probed, times: TimeMap, reels: ExitStack) -> _Picture:
+def _picture(
+    out: OutputContainer, film: Film, probed: ProbedFilm, times: TimeMap, reels: ExitStack
+) -> _Picture:
     """Each frame at its own moment, the one on screen repeated through a pause; in decoding order.
 
     Upright and progressive, 8 bits in 4:2:0, with the film's size, pixel shape and colour tags.
@@ -335,7 +337,7 @@ def _picture(out: OutputContainer, film: Film, probed: Probed, times: TimeMap, r
     context.sample_aspect_ratio = 1 / aspect if probed.turn.transpose else aspect
     # The film's own clock, so that moments stay exact; 1/90000 where that is very coarse or very fine.
     with film.media.open() as container:
-        base = exact(container.streams.video[probed.stream].time_base)
+        base = as_fraction(container.streams.video[probed.stream].time_base)
     own = base is not None and base.numerator == 1 and 1000 <= base.denominator <= _FINEST
     context.time_base = base if own and base is not None else Fraction(1, 90_000)
     context.gop_size = max(12, round(2 * rate))
@@ -374,7 +376,7 @@ def _encoded(
 
 
 def _picture_as_it_is(
-    out: OutputContainer, film: Film, probed: Probed, times: TimeMap, reels: ExitStack
+    out: OutputContainer, film: Film, probed: ProbedFilm, times: TimeMap, reels: ExitStack
 ) -> _Picture:
     """Undecoded: what comes after a pause is shown later. Where a packet is decoded before a pause and shown
     after it, only the second is moved, so that the order of decoding stays.
@@ -384,7 +386,7 @@ def _picture_as_it_is(
     assert film.media is not None
     source, start = reels.enter_context(film.media.open()), film.info.start
     video = source.streams.video[probed.stream]
-    only(source, video)
+    skip_other_streams(source, video)
     stream: Any = out.add_stream_from_template(video, opaque=True)
 
     def packets() -> Iterator[Packet[Any]]:
@@ -413,7 +415,7 @@ def _late(times: TimeMap, second: float) -> float:
     return times.late(second + TOLERANCE) - TOLERANCE
 
 
-def _upright(reel: Decoder, probed: Probed) -> Iterator[tuple[float, VideoFrame]]:
+def _upright(reel: Decoder, probed: ProbedFilm) -> Iterator[tuple[float, VideoFrame]]:
     """The frames of a reel with their film seconds, through a graph from the first on that needs one."""
     turn, graph, graph_of = probed.turn, None, None
     seconds: deque[float] = deque()
@@ -457,7 +459,7 @@ def _sized(frames: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, 
         if frame.format.name in ("yuv420p", "yuvj420p") and (frame.width, frame.height) == size:
             yield second, frame
             continue
-        coded = matrix_of(frame) if not frame.format.is_rgb else None
+        coded = frame_matrix(frame) if not frame.format.is_rgb else None
         yield (
             second,
             scaler.reformat(
@@ -472,7 +474,7 @@ def _sized(frames: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, 
         )
 
 
-def _graph(frame: VideoFrame, probed: Probed) -> Graph:
+def _graph(frame: VideoFrame, probed: ProbedFilm) -> Graph:
     """Fields woven apart where frames have them, then upright, then even in size."""
     from av.filter import Graph
 

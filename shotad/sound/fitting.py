@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shotad.core import FitSettings, Interval
-from shotad.script import Answer, Shorten, Track, Wish, spoken_words, timecode
+from shotad.script import Shorten, ShortenedLine, ShortenRequest, Track, spoken_words, timecode
 from shotad.sound.kinds import PACE, Fitting, LineToSpeak, Spoken, Studio, Unspoken
 from shotad.sound.placing import (
     BETWEEN,
@@ -92,9 +92,9 @@ class _Candidate:
     window: Window
     forms: list[Form]
     chosen: int | None = None
-    answer: Answer | None = None
+    answer: ShortenedLine | None = None
     rewritten: int | None = None
-    wishes: list[Wish] = field(default_factory=list)
+    wishes: list[ShortenRequest] = field(default_factory=list)
 
     @property
     def whole(self) -> Form:
@@ -175,7 +175,7 @@ class _Fitter:
 
     def request_shorter(self, shorten: Shorten) -> bool:
         """Ask for shorter lines in place of those that have no place; whether anything was asked."""
-        requests: list[tuple[_Candidate, Wish]] = []
+        requests: list[tuple[_Candidate, ShortenRequest]] = []
         for candidate in self._candidates:
             is_in_vain = bool(candidate.wishes) and candidate.answer is None
             if candidate.chosen is not None or is_in_vain or len(candidate.wishes) >= MAX_REQUESTS:
@@ -183,7 +183,7 @@ class _Fitter:
             words = self._words_that_fit(candidate)
             if words >= MIN_REQUESTED_WORDS:
                 line = candidate.line
-                wish = Wish(line.id, line.text, words, line.language, candidate.answer)
+                wish = ShortenRequest(line.id, line.text, words, line.language, candidate.answer)
                 requests.append((candidate, wish))
         if not requests:
             return False
@@ -371,7 +371,7 @@ def neighbour_groups(windows: Sequence[Window], forms: Sequence[Form], between: 
     return list(zip(firsts, ends, strict=True)) if firsts else []
 
 
-MOST = 12
+MAX_NEIGHBOURS = 12
 """Neighbours to each side that are fitted along at most: a shift of one line dies away much sooner."""
 
 LONGER = 1.3
@@ -396,8 +396,8 @@ def neighbourhood(
     """
     lines = lines_of(track, speech, slots, settings, margin=margin)
     index = next(index for index, line in enumerate(lines) if line.id == line_id)
-    lines = lines[max(0, index - MOST) : index + MOST + 1]
-    middle = min(index, MOST)
+    lines = lines[max(0, index - MAX_NEIGHBOURS) : index + MAX_NEIGHBOURS + 1]
+    middle = min(index, MAX_NEIGHBOURS)
     first = last = middle
     while first > 0 and _belong_together(lines[first - 1], lines[first], lines[middle], settings, before):
         first -= 1

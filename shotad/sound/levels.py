@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import GainPoint, Interval, MixSettings, Seconds
-from shotad.film import subtract, union
-from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
+from shotad.film import join_intervals, subtract
+from shotad.sound.loudness import SILENT, WINDOW, Loudness, LoudnessCurve, gated, level, power
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,11 @@ scene is followed slowly, so that no line jumps out after another; lowering the 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Heard:
+class MeasuredSound:
     """A sound that was listened to: how loud it is as a whole, and its course from second ``start`` on."""
 
     loudness: Loudness
-    course: Course
+    course: LoudnessCurve
     start: float = 0.0
 
     def level_during(self, interval: Interval, gains: Sequence[GainPoint] = ()) -> float | None:
@@ -150,7 +150,7 @@ def depth_for(voice: float, programme: float | None, settings: MixSettings) -> f
     return max(settings.duck, min(OVER - clear, DEEPEST))
 
 
-def limit_of(own: Heard, settings: MixSettings) -> float:
+def limit_of(own: MeasuredSound, settings: MixSettings) -> float:
     """dBTP that a mix stays under: as set, else the profile's; where that keeps the film's level the film's
     own peaks stay, up to 0."""
     profile, peak = PROFILES[settings.profile], own.loudness.true_peak
@@ -165,13 +165,13 @@ def limit_of(own: Heard, settings: MixSettings) -> float:
 def target_of(profile: Profile, dialogue: Sequence[Interval], duration: float) -> tuple[float | None, bool]:
     """The target in LUFS (None: the film's own), and whether it is meant of dialogue alone. ``dialogue`` is
     when somebody speaks, in the film of ``duration`` seconds or over it."""
-    share = sum(one.duration for one in union(dialogue)) / duration if duration else 0.0
+    share = sum(one.duration for one in join_intervals(dialogue)) / duration if duration else 0.0
     if share < profile.least_dialogue:
         return profile.otherwise, False
     return profile.target, profile.least_dialogue > 0
 
 
-def reached(course: Course, dialogue: Sequence[Interval], of_dialogue: bool) -> float | None:
+def reached(course: LoudnessCurve, dialogue: Sequence[Interval], of_dialogue: bool) -> float | None:
     """What is compared with the target: LUFS of dialogue or of the whole; None: silence."""
     if not of_dialogue:
         return gated(course.momentary)
@@ -181,14 +181,14 @@ def reached(course: Course, dialogue: Sequence[Interval], of_dialogue: bool) -> 
     return _mean(power(course.momentary[spoken]))
 
 
-def summed(programme: Course, gains: Sequence[GainPoint], voice: Course) -> Course:
+def summed(programme: LoudnessCurve, gains: Sequence[GainPoint], voice: LoudnessCurve) -> LoudnessCurve:
     """The course of both together, the programme lowered, as two sounds add that have nothing in common."""
     count = min(len(programme.momentary), len(voice.momentary))
     lowered = gain_at(gains, programme.middles[:count]).astype(np.float64) ** 2
     both = power(programme.momentary[:count]) * lowered + power(voice.momentary[:count])
     with np.errstate(divide="ignore"):
         levels = np.asarray(10 * np.log10(both), np.float32)
-    return Course(levels)
+    return LoudnessCurve(levels)
 
 
 LEAST = 0.05
@@ -202,7 +202,7 @@ FALL, RISE = 0.3, 0.4
 """Seconds in which the programme is lowered before a line begins, and comes back after its end: as a mixer's
 hand does."""
 
-HOLD = 1.5
+DUCKING_HOLD = 1.5
 """Seconds between two lines below which it stays low, where nobody speaks in between."""
 
 _EVER = Interval(-1e9, 1e9)
@@ -237,7 +237,7 @@ def envelope(
     for line, depth in lines:
         shapes += _within(gaps, line, depth, FALL, RISE)
     for (before, deep), (after, deeper) in itertools.pairwise(lines):
-        if 0 < after.start - before.end < HOLD:
+        if 0 < after.start - before.end < DUCKING_HOLD:
             between = Interval(before.end, after.start)
             if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
                 shapes += _within(gaps, between, min(deep, deeper), LEAST, LEAST)

@@ -255,7 +255,7 @@ class Loudness:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Course:
+class LoudnessCurve:
     """Loudness along time: figure k is of the window that ends at ``(k + 1) * STEP`` seconds."""
 
     momentary: Levels
@@ -317,7 +317,7 @@ class Meter:
             self._graph.add("abuffersink"),
         ).configure()
 
-    def measure(self, blocks: Iterable[SoundBlock]) -> tuple[Loudness, Course]:
+    def measure(self, blocks: Iterable[SoundBlock]) -> tuple[Loudness, LoudnessCurve]:
         """Figures of all ``blocks`` of a sound, which follow each other."""
         for block in blocks:
             self.add(block.samples)
@@ -337,7 +337,7 @@ class Meter:
         self._graph.push(frame)
         self._note()
 
-    def result(self) -> tuple[Loudness, Course]:
+    def result(self) -> tuple[Loudness, LoudnessCurve]:
         """What was measured; nothing may be added afterwards."""
         if self._given:
             self._graph.push(None)
@@ -351,7 +351,7 @@ class Meter:
             _highest(momentary),
             _highest(short),
         )
-        return whole, Course(momentary)
+        return whole, LoudnessCurve(momentary)
 
     def _note(self) -> None:
         """Take the figures that are ready. The last part, shorter than a tenth of a second, has none."""
@@ -414,7 +414,7 @@ class DecodedMeter:
             if sum(map(len, self._held)) >= frame.sample_rate:
                 self._measure(self._meter)
 
-    def result(self) -> tuple[Loudness, Course] | None:
+    def result(self) -> tuple[Loudness, LoudnessCurve] | None:
         """What was measured, None where nothing was decoded; nothing may be added afterwards."""
         if self._meter is None:
             return None
@@ -428,7 +428,7 @@ class DecodedMeter:
             self._held = []
 
 
-def measure_file(path: Path) -> tuple[Loudness, Course]:
+def measure_file(path: Path) -> tuple[Loudness, LoudnessCurve]:
     """The loudness of a sound file as players decode it. Raises SoundError where it cannot be read."""
     import av
 

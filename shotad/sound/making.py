@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import Interval, Progress, key_of, printable, reported, write_text
+from shotad.core import Interval, Progress, hash_key, printable, progress_task, write_text
 from shotad.film import open_film
 from shotad.script import Finding, Track, finding_of, finding_row, to_json
 from shotad.sound.ad_tracks import AdSound, choose_coding
@@ -40,7 +40,7 @@ from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Json, Kind, Made, OutputFile, Rendered, Sound
 from shotad.sound.pauses import TimeMap
 from shotad.sound.programme import RATE
-from shotad.sound.voicing import Materials, takers_findings
+from shotad.sound.voicing import Materials, blocking_findings
 
 MONO = "mono"
 
@@ -110,7 +110,7 @@ class FileMaker:
         """Write a sound file, and measure it as players decode it."""
         is_alone = output.kind is Kind.AD
         blocks, layout = (mix.alone(), MONO) if is_alone else (mix.mixed(), mix.layout)
-        with reported(self.progress, f"Writing {output.path.name}", mix.duration, "s") as task:
+        with progress_task(self.progress, f"Writing {output.path.name}", mix.duration, "s") as task:
             write_sound(
                 output.path,
                 counted(blocks, task),
@@ -293,7 +293,7 @@ class RenderRecord:
     def put_beside(self, path: Path, sound: Path, script: Callable[[], str]) -> None:
         """Write what ``script`` returns to a side file of ``sound``, unless that file exists, untouched, and
         was made of the same track and mix."""
-        key = key_of(RENDER_STEP, __version__, sound.name, self._mix_key, to_json(self._materials.track))
+        key = hash_key(RENDER_STEP, __version__, sound.name, self._mix_key, to_json(self._materials.track))
         state = _state(path)
         if state is None or self._side_files.get(path.name) != [key, state]:
             write_text(path, script())
@@ -327,7 +327,7 @@ class RenderRecord:
         for made in made_files:
             findings += made.findings
             warnings += made.warnings
-        findings += takers_findings(materials.track, materials.fitting.unspoken, "is not heard")
+        findings += blocking_findings(materials.track, materials.fitting.unspoken, "is not heard")
         result = Rendered(
             track=materials.track,
             voice=voice or None,
@@ -376,8 +376,8 @@ class RenderRecord:
         if output.kind is Kind.TEXT:
             # Without a voice: its lines are read, and no mix changes it.
             lines = [[interval.start, interval.end, text] for interval, text in written_lines(track)]
-            return key_of(*parts, self._materials.prepared.info.fingerprint, lines)
-        return key_of(*parts, self._mix_key)
+            return hash_key(*parts, self._materials.prepared.info.fingerprint, lines)
+        return hash_key(*parts, self._mix_key)
 
 
 def _rows_by_path(rows: object, folder: Path) -> dict[str, Json]:
@@ -401,7 +401,7 @@ def _mix_key(materials: Materials) -> str:
     takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in fitting.spoken]
     pauses = [[pause.at, pause.length, pause.cue_id] for pause in fitting.pauses]
     speech = [[interval.start, interval.end] for interval in materials.speech]
-    return key_of(RENDER_STEP, film, takes, pauses, speech, config.mix)
+    return hash_key(RENDER_STEP, film, takes, pauses, speech, config.mix)
 
 
 def _state(path: Path) -> list[int] | None:

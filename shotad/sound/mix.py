@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import GainPoint, Interval, MixSettings, NoProgress, Progress, Task, reported
+from shotad.core import GainPoint, Interval, MixSettings, NoProgress, Progress, Task, progress_task
 from shotad.film import Film, Samples, SoundBlock
 from shotad.script import Finding, Level, timecode
 from shotad.sound.kinds import Spoken, Take
@@ -30,7 +30,7 @@ from shotad.sound.levels import (
     FOLLOW,
     PEAK_SLACK,
     PROFILES,
-    Heard,
+    MeasuredSound,
     depth_for,
     envelope,
     limit_of,
@@ -40,10 +40,10 @@ from shotad.sound.levels import (
 )
 from shotad.sound.loudness import (
     SILENT,
-    Course,
     Levels,
     Limiter,
     Loudness,
+    LoudnessCurve,
     Meter,
     gated,
     limited,
@@ -69,10 +69,10 @@ def prepare_mix(
     """
     programme = programme_of(film, audio_track)
     progress, duration = progress or NoProgress(), film.info.duration
-    with reported(progress, "Measuring the film's sound", duration, "s") as task:
+    with progress_task(progress, "Measuring the film's sound", duration, "s") as task:
         meter = Meter(programme.layout, RATE)
-        film_sound = Heard(*meter.measure(counted(programme.blocks(), task)))
-    recipe = lay(programme, film_sound, spoken, speech, settings)
+        film_sound = MeasuredSound(*meter.measure(counted(programme.blocks(), task)))
+    recipe = place_lines(programme, film_sound, spoken, speech, settings)
     dialogue = (*speech, *(take.line.interval for take in recipe.takes))
     limit = limit_of(film_sound, settings)
     target, of_dialogue = target_of(PROFILES[settings.profile], dialogue, duration)
@@ -84,7 +84,7 @@ def prepare_mix(
         expected = reached(expected_course, dialogue, of_dialogue)
         recipe = replace(recipe, make_up=_gain(target, expected))
         trial = limited(recipe.mixed(), Limiter(limit))
-        with reported(progress, "Measuring the mix", duration, "s") as task:
+        with progress_task(progress, "Measuring the mix", duration, "s") as task:
             _, trial_course = Meter(programme.layout, RATE).measure(counted(trial, task))
         correction = _gain(target, reached(trial_course, dialogue, of_dialogue))
         recipe = replace(recipe, make_up=recipe.make_up + correction)
@@ -129,9 +129,9 @@ def loudness_of(take: Take) -> float | None:
     return loudness.integrated
 
 
-def lay(
+def place_lines(
     programme: Programme,
-    film_sound: Heard,
+    film_sound: MeasuredSound,
     spoken: Sequence[Spoken],
     speech: Sequence[Interval],
     settings: MixSettings,
@@ -226,7 +226,7 @@ class Mix:
         """The same mix with so many dB more make-up gain."""
         return replace(self, recipe=replace(self.recipe, make_up=self.recipe.make_up + decibels))
 
-    def file_sound(self, loudness: Loudness, course: Course | None) -> FileSound:
+    def file_sound(self, loudness: Loudness, course: LoudnessCurve | None) -> FileSound:
         """What was measured of a finished file; ``course`` None: the description alone, without a target."""
         if course is None:
             return FileSound(loudness, False, None)
@@ -495,17 +495,17 @@ PAUSES_IN_LINES = -0.55
 """LU by which a line, its pauses counted, lies under its gated loudness (60 lines by the embedded voice)."""
 
 
-def whole(programme: Programme, pause: Callable[[float], None] = lambda _: None) -> Heard:
+def measure_whole(programme: Programme, pause: Callable[[float], None] = lambda _: None) -> MeasuredSound:
     """All of a programme, measured. ``pause`` is called after each second of it with the second at which that
     began; it may wait, or raise to end the measurement."""
     meter = Meter(programme.layout, RATE)
     for block in programme.blocks():
         meter.add(block.samples)
         pause(block.seconds)
-    return Heard(*meter.result())
+    return MeasuredSound(*meter.result())
 
 
-def nearby(programme: Programme, around: Interval) -> Heard:
+def measure_nearby(programme: Programme, around: Interval) -> MeasuredSound:
     """The programme around a line, measured with `NEARBY` seconds more to both sides.
 
     Its figures stand at the same tenths of a second as those of the whole.
@@ -514,10 +514,10 @@ def nearby(programme: Programme, around: Interval) -> Heard:
     first, end = round(start * RATE), round((around.end + NEARBY) * RATE)
     part = programme.part(first, end)
     loudness, course = Meter(part.layout, RATE).measure(part.blocks())
-    return Heard(loudness, course, start)
+    return MeasuredSound(loudness, course, start)
 
 
-def sampled(programme: Programme) -> Loudness:
+def estimate_loudness(programme: Programme) -> Loudness:
     """About how loud a whole programme is, by short parts evenly over it."""
     size = round(SAMPLE_SECONDS * RATE)
     momentary_parts: list[Levels] = []
@@ -542,8 +542,8 @@ def sampled(programme: Programme) -> Loudness:
     )
 
 
-def foreseen_make_up(
-    film_sound: Heard,
+def estimated_make_up(
+    film_sound: MeasuredSound,
     lines: Sequence[Interval],
     speech: Sequence[Interval],
     settings: MixSettings,
@@ -571,7 +571,7 @@ def foreseen_make_up(
         depths.append(depth_for(level, film_sound.level_during(line), settings))
         voice[course.within(line.start, line.end)] = level + PAUSES_IN_LINES
     gains = envelope(ordered, speech, depths)
-    mix_course = summed(course, gains, Course(voice))
+    mix_course = summed(course, gains, LoudnessCurve(voice))
     return _gain(target, reached(mix_course, dialogue, of_dialogue))
 
 

@@ -27,9 +27,9 @@ from shotad.core import (
     Progress,
     SoundError,
     Task,
-    reported,
+    progress_task,
 )
-from shotad.film import Film, Media, exact, is_cover, packets_of
+from shotad.film import Film, Media, as_fraction, is_cover, packets_of
 from shotad.sound.ad_tracks import (
     AdSound,
     AdText,
@@ -225,7 +225,7 @@ class Assembly:
         if container.chapters:
             output.set_chapters(chapters)
         output.start_encoding()
-        with reported(progress, f"Writing {container.name}", info.duration, "s") as task:
+        with progress_task(progress, f"Writing {container.name}", info.duration, "s") as task:
             write_woven(output, [self._film_packets(), *self._own], info.duration, task)
 
     def finish(self, path: Path) -> None:
@@ -285,8 +285,8 @@ class Assembly:
             shown = bool(source.disposition & Disposition.default) if source.type == "subtitle" else None
             self._reserve(stream, shown=shown)
         start = Fraction(0) if source.type == "video" and is_cover(source) else self._info.start
-        rate = exact(getattr(source, "average_rate", None))
-        clock = Clock(start, exact(source.time_base) or MICROSECOND, rate)
+        rate = as_fraction(getattr(source, "average_rate", None))
+        clock = Clock(start, as_fraction(source.time_base) or MICROSECOND, rate)
         extra = source.codec_context.extradata if source.codec_context is not None else None
         self.ways[source.index] = Way(
             stream,

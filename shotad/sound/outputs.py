@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from shotad.core import UsageError, plural, stem_of
+from shotad.core import UsageError, file_stem, plural
 from shotad.script import Cue, Finding, Level, Track, finding_of, finding_row, timecode
 from shotad.sound.kinds import Pause
 
@@ -115,7 +115,7 @@ def wanted_files(
                 f"Make the folder first, or end its name in {' or '.join([ending] if ending else endings)}.",
             )
         return (OutputFile(kind, out),)
-    stem = f"{stem_of(film)}.{tag}" if tag else stem_of(film)
+    stem = f"{file_stem(film)}.{tag}" if tag else file_stem(film)
     film_ending = Path(film).suffix.lower().lstrip(".")
     if film_ending not in FILMS:
         film_ending = OTHERWISE

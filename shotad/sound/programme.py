@@ -83,7 +83,7 @@ def programme_of(film: Film, audio_track: int | None) -> Programme:
     return Programme(film, track.number, layout or "stereo", total, read_as, seeker=seeker)
 
 
-def no_programme(duration: float) -> Programme:
+def silent_programme(duration: float) -> Programme:
     """Silence as long as a film that is gone: stereo."""
     return Programme(None, None, "stereo", round(duration * RATE))
 

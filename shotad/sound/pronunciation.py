@@ -86,7 +86,7 @@ class Lexicon:
         return re.compile(rf"(?<![\w'’])(?:{any_of})(?!\w)", re.IGNORECASE)
 
 
-NOTHING = Lexicon({})
+EMPTY_LEXICON = Lexicon({})
 
 
 def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:
@@ -133,7 +133,9 @@ def _straight(text: str) -> str:
     return " ".join(text.replace("’", "'").split())
 
 
-def said(text: str, language: str, lexicon: Lexicon = NOTHING, reads: Reading = Reading.WORDS) -> str:
+def spoken_text(
+    text: str, language: str, lexicon: Lexicon = EMPTY_LEXICON, reads: Reading = Reading.WORDS
+) -> str:
     """The text as it is sent to a voice that turns ``reads`` into words by itself.
 
     Words of the lexicon are settled first, and no other rule touches their sayings.

@@ -15,7 +15,7 @@ from functools import cache
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from shotad.core import read_yaml, saying_text
+from shotad.core import read_yaml, spoken_signs_file
 from shotad.sound.voice_engines import Reading, plain_language
 
 _YEAR = re.compile(r"(?<![\w.,:/#-])(1[1-9]\d\d|20\d\d)(?![\w,:/%]\d|\w|[.,]\d)")
@@ -308,7 +308,7 @@ class Words(_Table):
 def words_of(language: str) -> Words:
     """The words of a language, none where there is no file."""
     name = plain_language(language)
-    text = saying_text(name)
+    text = spoken_signs_file(name)
     # All as text: to YAML, NO and ON are truths, and 12:30 is a number.
     return Words() if text is None else Words.model_validate(read_yaml(text, yaml.BaseLoader))
 

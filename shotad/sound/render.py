@@ -22,10 +22,10 @@ from shotad.core import (
     UsageError,
     WorkFolder,
     WorkFolderError,
+    file_stem,
     plural,
-    span,
-    stem_of,
-    sweep_beside,
+    remove_leftovers_beside,
+    time_step,
     write_text,
 )
 from shotad.film import Film, choose_track, open_film
@@ -38,7 +38,7 @@ from shotad.sound.mux_film import Assembly
 from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
-from shotad.sound.voice_engines import Speaker, make_voice, notice, plain_language
+from shotad.sound.voice_engines import Speaker, make_voice, plain_language, privacy_notes
 from shotad.sound.voicing import Materials, cast_is_gone, gather, speak
 
 MAX_READS = 5
@@ -51,7 +51,7 @@ STILL_EDITED = (
 )
 
 
-@span("mix")
+@time_step("mix")
 def run_render(
     film: Film,
     folder: WorkFolder,
@@ -84,7 +84,7 @@ def run_render(
     if voice is None and is_heard:
         voice = make_voice(config.voice, load_track(file or folder.path / TRACK).language)
     if voice is not None and not told:
-        for line in notice(voice):
+        for line in privacy_notes(voice):
             progress.note(line)
     write_shorter = shorten(folder, config, progress)
     materials = gather(film, folder, config, file)
@@ -184,7 +184,7 @@ def _side_files(maker: FileMaker, record: RenderRecord, with_voice: list[OutputF
     if materials.fitting.pauses:
         language, voice = materials.track.language, materials.voice
         pauses = pauses_record(materials.film.info, materials.fitting, language, voice)
-        stem = stem_of(materials.track.film.name)
+        stem = file_stem(materials.track.film.name)
         texts = {
             f"{stem}.pauses.json": json.dumps(pauses, ensure_ascii=False, indent=1) + "\n",
             f"{stem}.pauses.vtt": pauses_vtt(pauses),
@@ -258,7 +258,7 @@ def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, langu
             raise WorkFolderError(
                 f"The folder {folder} cannot be made: {error.strerror}.", "Name another folder with --out."
             ) from None
-        sweep_beside(output.path)
+        remove_leftovers_beside(output.path)
 
 
 def check_containers(film: Film, wanted: Sequence[OutputFile], config: Config, language: str) -> None:

@@ -34,17 +34,17 @@ from shotad.core import (
     VoiceError,
     VoiceSettings,
     WorkFolderError,
-    key_of,
+    hash_key,
     own_files,
+    progress_task,
     read_file,
     read_text_file,
-    reported,
-    sweep,
+    remove_leftover,
     write_bytes,
 )
 from shotad.film import Samples
 from shotad.sound.kinds import Stored, Take
-from shotad.sound.pronunciation import NOTHING, Lexicon, parse_lexicon, said
+from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, parse_lexicon, spoken_text
 from shotad.sound.speaking import Checker, speak_all_checked, speak_checked
 from shotad.sound.voice_engines import Speaker
 
@@ -255,7 +255,7 @@ def forget_takes(folder: Path) -> None:
             folder.rmdir()
 
 
-class Keeping:
+class CachingStudio:
     """A `Studio` that keeps its takes as FLAC files in a folder.
 
     A take's file is named after all that changes it: the voice's identity, the text as it is sent to the
@@ -268,7 +268,7 @@ class Keeping:
         folder: Path,
         settings: VoiceSettings,
         language: str,
-        lexicon: Lexicon = NOTHING,
+        lexicon: Lexicon = EMPTY_LEXICON,
         *,
         force: bool = False,
     ) -> None:
@@ -298,7 +298,7 @@ class Keeping:
 
     def sent(self, text: str) -> str:
         """The text as it is sent to the voice: with numbers, abbreviations and names written out."""
-        return said(text, self._language, self._lexicon, self._voice.reads)
+        return spoken_text(text, self._language, self._lexicon, self._voice.reads)
 
     def kept_take(self, text: str) -> Take | None:
         """The take of a line that is in the folder already; None where it is not. Nothing is spoken."""
@@ -330,7 +330,7 @@ class Keeping:
             if path not in missing and self._read(path, sent) is None:
                 missing[path] = sent
         sent_texts = list(missing.values())
-        with reported(progress or NoProgress(), "Speaking", len(sent_texts), "lines") as task:
+        with progress_task(progress or NoProgress(), "Speaking", len(sent_texts), "lines") as task:
             # No larger than lets all of the voice's threads have work.
             share = -(-len(sent_texts) // self._voice.at_once)
             size = max(1, min(self._voice.together, share))
@@ -354,7 +354,7 @@ class Keeping:
             if path.name not in self._takes:
                 path.unlink(missing_ok=True)
         for path in own_files(self._folder, _TEMPORARY_NAME):
-            sweep(path)
+            remove_leftover(path)
 
     @property
     def _pace(self) -> float:
@@ -363,7 +363,7 @@ class Keeping:
 
     def _path(self, sent: str) -> Path:
         """The file of the take of a text as it is sent."""
-        name = key_of(TAKE_STEP, self._voice.identity, sent, self._pace) + _TAKE_ENDING
+        name = hash_key(TAKE_STEP, self._voice.identity, sent, self._pace) + _TAKE_ENDING
         return self._folder / name
 
     def _read(self, path: Path, sent: str) -> Take | None:
@@ -399,13 +399,13 @@ class Keeping:
                 task.advance()
 
 
-class Foreseeing:
+class EstimatingStudio:
     """A `Studio` that speaks nothing: its takes are those that are kept, or silence of the expected length.
 
     ``guessed`` are the texts whose length was only expected.
     """
 
-    def __init__(self, studio: Keeping | None, seconds: Callable[[str], float]) -> None:
+    def __init__(self, studio: CachingStudio | None, seconds: Callable[[str], float]) -> None:
         """``studio`` has the kept takes (None: the voice is not known yet); ``seconds`` returns how long a
         text is expected to take."""
         self._studio, self._seconds = studio, seconds
@@ -433,7 +433,7 @@ _GUESSED_RATE = 1000
 def read_lexicon(file: str | None) -> Lexicon:
     """The lexicon in a file; an empty one for None. Raises VoiceError."""
     if file is None:
-        return NOTHING
+        return EMPTY_LEXICON
     hint = "Name a text file in UTF-8: voice.lexicon."
     path = Path(file).expanduser()
     return parse_lexicon(read_text_file(path, "lexicon", VoiceError, hint=hint, encoding="utf-8").text, file)

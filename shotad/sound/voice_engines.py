@@ -16,7 +16,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import VoiceError, VoiceSettings, destination
+from shotad.core import VoiceError, VoiceSettings, server_description
 from shotad.sound.kinds import Take
 from shotad.sound.voice_sound import cleaned
 
@@ -30,7 +30,7 @@ KINDS = {
 """Kind → ``module:Class``, see `Speaker`."""
 
 AUTO = "auto"
-BY_ITSELF = ("hibari", "piper", "espeak-ng")
+AUTO_KINDS = ("hibari", "piper", "espeak-ng")
 """Kinds that ``auto`` takes from, the best first: none that sends lines away, none that is for tests."""
 
 _EASIEST = ("hibari", "espeak-ng", "piper", "openai")
@@ -52,7 +52,7 @@ def make_voice(settings: VoiceSettings, language: str) -> Speaker:
     name = settings.name.strip()
     kind, _, which = name.partition(":")
     if name in ("", AUTO):
-        known = (info for kind in BY_ITSELF for info in kind_class(kind).known())
+        known = (info for kind in AUTO_KINDS for info in kind_class(kind).known())
         kind = next((info.kind for info in known if info.installed and info.speaks(language)), "")
         which = ""
         if not kind:
@@ -89,7 +89,7 @@ def kind_class(kind: str) -> type[Speaker]:
 def who_speaks(language: str) -> str:
     """A hint: which voices that are installed speak a language; else what to install, the easiest first."""
     able = [info for info in voices(language) if info.kind != "fake"]
-    here = [info.name for info in able if info.installed and info.kind in BY_ITSELF]
+    here = [info.name for info in able if info.installed and info.kind in AUTO_KINDS]
     if here:
         more = f", and {len(here) - _LISTED} more (shotad voices)" if len(here) > _LISTED else ""
         return f"Installed voices for it: {', '.join(here[:_LISTED])}{more}."
@@ -98,11 +98,11 @@ def who_speaks(language: str) -> str:
     return " ".join([" Or: ".join(list(ways)[:_WAYS]), "shotad voices lists all."]).strip()
 
 
-def notice(voice: Speaker) -> list[str]:
+def privacy_notes(voice: Speaker) -> list[str]:
     """Plain lines for before the first word is spoken: what leaves this machine; none where all stays."""
     if not voice.sends_to:
         return []
-    where = destination(f"{voice.sends_to} to be spoken", voice.key_name)
+    where = server_description(f"{voice.sends_to} to be spoken", voice.key_name)
     lines = [f"The lines of the track leave this machine: they are sent to {where}."]
     if voice.is_open:
         lines.append(f"The connection to {voice.sends_to} is not encrypted (http).")
@@ -110,7 +110,7 @@ def notice(voice: Speaker) -> list[str]:
 
 
 def _rank(info: VoiceInfo) -> int:
-    return [*BY_ITSELF, "openai", "fake"].index(info.kind)
+    return [*AUTO_KINDS, "openai", "fake"].index(info.kind)
 
 
 ALL = "all"

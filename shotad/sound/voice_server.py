@@ -17,19 +17,19 @@ from typing import Any
 from shotad.core import ShotadError, VoiceError, VoiceSettings
 from shotad.engines import (
     Address,
-    Broken,
+    CallFailed,
     ChatClient,
     Clock,
-    Raw,
+    ServerAnswer,
     ServerError,
     Sleep,
     address_of,
+    api_key,
     asked_pause,
-    key_from,
+    error_in,
     key_name_of,
-    need_client,
     pauses,
-    trouble_in,
+    require_httpx,
 )
 from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo
 from shotad.sound.voice_sound import decoded, decoded_pcm, is_file
@@ -50,7 +50,7 @@ _RATE = re.compile(r"rate=(\d+)")
 class _SpeechLine(ChatClient):
     """The line to a server, for another of its calls."""
 
-    def say(self, body: dict[str, Any]) -> Raw:
+    def say(self, body: dict[str, Any]) -> ServerAnswer:
         """Sends a speech request. Raises Broken; any status is an answer."""
         return self._call("audio/speech", _TIMEOUT, body)
 
@@ -88,8 +88,8 @@ class EndpointVoice(Speaker):
         self.is_open = self._address.is_open
         self.key_name = key_name_of(self._address, KEY_NAME)
         try:
-            need_client()
-            key = key_from(KEY_NAME)
+            require_httpx()
+            key = api_key(KEY_NAME)
         except ShotadError as error:
             raise VoiceError(error.what, error.hint, again=error.again) from None
         if self._address.is_own and not key and self._address.login is None:
@@ -100,7 +100,7 @@ class EndpointVoice(Speaker):
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The kind itself: which voices a server has is not asked."""
         try:
-            need_client()
+            require_httpx()
         except ShotadError as error:
             return (VoiceInfo("openai", "openai", (ALL,), _LICENCE, False, error.hint),)
         note = "An OpenAI-compatible server (voice.base_url), to which the lines are sent: openai:VOICE."
@@ -127,7 +127,7 @@ class EndpointVoice(Speaker):
             samples, rate = decoded(raw.body, self.name)
         return samples, rate, float(asked.get("speed", 1.0))
 
-    def _answer(self, text: str, pace: float) -> tuple[Raw, dict[str, Any]]:
+    def _answer(self, text: str, pace: float) -> tuple[ServerAnswer, dict[str, Any]]:
         """The server's sound, and what it was asked for."""
         waits = pauses(int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big"), _LONGEST_PAUSE)
         tries = 0
@@ -142,7 +142,7 @@ class EndpointVoice(Speaker):
                 body["instructions"] = self._settings.instructions
             try:
                 raw = self._line.say(body)
-            except Broken as error:
+            except CallFailed as error:
                 self._wait(tries, f"does not answer: {error}", next(waits), None)
                 tries += 1
                 continue
@@ -180,11 +180,11 @@ class EndpointVoice(Speaker):
         self._sleep(max(pause, asked or 0.0))
 
 
-def _trouble(raw: Raw) -> ServerError | None:
+def _trouble(raw: ServerAnswer) -> ServerError | None:
     """What is wrong with an answer; sound that begins like JSON is no error."""
     if raw.status == 200 and raw.body.lstrip()[:1] != b"{":
         return None
-    found = trouble_in(raw)
+    found = error_in(raw)
     if found is None and isinstance(raw.document, dict):
         return ServerError(400, f"it sends no sound but {json.dumps(raw.document)[:100]}")
     return found

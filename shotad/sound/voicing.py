@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.core import (
-    SETTINGS,
+    SETTINGS_FILE,
     Config,
     Interval,
     Progress,
@@ -20,18 +20,18 @@ from shotad.core import (
     inner_folder,
     read_file,
     read_settings,
-    span,
+    time_step,
     write_text,
 )
-from shotad.film import Film, Prepared, kept_free, recorded
+from shotad.film import Film, Prepared, no_line_times, read_prepared
 from shotad.script import (
     TRACK,
     Cue,
     Finding,
     Level,
     Shorten,
+    SpokenTake,
     Track,
-    Voiced,
     is_translation,
     line_stamp,
     save_track,
@@ -48,9 +48,9 @@ from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak, Unspoken
 from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
-from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of
+from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, lexicon_of
 from shotad.sound.speaking import MAX_SECONDS, is_speakable
-from shotad.sound.takes import Foreseeing, Keeping
+from shotad.sound.takes import CachingStudio, EstimatingStudio
 from shotad.sound.voice_engines import Speaker
 
 
@@ -132,8 +132,8 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     """
     file = file or folder.path / TRACK
     track, edited_lines, file_hashes = _read_track(film, folder, file)
-    prepared = recorded(folder, film.info, config, described=(folder.path / SETTINGS).is_file())
-    speech = kept_free(prepared.speech, config.speech)
+    prepared = read_prepared(folder, film.info, config, described=(folder.path / SETTINGS_FILE).is_file())
+    speech = no_line_times(prepared.speech, config.speech)
     return Materials(film, folder, config, track, file, prepared, speech, edited_lines, file_hashes)
 
 
@@ -157,7 +157,7 @@ def _hashes_of(files: Iterable[Path]) -> dict[Path, str]:
     return hashes
 
 
-WORDLESS = "there is no word in it"
+NO_WORDS = "there is no word in it"
 """Why a line without a letter or a digit is not spoken."""
 
 ENDLESS = f"it would take more than {MAX_SECONDS / 60:.0f} minutes to say"
@@ -167,7 +167,7 @@ VOICES = "voice"
 """The folder of takes in the work folder."""
 
 
-@span("voice")
+@time_step("voice")
 def speak(
     materials: Materials,
     voice: Speaker,
@@ -183,7 +183,7 @@ def speak(
     """
     config, track = materials.config, materials.track
     takes_folder = f"{VOICES}.{track.language}" if materials.is_translation else VOICES
-    studio = Keeping(
+    studio = CachingStudio(
         voice,
         inner_folder(materials.folder.path, takes_folder),
         config.voice,
@@ -192,7 +192,7 @@ def speak(
         force=force,
     )
     texts = [" ".join(cue.text.split()) for cue in track.heard]
-    speakable = [text for text in texts if not why_unspeakable(studio.sent(text), track.language)]
+    speakable = [text for text in texts if not unspeakable_reason(studio.sent(text), track.language)]
     # All lines as they are first, several at once; fitting then asks for shorter ones bit by bit.
     studio.say_all(speakable, progress=progress)
     fitting = fit_track(track, materials.speech, materials.prepared, studio, config, shorten=shorten)
@@ -213,7 +213,7 @@ def fit_track(
     track: Track,
     speech: Sequence[Interval],
     prepared: Prepared,
-    studio: Keeping | Foreseeing,
+    studio: CachingStudio | EstimatingStudio,
     config: Config,
     *,
     shorten: Shorten | None = None,
@@ -228,7 +228,7 @@ def fit_track(
     lines: list[LineToSpeak] = []
     unspeakable: list[Unspoken] = []
     for line in lines_of(track, speech, slots, config.fit, margin=config.speech.margin):
-        reason = why_unspeakable(studio.sent(line.text), track.language)
+        reason = unspeakable_reason(studio.sent(line.text), track.language)
         if reason:
             unspeakable.append(Unspoken(line.id, reason))
         else:
@@ -243,7 +243,7 @@ def fit_track(
     return planner.fitting()
 
 
-def takers_findings(track: Track, unspoken: Iterable[Unspoken], what_becomes: str) -> tuple[Finding, ...]:
+def blocking_findings(track: Track, unspoken: Iterable[Unspoken], what_becomes: str) -> tuple[Finding, ...]:
     """A finding T4 for each line that leaves another no time, for all ``unspoken`` lines.
 
     ``what_becomes`` ends the message's sentence on the other line: ``is not heard``.
@@ -266,24 +266,24 @@ _MAX_QUOTE = 60
 """Letters of the other line that a finding repeats."""
 
 
-def why_unspeakable(text: str, language: str) -> str:
+def unspeakable_reason(text: str, language: str) -> str:
     """Why ``text``, as it is sent to a voice, cannot be spoken; empty where it can."""
     if not any(character.isalnum() for character in text):
-        return WORDLESS
+        return NO_WORDS
     return "" if is_speakable(text, language) else ENDLESS
 
 
 def cast_is_gone(folder: Path) -> bool:
     """Whether the cast that the run was given is no longer at its path."""
-    cast = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
+    cast = read_settings(folder).given.cast if (folder / SETTINGS_FILE).is_file() else None
     return cast is not None and not cast.path.exists()
 
 
 def pronunciations(folder: Path) -> Lexicon:
     """How the names of the run's cast are said; empty where the run had no cast, or its file is gone."""
-    cast = read_settings(folder).given.cast if (folder / SETTINGS).is_file() else None
+    cast = read_settings(folder).given.cast if (folder / SETTINGS_FILE).is_file() else None
     if cast is None or not cast.path.exists():
-        return NOTHING
+        return EMPTY_LEXICON
     return lexicon_of(load_cast(cast.path, key=cast.key, photos=cast.photos).members)
 
 
@@ -304,14 +304,14 @@ def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
         if spoken_line is None:
             unspoken_line = unspoken[cue.id]
             steps = (*unspoken_line.steps, f"not spoken: {unspoken_line.reason}")
-            cues.append(replace(cue, voiced=Voiced(voice, "", None, stamp, steps=steps)))
+            cues.append(replace(cue, voiced=SpokenTake(voice, "", None, stamp, steps=steps)))
             continue
         # Whole milliseconds, as tracks are written; the shortest take still lasts one.
         start = round(spoken_line.interval.start * 1000)
         end = max(round(spoken_line.interval.end * 1000), start + 1)
         interval = Interval(start / 1000, end / 1000)
         take = spoken_line.take
-        voiced = Voiced(
+        voiced = SpokenTake(
             voice, spoken_line.text, interval, stamp, take.speed, spoken_line.steps, spoken_line.pause
         )
         cues.append(replace(cue, voiced=voiced, spoken_length=round(take.seconds, 3)))

@@ -13,7 +13,7 @@ from table import read_report
 from table_parts import contests, endtoend, show
 from table_parts.contests import Contest, Entrant, Run
 
-from shotad.core import Given, NoProgress, WorkFolder, load_config
+from shotad.core import NoProgress, RunInputs, WorkFolder, load_config
 from shotad.description import RunContext, prepare
 from shotad.film import open_film
 from tests.media import FilmSpec, SoundSpec, make_film
@@ -99,7 +99,7 @@ def test_reading_is_what_describe_reads(tmp_path: Path) -> None:
     found = counted(endtoend.reading(tmp_path, str(sample)))
     config = load_config(None, ["slots.find_credits=false"])
     with open_film(sample) as film, WorkFolder(tmp_path / "other") as folder:
-        slots = len(prepare(RunContext.of(film, folder, config, Given(), NoProgress())).slots)
+        slots = len(prepare(RunContext.of(film, folder, config, RunInputs(), NoProgress())).slots)
     assert found == {"slots": slots, "frames of clips": slots * 32}
     assert slots > 1
     assert counted(endtoend.decoding(tmp_path, str(sample)))["frames"] > 350

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Given, NoProgress, WorkFolder, load_config
+from shotad.core import NoProgress, RunInputs, WorkFolder, load_config
 from shotad.description import Discovery, RunContext, discover
 from shotad.film import open_film
-from shotad.sight import USED, CastFile, Face, load_photo
+from shotad.sight import USE_LIST, CastFile, Face, load_photo
 from tests.painted_faces import HEADS, Head, Image, PaintedFaces, Take
 
-WHOLE = Given()
+WHOLE = RunInputs()
 LEFT, RIGHT = (0.25, 0.5), (0.75, 0.5)
 EPISODE = (
     Take(2.0, (Head("ann", LEFT, (0.4, 0.5)),)), Take(1.5, (Head("bo", RIGHT, RIGHT),)),
@@ -51,7 +51,7 @@ class Room:
         self.films, self.place = films, place
         self.cast = place / "ep1.cast"
 
-    def run(self, film: str = "ep1", given: Given = WHOLE, force: bool = False) -> Discovery:
+    def run(self, film: str = "ep1", given: RunInputs = WHOLE, force: bool = False) -> Discovery:
         place = WorkFolder(self.place / f"{film}.shotad", force=force)
         with open_film(self.films / f"{film}.mp4") as opened, place as folder:
             return discover(RunContext.of(opened, folder, load_config(), given, NoProgress()), self.cast)
@@ -65,7 +65,7 @@ class Room:
         return {
             path.relative_to(self.cast).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted(self.cast.rglob("*"))
-            if path.is_file() and path.name not in (".lock", USED)
+            if path.is_file() and path.name not in (".lock", USE_LIST)
         }
 
     def who(self, person: str) -> str:

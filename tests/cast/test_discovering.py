@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import CastError, Config, Given, NoProgress, UsageError, WorkFolder, load_config
+from shotad.core import CastError, Config, NoProgress, RunInputs, UsageError, WorkFolder, load_config
 from shotad.description import DISCOVERED, RunContext, cast_discovery as discovering, discover
 from shotad.film import open_film
-from shotad.sight import CastFile, Face, FaceModels, Facts, Picture, read_gallery
+from shotad.sight import CastFile, DiscoveryRecord, Face, FaceModels, Picture, read_gallery
 from shotad.sight.castfile import read_cast
 from tests.cast.discoveringroom import EPISODE, NEXT, Room, VariedFaces
 from tests.painted_faces import Image, paint_film, photo
@@ -57,7 +57,7 @@ def test_a_film_becomes_a_cast_folder_that_stays_the_same(room: Room, faces: Var
     assert set(gallery.photos) == {"person-01", "person-02", "person-03"}
     assert not gallery.warnings
     assert "first at 00:00:02 in ep1.mp4" in (room.cast / "cast.yaml").read_text()
-    assert {p.id for p in Facts.read(room.cast).pictures} == set(gallery.photos)
+    assert {p.id for p in DiscoveryRecord.read(room.cast).pictures} == set(gallery.photos)
     assert (room.place / "ep1.shotad" / f"{DISCOVERED}.jsonl").stat().st_size > 1000
     kinds = {path.suffix for path in room.cast.rglob("*") if path.is_file()} - {".lock"}
     assert kinds <= {".jpg", ".yaml", ".json", ".html", ""}
@@ -91,9 +91,9 @@ def test_a_killed_run_goes_on(room: Room, faces: VariedFaces, monkeypatch: pytes
 
 
 def test_a_part_of_the_film_and_then_the_rest(room: Room) -> None:
-    part = room.run("ep1", Given(end=1.5))
+    part = room.run("ep1", RunInputs(end=1.5))
     assert [one.id for one in part.people] == ["person-01"]
-    rest = room.run("ep1", Given(start=5.0))
+    rest = room.run("ep1", RunInputs(start=5.0))
     assert {one.id for one in rest.people} == {"person-01", "person-02", "person-03"}
     assert next(one.found.shots for one in rest.people if one.id == "person-01") == 2, "what was known counts"
     whole = room.run()
@@ -103,7 +103,7 @@ def test_a_part_of_the_film_and_then_the_rest(room: Room) -> None:
 
 def test_what_cannot_be_looked_at_is_told(room: Room, faces: VariedFaces) -> None:
     with pytest.raises(UsageError, match="--from"):
-        room.run("ep1", Given(start=99.0))
+        room.run("ep1", RunInputs(start=99.0))
     # A mistake in the cast is told before the film is looked at.
     room.cast.mkdir()
     (room.cast / "cast.yaml").write_text("people:\n  - nam: Ann\n")
@@ -181,7 +181,7 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
     ]  # fmt: skip
     assert {(n, h) for n, h in pictures.items() if n.endswith(".jpg")} <= room.files().items()
     assert all(one.added for one in found.people)
-    facts = Facts.read(room.cast)
+    facts = DiscoveryRecord.read(room.cast)
     assert [f.name for f in facts.in_films("person-01")] == ["ep1.mp4", "ep2.mp4"]
     assert [f.name for f in facts.in_films("person-03")] == ["ep1.mp4"]
     assert "2 films, " in (room.cast / "cast.yaml").read_text()
@@ -249,9 +249,11 @@ def test_nobody_found_is_two_people_and_the_pictures_know_them_again(tmp_path: P
     film = Path(shutil.copy(BATTLE, tmp_path))
     config = Config()
     with open_film(film) as opened, WorkFolder(tmp_path / "work") as folder:
-        found = discover(RunContext.of(opened, folder, config, Given(), NoProgress()), tmp_path / "x.cast")
+        found = discover(
+            RunContext.of(opened, folder, config, RunInputs(), NoProgress()), tmp_path / "x.cast"
+        )
     whose: dict[str, set[str]] = {}
-    for picture in Facts.read(tmp_path / "x.cast").pictures:
+    for picture in DiscoveryRecord.read(tmp_path / "x.cast").pictures:
         whose.setdefault(picture.id, set()).add(shown(picture))
     assert all(len(people) == 1 for people in whose.values()), whose
     assert set().union(*whose.values()) == {"dark", "fair", "beard"}

@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from shotad.core import Box, Member, UsageError, WorkFolderError
 from shotad.description import (
-    Cleared,
+    RemovedFaces,
     cast_recognition as kept,
     clear_all,
     clear_person,
@@ -24,7 +24,7 @@ from shotad.description import (
     photos_to_forget,
     run_folder,
 )
-from shotad.sight import Face, FaceTrack, to_row
+from shotad.sight import Face, FaceTrack, track_to_json
 
 Row = npt.NDArray[np.float32]
 
@@ -36,7 +36,7 @@ LIKE_ANN, LIKE_BO, TURNED_ANN = (np.array(v, np.float32) for v in ((1, 0, 0), (0
 
 def track(shot: int, look: Row) -> dict[str, Any]:
     faces = (Face(Box(0.1, 0.1, 0.3, 0.3), float(shot), 0.9, ((0.1, 0.1),) * 5, 0.0),)
-    return to_row(FaceTrack(shot, faces, look[None], (0,)))
+    return track_to_json(FaceTrack(shot, faces, look[None], (0,)))
 
 
 def records(path: Path, shots: Sequence[Sequence[Row]]) -> None:
@@ -79,7 +79,7 @@ def run(tmp_path: Path) -> Path:
 
 def test_of_one_person_go_the_shots_with_a_face_that_is_or_could_be_theirs(run: Path) -> None:
     found = clear_person(run, ANN, {"pa", "px"})
-    assert found == Cleared(run, (), ("cast-faces.json", "characters.json"), 4 + 3)
+    assert found == RemovedFaces(run, (), ("cast-faces.json", "characters.json"), 4 + 3)
     # 5 goes too: there she was recognised, whatever it looks like.
     assert shots_in(run / "faces.jsonl") == [1, 3]
     assert shots_in(run / "discovered.jsonl") == [1, 3, 5]
@@ -99,7 +99,7 @@ def test_records_laid_aside_go_too_and_all_faces_where_nothing_tells_whose_they_
     assert (run / "faces.aside.jsonl").read_text() == ""
     for name in ("characters.json", "discovered.jsonl"):
         (run / name).unlink()
-    assert clear_person(run, ANN, {"pb"}) == Cleared(run, (), ("cast-faces.json",), 2)
+    assert clear_person(run, ANN, {"pb"}) == RemovedFaces(run, (), ("cast-faces.json",), 2)
     assert shots_in(run / "faces.jsonl") == []
 
 
@@ -108,7 +108,7 @@ def test_everybody_takes_every_record_that_holds_faces(run: Path) -> None:
     assert names == {"faces", "discovered", "cast-faces", "characters"}
     assert {Path(name).stem for name in clear_all(run).removed} == names
     assert [p.name for p in run.iterdir() if p.name != ".lock"] == ["track.json"]
-    assert clear_all(run) == clear_person(run, ANN, {"pa"}) == Cleared(run)
+    assert clear_all(run) == clear_person(run, ANN, {"pa"}) == RemovedFaces(run)
 
 
 def test_work_folders_are_found_and_left_alone_in_use(run: Path) -> None:

@@ -14,20 +14,20 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.core import Box, CastError, Member
 from shotad.sight import (
-    FACTS,
+    DISCOVERY_FILE,
+    Appearance,
+    CastPictures,
+    DiscoveryRecord,
     Face,
     FaceTrack,
-    Facts,
-    Found,
     FoundPerson,
-    Holdings,
     Match,
     Picture,
-    held,
-    joined,
+    group_people,
+    locked,
     match_people,
-    people_in,
-    person_of,
+    merge_appearances,
+    person_from_tracks,
     put_pictures,
     remove_pictures,
 )
@@ -137,9 +137,9 @@ def picture(folder: Path, person: str, content: str, film: str = "f1") -> Pictur
 
 @pytest.mark.parametrize("text", ["{}", "no json", '{"version": 1, "found": [{}], "pictures": []}'])
 def test_damaged_facts_are_an_error_that_says_what_to_do(tmp_path: Path, text: str) -> None:
-    (tmp_path / FACTS).write_text(text)
+    (tmp_path / DISCOVERY_FILE).write_text(text)
     with pytest.raises(CastError, match="damaged") as raised:
-        Facts.read(tmp_path)
+        DiscoveryRecord.read(tmp_path)
     assert "Delete it" in raised.value.hint
 
 
@@ -163,28 +163,28 @@ def test_only_pictures_that_are_as_they_were_written_are_deleted(tmp_path: Path)
 def test_two_do_not_change_a_cast_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shotad.sight.castfolder._LOCK_TIMEOUT", 0.0)
     place = tmp_path / "x.cast"
-    with held(place), pytest.raises(CastError, match="in use by another"), held(place):
+    with locked(place), pytest.raises(CastError, match="in use by another"), locked(place):
         pass
-    with held(place):
+    with locked(place):
         pass
 
 
 def test_a_cast_that_cannot_be_made_or_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CastError, match="cannot be written"), held(tmp_path / "file" / "x.cast"):
+    with pytest.raises(CastError, match="cannot be written"), locked(tmp_path / "file" / "x.cast"):
         pass
     # Facts of another version are refused.
-    (tmp_path / FACTS).write_text('{"version": 99, "found": [], "pictures": []}')
+    (tmp_path / DISCOVERY_FILE).write_text('{"version": 99, "found": [], "pictures": []}')
     with pytest.raises(CastError, match="version 99"):
-        Facts.read(tmp_path)
+        DiscoveryRecord.read(tmp_path)
 
 
 def test_two_records_of_one_person_and_film_become_one() -> None:
     rows = [
-        Found("a", "f1", "ep", 2, 1.0, 9.0), Found("b", "f1", "ep", 1, 1.0, 1.0),
-        Found("a", "f1", "ep", 1, 0.5, 4.0),
+        Appearance("a", "f1", "ep", 2, 1.0, 9.0), Appearance("b", "f1", "ep", 1, 1.0, 1.0),
+        Appearance("a", "f1", "ep", 1, 0.5, 4.0),
     ]  # fmt: skip
-    assert joined(rows) == (Found("a", "f1", "ep", 3, 1.5, 4.0), rows[1])
+    assert merge_appearances(rows) == (Appearance("a", "f1", "ep", 3, 1.5, 4.0), rows[1])
 
 
 MARKS = ((0.45, 0.4), (0.55, 0.4), (0.5, 0.5), (0.46, 0.6), (0.54, 0.6))
@@ -196,7 +196,7 @@ def track(shot: int, *seconds: float, box: Box = BOX) -> FaceTrack:
 
 
 def person(*seconds: float, box: Box = BOX) -> FoundPerson:
-    return person_of([track(int(seconds[0]), *seconds, box=box)])
+    return person_from_tracks([track(int(seconds[0]), *seconds, box=box)])
 
 
 def cut(folder: Path, owner: str, second: float, at: str = "") -> Picture:
@@ -207,12 +207,12 @@ def cut(folder: Path, owner: str, second: float, at: str = "") -> Picture:
     return Picture(owner, f"{owner}/{second}.jpg", sha256_of(path), "film", second, BOX)
 
 
-def cast(folder: Path, pictures: list[Picture], *members: Member) -> Holdings:
+def cast(folder: Path, pictures: list[Picture], *members: Member) -> CastPictures:
     placed = tuple(Member(m.id, m.name, photos=tuple(sorted((folder / m.id).glob("*.jpg")))) for m in members)
-    return Holdings(folder, placed, Facts((), tuple(pictures)))
+    return CastPictures(folder, placed, DiscoveryRecord((), tuple(pictures)))
 
 
-def matched(people: list[FoundPerson], there: Holdings, *likeness: Mapping[str, float]) -> list[Match]:
+def matched(people: list[FoundPerson], there: CastPictures, *likeness: Mapping[str, float]) -> list[Match]:
     given = {id(p): alike for p, alike in zip(people, likeness, strict=False)}
     return match_people(people, "film", there, lambda p: given.get(id(p), {}), 0.5, 0.1)
 
@@ -228,8 +228,8 @@ def test_faces_alone_tell_where_there_is_nothing_else(tmp_path: Path) -> None:
     same = {"anna": 0.9}
     assert matched(people, there, same, same, same) == [Match("anna"), Match("anna"), Match(like="anna")]
     # One look alone is no person.
-    assert people_in([track(0, 1.0)], 360, 0.5, 0.1) == []
-    both = people_in([track(0, 1.0), track(1, 2.0, 2.3)], 360, 0.5, 0.1)
+    assert group_people([track(0, 1.0)], 360, 0.5, 0.1) == []
+    both = group_people([track(0, 1.0), track(1, 2.0, 2.3)], 360, 0.5, 0.1)
     assert [person.looks for person in both] == [3]
 
 

@@ -8,13 +8,13 @@ from urllib.parse import unquote
 import pytest
 
 from shotad.core import Member
-from shotad.sight import PAGE, Facts, Found, renew_overview, write_overview
+from shotad.sight import OVERVIEW_FILE, Appearance, DiscoveryRecord, update_overview, write_overview
 from tests.htmlpage import Page, check_readable
 from tests.painted_faces import photo
 
 FOUND = (
-    Found("person-01", "f1", "ep1.mp4", 12, 83.5, 3723.0), Found("person-01", "f2", "ep2.mp4", 1, 3.4, 5.0),
-    Found("person-02", "f1", "ep1.mp4", 1, 1.0, 62.2, "person-01"),
+    Appearance("person-01", "f1", "ep1.mp4", 12, 83.5, 3723.0), Appearance("person-01", "f2", "ep2.mp4", 1, 3.4, 5.0),
+    Appearance("person-02", "f1", "ep1.mp4", 1, 1.0, 62.2, "person-01"),
 )  # fmt: skip
 
 
@@ -34,8 +34,8 @@ def page(folder: Path) -> Page:
         Member("person-03", descriptor="the man in grey", photos=(outside,)),
         Member("person-04", nameless=True),
     )  # fmt: skip
-    path = write_overview(folder, members, Facts(FOUND))
-    assert path == folder / PAGE
+    path = write_overview(folder, members, DiscoveryRecord(FOUND))
+    assert path == folder / OVERVIEW_FILE
     return Page(path.read_text(encoding="utf-8"))
 
 
@@ -67,13 +67,13 @@ def test_a_screen_reader_finds_its_way(page: Page) -> None:
 
 def test_the_page_is_written_anew_where_there_is_one(tmp_path: Path) -> None:
     photo(tmp_path / "Ann" / "1.png", "ann")
-    renew_overview(tmp_path)
-    assert not (tmp_path / PAGE).exists()
-    write_overview(tmp_path, (), Facts())
-    renew_overview(tmp_path)
-    assert "Ann (ann)" in (tmp_path / PAGE).read_text()
+    update_overview(tmp_path)
+    assert not (tmp_path / OVERVIEW_FILE).exists()
+    write_overview(tmp_path, (), DiscoveryRecord())
+    update_overview(tmp_path)
+    assert "Ann (ann)" in (tmp_path / OVERVIEW_FILE).read_text()
     # A picture that cannot be read breaks nothing.
     (tmp_path / "broken.jpg").write_bytes(b"no picture")
     broken = Member("a", photos=(tmp_path / "broken.jpg",))
-    page = Page(write_overview(tmp_path, (broken,), Facts()).read_text())
+    page = Page(write_overview(tmp_path, (broken,), DiscoveryRecord()).read_text())
     assert page.all("img")[0].attributes["alt"] == "a, picture 1 of 1"

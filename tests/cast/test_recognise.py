@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 from shotad.core import (
-    Given,
     GivenCast,
     Interval,
     NoProgress,
     RecordLog,
+    RunInputs,
     RunSettings,
     Shot,
     WorkFolder,
     load_config,
 )
-from shotad.description import Engines, Outcome, redo
+from shotad.description import DescribeResult, Engines, redo
 from shotad.description.cast_recognition import FaceSearch, known_faces, read_faces, ticks_in
 from shotad.film import Picture, open_film
 from tests.painted_faces import (
@@ -65,10 +65,10 @@ def cast_in(folder: Path, **more: str) -> GivenCast:
 
 def described(
     film: Path, out: Path, cast: GivenCast | None, *how: str, **given: Any
-) -> tuple[Outcome, Talker]:
+) -> tuple[DescribeResult, Talker]:
     slots = out.parent / "slots.csv"
     slots.write_text(SLOTS)
-    asked = Given(slots=slots, cast=cast, **given)
+    asked = RunInputs(slots=slots, cast=cast, **given)
     outcome, looks, _ = run(out, *ALONE, *how, film=film, given=asked)
     return outcome, looks
 
@@ -169,7 +169,7 @@ def test_a_redo_sees_the_same_people_alone(film: Path, tmp_path: Path, painted_f
     config = load_config(None, (*QUICK, *SMALL, *ALONE, "speech.source=none"))
     looks = Talker("looks")
     engines = Engines(looks, Talker("writes"))
-    settings = RunSettings(config, film, Given(slots=tmp_path / "slots.csv", cast=cast))
+    settings = RunSettings(config, film, RunInputs(slots=tmp_path / "slots.csv", cast=cast))
     with open_film(film) as opened, WorkFolder(tmp_path / "w") as folder:
         redo(opened, folder, settings, [outcome.track.cues[2].id], engines=engines, sheet=False)
     assert painted_faces.shown == 0

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from shotad.batch import Batch, BatchProgress, FilmRow, Planned
+from shotad.batch import Batch, BatchProgress, FilmRow, PlannedFilm
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
 from shotad.batch.workers import TaskNews, settle
@@ -74,14 +74,15 @@ def _do(job: FilmJob, line: Connection) -> FilmResult:
         line.send(Need(10.0, 1 << 60, Path(job.folder)))
         answer = line.recv()
         if answer is not None:
-            return failure(job, *answer, kind="NoRoom")
+            return failure(job, *answer, kind="DiskFull")
     return FilmResult(job.film, job.folder, "done", slots=2, lines=2, film_seconds=10.0, wall_seconds=0.5)
 
 
-def planned(folder: Path, *names: str) -> list[Planned]:
+def planned(folder: Path, *names: str) -> list[PlannedFilm]:
     """Films by name; what they do goes to their work folders in ``folder``."""
     return [
-        Planned(FilmJob(str(folder / f"{name}.mp4"), str(folder / f"{name}.shotad")), 1000) for name in names
+        PlannedFilm(FilmJob(str(folder / f"{name}.mp4"), str(folder / f"{name}.shotad")), 1000)
+        for name in names
     ]
 
 

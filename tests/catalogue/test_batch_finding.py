@@ -14,25 +14,25 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.batch import (
-    Entry,
     FilmJob,
     FilmRow,
-    Leaving,
-    Planned,
+    PlannedFilm,
     Planner,
+    PrivacyNotices,
     Report,
+    StoredObject,
     Watch,
     as_lines,
-    gather,
-    how_many,
-    labels,
+    auto_jobs,
+    film_labels,
+    find_films,
     read_list,
     read_report,
 )
 from shotad.batch.films import choose_subtitles
 from shotad.batch.limits import Need, Room, need_of
 from shotad.batch.planning import Folders
-from shotad.core import FilmError, FilmInfo, NoRoom, StorageError, load_config
+from shotad.core import DiskFull, FilmError, FilmInfo, StorageError, load_config
 from shotad.sound import Kind, OutputFile
 
 
@@ -43,19 +43,19 @@ def touched(folder: Path, *names: str) -> list[str]:
     return [str(folder / name) for name in names]
 
 
-def names(gathered: Sequence[Entry], folder: Path) -> list[str]:
+def names(gathered: Sequence[StoredObject], folder: Path) -> list[str]:
     return [os.path.relpath(film.place, folder) for film in gathered if not film.lost]
 
 
 def test_folders_patterns_and_lists_give_films_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     touched(tmp_path, "b.mp4", "deep/down/a.mkv", "deep/c.txt", "b.shotad/b.described.mp4", ".hidden.mp4")
-    assert names(gather([str(tmp_path)]), tmp_path) == ["b.mp4", "deep/down/a.mkv"]
-    again = gather([str(tmp_path / "b.mp4"), str(tmp_path / "*.mp4"), str(tmp_path)])
+    assert names(find_films([str(tmp_path)]), tmp_path) == ["b.mp4", "deep/down/a.mkv"]
+    again = find_films([str(tmp_path / "b.mp4"), str(tmp_path / "*.mp4"), str(tmp_path)])
     assert names(again, tmp_path) == ["b.mp4", "deep/down/a.mkv"]
     # A folder of numbered frames is a film where a rate is given.
     touched(tmp_path, "frames/00001.jpg")
-    assert gather([str(tmp_path / "frames")]) == ()
-    (film,) = gather([str(tmp_path / "frames")], rate="3")
+    assert find_films([str(tmp_path / "frames")]) == ()
+    (film,) = find_films([str(tmp_path / "frames")], rate="3")
     assert film.place == str(tmp_path / "frames")
     # Lists hold comments and paths beside them.
     touched(tmp_path, "films/a.mp4", "here/b.mp4")
@@ -72,8 +72,8 @@ def test_folders_patterns_and_lists_give_films_once(tmp_path: Path, monkeypatch:
 def test_what_is_named_and_not_there_is_an_error_but_of_a_list_only_its_own_film(tmp_path: Path) -> None:
     (film,) = touched(tmp_path, "a.mp4")
     with pytest.raises(FilmError, match=r"nothing\.mp4"):
-        gather([str(tmp_path / "nothing.mp4")])
-    found = gather([], [film, str(tmp_path / "nothing.mp4")])
+        find_films([str(tmp_path / "nothing.mp4")])
+    found = find_films([], [film, str(tmp_path / "nothing.mp4")])
     assert names(found, tmp_path) == ["a.mp4"]
     planned = Planner(FilmJob("-", "-")).plan(found)
     assert [film.trouble and film.trouble.kind for film in planned] == [None, "FilmError"]
@@ -153,7 +153,7 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
     (tmp_path / "a" / "one.note.txt").write_text("A film about a cat.\n")
     touched(tmp_path, "a/one.srt", "a/cast/cast.yaml", "a/one.cast.yaml")
     wishes = FilmJob("-", "-", config=load_config(None, ["slots.minimum=3"], language="en"), cast="/all/cast")
-    one, two, three = Planner(wishes).plan([Entry(film, 1, None) for film in films])
+    one, two, three = Planner(wishes).plan([StoredObject(film, 1, None) for film in films])
     assert [film.job.config.language for film in (one, two, three)] == ["de", "fr", "en"]
     assert [film.job.config.slots.detail for film in (one, two, three)] == ["rich", "rich", "normal"]
     assert {film.job.config.slots.minimum for film in (one, two, three)} == {3.0}
@@ -171,17 +171,17 @@ def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Pa
 def test_settings_beside_a_film_are_that_films(tmp_path: Path) -> None:
     films = touched(tmp_path, "one.mp4", "two.mp4")
     (tmp_path / "one.yaml").write_text("languge: de\n")
-    one, two = Planner(FilmJob("-", "-")).plan([Entry(film, 1, None) for film in films])
+    one, two = Planner(FilmJob("-", "-")).plan([StoredObject(film, 1, None) for film in films])
     assert one.trouble is not None
     assert (one.trouble.kind, "language" in str(one.trouble.error)) == ("ConfigError", True)
     assert two.trouble is None
     # Nothing beside a film is used where that is not wished.
     films = touched(tmp_path, "one.mp4", "one.srt")
     (tmp_path / "one.yaml").write_text("language: de\n")
-    (one,) = Planner(FilmJob("-", "-"), alone=True).plan([Entry(films[0], 1, None)])
+    (one,) = Planner(FilmJob("-", "-"), alone=True).plan([StoredObject(films[0], 1, None)])
     assert (one.job.subtitles, one.job.config.language, one.uses) == (None, "en", ())
     # A bank of casts is asked by the film's name.
-    (one,) = Planner(FilmJob("-", "-", cast="/bank.json")).plan([Entry(films[0], 1, None)])
+    (one,) = Planner(FilmJob("-", "-", cast="/bank.json")).plan([StoredObject(films[0], 1, None)])
     assert one.job.cast_key == "one"
     # Subtitles in the language of the description come first.
     assert choose_subtitles("movie", ["movie.en.srt", "movie.ger.srt"], "de-AT") == "movie.ger.srt"
@@ -194,13 +194,15 @@ LATIN = os.fsdecode(b"caf\xe9.mp4")
 def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path) -> None:
     for name in (LATIN, "new\nline.mp4", "plain.mp4"):
         (tmp_path / name).write_bytes(b"film")
-    planned = Planner(FilmJob("-", "-"), str(tmp_path / "out")).plan(gather([str(tmp_path)]))
+    planned = Planner(FilmJob("-", "-"), str(tmp_path / "out")).plan(find_films([str(tmp_path)]))
     assert len(planned) == 3
     by_name = {Path(film.job.film).name: film for film in planned}
     assert by_name[LATIN].trouble is not None
     assert "caf\\xe9.mp4 is not in UTF-8" in by_name[LATIN].trouble.error[0]
     assert by_name["plain.mp4"].trouble is by_name["new\nline.mp4"].trouble is None
-    rows = [FilmRow(name, film, film.trouble) for name, film in zip(labels(planned), planned, strict=True)]
+    rows = [
+        FilmRow(name, film, film.trouble) for name, film in zip(film_labels(planned), planned, strict=True)
+    ]
     text = as_lines(rows, 1)
     assert len(text.encode().splitlines()) == 4
     report = Report(tmp_path / "r.json")
@@ -212,8 +214,8 @@ def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path)
     assert json.loads(report.path.read_text(encoding="utf-8"))["ended"]
 
 
-def version(size: int, changed: int = 0) -> Entry:
-    return Entry("/films/a.mp4", size, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=changed))
+def version(size: int, changed: int = 0) -> StoredObject:
+    return StoredObject("/films/a.mp4", size, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=changed))
 
 
 class Place:
@@ -221,16 +223,16 @@ class Place:
 
     def __init__(self, settle: float) -> None:
         self.now = 0.0
-        self.films: list[Entry] = []
+        self.films: list[StoredObject] = []
         self.trouble: StorageError | None = None
         self.watch = Watch(self.look, settle, lambda: self.now)
 
-    def look(self) -> list[Entry]:
+    def look(self) -> list[StoredObject]:
         if self.trouble is not None:
             raise self.trouble
         return self.films
 
-    def at(self, second: float, film: Entry) -> list[str]:
+    def at(self, second: float, film: StoredObject) -> list[str]:
         self.now, self.films = second, [film]
         return [one.place for one in self.watch.settled()]
 
@@ -296,7 +298,7 @@ def test_films_are_let_in_while_there_is_room_for_all_that_they_may_write() -> N
     assert room.let_in("c", need("c", 20))
     # A film that nobody makes room for is refused.
     room, _ = disk(100, 30)
-    with pytest.raises(NoRoom, match="--min-free"):
+    with pytest.raises(DiskFull, match="--min-free"):
         room.let_in("a", need("a", 80))
     assert room.let_in("b", need("b", 60))
     assert not room.let_in("a", need("a", 20))
@@ -311,17 +313,17 @@ def test_films_are_let_in_while_there_is_room_for_all_that_they_may_write() -> N
     (0, 16, None, False, 1),
 ])  # fmt: skip
 def test_as_many_as_fit_at_once(films: int, cores: int, memory: int | None, models: bool, count: int) -> None:
-    assert how_many(films, cores, memory, loads_models=models) == count
+    assert auto_jobs(films, cores, memory, loads_models=models) == count
 
 
 def test_a_voice_is_told_of_where_something_is_to_be_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     spoken = ("engine=fake", "voice.name=openai:any", "voice.base_url=https://speech.example/v1")
     films = [
-        Planned(FilmJob(f"/{n}.mp4", f"/{n}.shotad", load_config(None, spoken), makes=makes))
+        PlannedFilm(FilmJob(f"/{n}.mp4", f"/{n}.shotad", load_config(None, spoken), makes=makes))
         for n, makes in enumerate(((), ("text",), ("ad",)))
     ]
-    leaving = Leaving()
+    leaving = PrivacyNotices()
     assert leaving.of(films[:2]) == []
     (line,) = leaving.of(films[2:])
     assert "speech.example" in line

@@ -15,13 +15,13 @@ import pytest
 from shotad.batch import (
     BatchProgress,
     FilmRow,
-    Planned,
+    PlannedFilm,
     Report,
     as_lines,
     as_table,
-    done_before,
+    earlier_result,
     failed_in,
-    labels,
+    film_labels,
     read_report,
 )
 from shotad.batch.batch import PAUSE
@@ -29,7 +29,7 @@ from shotad.batch.describing import describe_film
 from shotad.batch.jobs import DONE, FilmJob, FilmResult, failure, mark_done, run_key
 from shotad.batch.limits import Need
 from shotad.batch.workers import TaskNews
-from shotad.core import NoRoom, UsageError, WorkFolder, load_config
+from shotad.core import DiskFull, UsageError, WorkFolder, load_config
 from shotad.description import Engines
 from tests import runs
 from tests.media import FilmSpec, make_film
@@ -93,10 +93,10 @@ def test_what_changes_a_run_makes_a_film_undone(marked: FilmJob, tmp_path: Path)
         replace(marked, end=5.0), replace(marked, subtitles=str(tmp_path / "movie.srt")),
         replace(marked, sheet=False), replace(marked, force=True), replace(marked, discard_edits=True),
     )  # fmt: skip
-    assert [done_before(other) for other in others] == [None] * len(others)
+    assert [earlier_result(other) for other in others] == [None] * len(others)
     assert run_key(replace(marked, timed=True, scratch="/x")) == run_key(marked)
     os.utime(marked.film, ns=(1, 1))
-    assert done_before(marked) is None
+    assert earlier_result(marked) is None
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_film_whose_files_are_gone_or_whose_mark_is_damaged_is_not_done(
     file.unlink()
     if text is not None:
         file.write_text(text)
-    assert done_before(marked) is None
+    assert earlier_result(marked) is None
 
 
 # What fails
@@ -137,10 +137,10 @@ def test_a_film_may_be_refused_once_it_is_known_what_it_needs(tmp_path: Path) ->
 
     def begin(need: Need) -> None:
         asked.append(need)
-        raise NoRoom("There is no room.", "Make some.")
+        raise DiskFull("There is no room.", "Make some.")
 
     found = describe_film(job(tmp_path / "w"), begin=begin)
-    assert (found.kind, found.error) == ("NoRoom", ("There is no room.", "Make some."))
+    assert (found.kind, found.error) == ("DiskFull", ("There is no room.", "Make some."))
     assert asked[0].film_seconds == pytest.approx(6.4)
     assert not (tmp_path / "w").exists()
 
@@ -199,8 +199,8 @@ def test_a_film_of_a_batch_is_to_the_byte_what_describe_makes_of_it(tmp_path: Pa
     assert files(tmp_path / "second") == {**files(tmp_path / "alone"), DONE: files(tmp_path / "second")[DONE]}
 
 
-def film(place: str, *uses: str) -> Planned:
-    return Planned(FilmJob(place, place.replace(".mp4", ".shotad")), 5_000_000, uses)
+def film(place: str, *uses: str) -> PlannedFilm:
+    return PlannedFilm(FilmJob(place, place.replace(".mp4", ".shotad")), 5_000_000, uses)
 
 
 def result(place: str, **more: object) -> FilmResult:
@@ -240,9 +240,9 @@ def test_labels_and_rows_tell_films_apart_with_errors_below() -> None:
         assert lines == ["  Note: Review again.", "  decode 3 s"]
     # Labels tell films of one name apart.
     places = ["/x/a/m.mp4", "/x/b/m.mp4", "/x/b/n.mp4", "/y/b/m.mp4", "s3://me:secret@bucket/a.mp4"]
-    found = labels([film(place) for place in places])
+    found = film_labels([film(place) for place in places])
     assert found == ["a/m.mp4", "x/b/m.mp4", "n.mp4", "y/b/m.mp4", "a.mp4"]
-    assert labels([film("/m.mp4"), film("/m.mp4")]) == ["/m.mp4", "/m.mp4"]
+    assert film_labels([film("/m.mp4"), film("/m.mp4")]) == ["/m.mp4", "/m.mp4"]
 
 
 class Heard(runs.Heard):

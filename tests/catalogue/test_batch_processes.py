@@ -245,7 +245,7 @@ def test_a_worker_over_its_memory_is_ended_and_its_film_told(tmp_path: Path) -> 
 def test_films_refused_and_engines_that_fail_end_by_their_own_errors(tmp_path: Path) -> None:
     found = results(batch(1, keep=0).run(planned(tmp_path, "large", "good")))
     assert found["good"].state == "done"
-    assert found["large"].kind == "NoRoom"
+    assert found["large"].kind == "DiskFull"
     assert "--min-free" in str(found["large"].error)
     assert begun(tmp_path, "large") == begun(tmp_path, "good"), "its worker goes on"
     assert results(batch(1, keep=None).run(planned(tmp_path, "large")))["large"].state == "done"

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from shotad import __version__
-from shotad.batch import done_before, load_ray_settings
+from shotad.batch import earlier_result, load_ray_settings
 from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob, failure
 from shotad.batch.ray.cluster import (
@@ -446,14 +446,14 @@ def test_preparing_begins_anew_once_and_one_after_a_lost_attempt_keeps_what_was_
     film = str(make_film(FilmSpec(frames=250, cuts=(60, 110, 200))).path)
     job = FilmJob(film, str(tmp_path / "w"), config=load_config((), ("engine=fake", *PLAIN)), force=True)
     assert describe_film(job).state == "done"
-    assert done_before(replace(job, force=False)) is not None
+    assert earlier_result(replace(job, force=False)) is not None
     register: Any = Register()
 
     first = [row.question for row in PreparedSlots(register, RaySettings()).rows(0, job)]
     asked = [question for question in first if question is not None]
     assert asked
     assert all(question.clip is not None and not question.is_described for question in asked), "all again"
-    assert done_before(replace(job, force=False)) is None, "who finishes the film would leave it alone"
+    assert earlier_result(replace(job, force=False)) is None, "who finishes the film would leave it alone"
 
     slot = asked[0].plan.slot.id
     assert not (tmp_path / "w/answers.jsonl").exists()

@@ -12,17 +12,17 @@ import fsspec
 import pytest
 
 from shotad.batch import (
-    Entry,
     FilmJob,
     FilmRow,
     Planner,
     Report,
+    StoredObject,
     as_lines,
     failed_in,
+    film_labels,
+    films_named,
     is_local,
-    labels,
     local_path,
-    only,
     read_report,
 )
 from shotad.batch.films import films_in
@@ -189,15 +189,15 @@ SIGNED = "https://films.example.org/a/movie.mp4?id=5&X-Amz-Signature=0c0ffee/0"
 
 
 def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: Path) -> None:
-    planned = Planner(FilmJob("-", "-"), str(tmp_path / "ad")).plan([Entry(SIGNED, 4, None)])
+    planned = Planner(FilmJob("-", "-"), str(tmp_path / "ad")).plan([StoredObject(SIGNED, 4, None)])
     result = failure(planned[0].job, f"{shown(SIGNED)} is gone.", "", kind="StorageError")
-    rows = [FilmRow(*labels(planned), planned[0], result)]
+    rows = [FilmRow(*film_labels(planned), planned[0], result)]
     report = Report(tmp_path / "report.json")
     report.write(lambda: rows, 1.0, ended=True)
-    assert labels(planned) == ["movie.mp4"]
+    assert film_labels(planned) == ["movie.mp4"]
     for text in (report.path.read_text(), as_lines(rows, 1.0), json.dumps(as_json(rows))):
         assert "0c0ffee" not in text
-    again = only([Entry(SIGNED, 4, None)], failed_in(read_report(report.path)))
+    again = films_named([StoredObject(SIGNED, 4, None)], failed_in(read_report(report.path)))
     assert [film.place for film in again] == [SIGNED], "it is known again where it is named again"
 
 

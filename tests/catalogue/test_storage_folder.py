@@ -21,7 +21,7 @@ from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses
 from shotad.batch.staging import NAME, Keeper, Lease, Placed, staged
 from shotad.batch.store import Store
-from shotad.core import Config, Interval, InUse, NoProgress, ScriptError, StorageError, load_settings
+from shotad.core import Config, FolderInUse, Interval, NoProgress, ScriptError, StorageError, load_settings
 from shotad.script import Cue, FilmId, Maker, Provenance, Track, edited_scripts, load_track, save_track
 from tests.media import FilmSpec, make_film
 from tests.shotad_process import PLAIN
@@ -343,7 +343,7 @@ def leases_of_two(bucket: Bucket) -> tuple[Lease, Lease]:
 
 def test_a_lease_tells_two_machines_apart(bucket: Bucket, leases_of_two: tuple[Lease, Lease]) -> None:
     first, second = leases_of_two
-    with pytest.raises(InUse, match="is being written by") as caught:
+    with pytest.raises(FolderInUse, match="is being written by") as caught:
         second.take()
     assert "its hold ends in" in caught.value.hint
     bucket.remove(NAME)
@@ -351,7 +351,7 @@ def test_a_lease_tells_two_machines_apart(bucket: Bucket, leases_of_two: tuple[L
     first.release()
     assert bucket.names == []
     second.take()
-    with pytest.raises(InUse):
+    with pytest.raises(FolderInUse):
         first.renew()
 
 
@@ -362,7 +362,7 @@ def test_a_lease_ends_when_it_is_not_renewed_and_with_its_process(
     with monkeypatch.context() as patch:
         patch.setattr(Store, "age", lambda *_: 91.0)
         second.take()
-        with pytest.raises(InUse):
+        with pytest.raises(FolderInUse):
             first.renew()
     first.release()
     assert bucket.names == [NAME], "the lease of another is left alone"
@@ -385,7 +385,7 @@ def test_a_run_sends_as_it_goes_alone_and_leaves_nothing_on_scratch(bucket: Buck
         assert NAME in bucket.names
         (here.folder / "stage1.jsonl").write_text(lines("a"))
         wait_until(lambda: "stage1.jsonl" in bucket.names)
-        with pytest.raises(InUse), run(tmp_path):
+        with pytest.raises(FolderInUse), run(tmp_path):
             pytest.fail("two at a time")
         (here.folder / "track.json").write_text("{}")
     assert bucket.names == ["stage1.jsonl", "track.json"]
@@ -410,7 +410,7 @@ def test_who_lost_the_lease_sends_nothing_more(bucket: Bucket, tmp_path: Path) -
     here = going.__enter__()
     (here.folder / "track.json").write_text("{}")
     bucket.put(NAME, json.dumps(other))
-    with pytest.raises(InUse, match="h2"):
+    with pytest.raises(FolderInUse, match="h2"):
         going.__exit__(None, None, None)
     assert bucket.names == [NAME]
     assert (here.folder / "track.json").exists(), "what could not be sent is kept"

@@ -27,7 +27,7 @@ from shotad.batch.films import films_in
 from shotad.batch.jobs import FilmJob
 from shotad.batch.staging import NAME, Lease, Placed, staged
 from shotad.batch.store import Refused, Store, check_target
-from shotad.core import Config, InUse, NoProgress, StorageError, load_settings
+from shotad.core import Config, FolderInUse, NoProgress, StorageError, load_settings
 from tests.cli.program import Shotad
 from tests.conftest import needed
 from tests.media import FilmSpec, make_film
@@ -181,7 +181,7 @@ def test_a_store_that_knows_no_conditions_is_found(server: Server, monkeypatch: 
     first = Lease(store, FOLDER, 90.0)
     first.take()
     assert not store.keeps_conditions
-    with pytest.raises(InUse):
+    with pytest.raises(FolderInUse):
         Lease(Store(FOLDER), FOLDER, 90.0).take()
     mark = store.write(f"{FOLDER}/a.json", b"1", over=None)
     with pytest.raises(Refused):

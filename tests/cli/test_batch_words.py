@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from shotad.batch import Leaving, Planned, sent_to
+from shotad.batch import PlannedFilm, PrivacyNotices, servers_asked
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.ray.cluster import RaySettings, ServeSettings
 from shotad.core import load_config, trust
@@ -72,8 +72,8 @@ OPENAI = ("engine=openai", "openai.model=tiny", "openai.base_url=http://usual.ex
 
 def told(settings: RaySettings, *assignments: str) -> list[str]:
     config = load_config((), (*OPENAI, *assignments))
-    films = [Planned(FilmJob(f"{name}.mp4", name, config)) for name in "ab"]
-    return Leaving().of(sent_to(films, settings))
+    films = [PlannedFilm(FilmJob(f"{name}.mp4", name, config)) for name in "ab"]
+    return PrivacyNotices().of(servers_asked(films, settings))
 
 
 def test_whom_frames_are_sent_to_is_whom_the_cluster_asks() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from shotad.cli.options import asked_time
 from shotad.core import Config, Request, duration, load_config, progress as room
-from shotad.description import Engines, opening
+from shotad.description import Engines, open_engines
 from shotad.description.engine_pair import ONLY_ENGLISH
 from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
@@ -200,7 +200,7 @@ def test_that_prompts_are_english_is_told_where_another_language_is_asked_for() 
     cases = (("de", plain_answer, True), ("en-GB", plain_answer, False), ("de", None, False))
     for language, answer, told in cases:
         config = load_config(None, ("engine=fake", f"language={language}"))
-        said = opening(config, Path("w"), Engines(FakeEngine(), FakeEngine(answer=answer)))
+        said = open_engines(config, Path("w"), Engines(FakeEngine(), FakeEngine(answer=answer)))
         assert (ONLY_ENGLISH.format(language=language) in said) is told
 
 

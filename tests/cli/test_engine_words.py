@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Config, Engine, EngineError, build_settings
-from shotad.engines import best_here, make_engine, running, stage_engines
+from shotad.engines import best_preset, make_engine, running_servers, stage_engines
 from tests.bad_server import Act, BadServer, Pages, Seen, answer
 from tests.cli.program import FAKE, Shotad
 from tests.endpoint import SCHEMA, request
@@ -66,8 +66,8 @@ def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[
     """Serves what a function answers, and gives the address. No other server is looked for, nothing is chosen."""
 
     def forget() -> None:
-        running.cache_clear()
-        best_here.cache_clear()
+        running_servers.cache_clear()
+        best_preset.cache_clear()
 
     with ExitStack() as stack:
 
@@ -226,7 +226,7 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, m
         return (KINDS[0], *rest)
 
     monkeypatch.setattr("shotad.engines.table.KINDS", at(LISTS))
-    assert list(running()) == TOLD
+    assert list(running_servers()) == TOLD
     config = build_settings(Config, {"engine": "vllm:Qwen/Qwen3-VL-4B"})
     assert stage_engines(config).stage1 == "openai"
     assert make_engine("openai", config, "stage1").identity.model == "Qwen/Qwen3-VL-4B"
@@ -234,12 +234,12 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, m
         "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]}, "/props": [], "/api/v0/models": 3,
     }  # fmt: skip
     monkeypatch.setattr("shotad.engines.table.KINDS", at(dict.fromkeys(LISTS, somebody)))
-    assert list(running()) == TOLD[:1]
+    assert list(running_servers()) == TOLD[:1]
 
 
 def test_auto_takes_a_server_only_where_the_user_said_so(ollama, shotad, monkeypatch):
     def doctor(*use: str) -> str:
-        best_here.cache_clear()
+        best_preset.cache_clear()
         return shotad("doctor", *use).out
 
     before = doctor()
@@ -252,7 +252,7 @@ def test_auto_takes_a_server_only_where_the_user_said_so(ollama, shotad, monkeyp
     assert stage_engines(Config()).stage1 == "ollama"
     assert make_engine("ollama", Config(), "stage2").identity.model == SEES
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
-    running.cache_clear()
+    running_servers.cache_clear()
     assert f"auto takes embedded ({WORD}, chosen with --use, does not answer)" in doctor()
     assert "chosen" not in doctor("--use", "none")
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from shotad.cli.lint import command
 from shotad.core import (
-    Given,
     GivenCast,
     Interval,
+    RunInputs,
     ShotadError,
     SubtitleError,
     UsageError,
@@ -174,7 +174,7 @@ def test_l7_and_l8_with_a_cast_named_and_with_that_of_the_run(described: Path, t
     assert ("L7", "s00001000") in named, "told before the film reveals it"
     assert ("L7", "s00009000") in named, "nobody of the cast"
     with WorkFolder(described) as place:
-        write_settings(place, load_config(None), film_with(), Given(cast=GivenCast(cast)))
+        write_settings(place, load_config(None), film_with(), RunInputs(cast=GivenCast(cast)))
     assert found(described) == named
     cast.unlink()
     skipped = json.loads(run(described, "--json")[1])["skipped"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from shotad.core import (
-    NOBODY,
+    EMPTY_PRESENCE,
     Abilities,
     Box,
     Character,
@@ -21,11 +21,11 @@ from shotad.core import (
     Config,
     ContextShot,
     Description,
+    FrameMark,
     FramePlan,
     Grammar,
     Identity,
     Interval,
-    Mark,
     Message,
     OverlaySettings,
     Presence,
@@ -64,7 +64,7 @@ def plans(roles: str = "pccf") -> list[FramePlan]:
 def plan_of(
     roles: str,
     grammar: Grammar | None = None,
-    presence: Presence = NOBODY,
+    presence: Presence = EMPTY_PRESENCE,
     heard: tuple[NearbyName, ...] = (),
 ) -> SlotPlan:
     frames = tuple(plans(roles))
@@ -86,10 +86,15 @@ BO = Character("bo", "Bo", "Bo Ek", pronoun="he")
 CY = Character("cy", "Cy", "Cy Ott", pronoun="they")
 NORA = Character("nora", "the woman in red", "the woman in red", (), ("Nora", "Nora Moe"), "she", named=False)
 CAST = (ANN, BO, CY, NORA)
-MARKS = {"ann": Mark("red"), "bo": Mark("green"), "cy": Mark("blue"), "nora": Mark("yellow")}
+MARKS = {
+    "ann": FrameMark("red"),
+    "bo": FrameMark("green"),
+    "cy": FrameMark("blue"),
+    "nora": FrameMark("yellow"),
+}
 
 
-def people(current: str = "", others: str = "", marks: dict[str, Mark] | None = None) -> Presence:
+def people(current: str = "", others: str = "", marks: dict[str, FrameMark] | None = None) -> Presence:
     """Who is on the frames: ids with blanks between. Those of the current shots are seen at second 10."""
     here, there = tuple(current.split()), tuple(others.split())
     faces = [Sighting(name, Box(0.4, 0.2, 0.6, 0.5), 10.0, 0.9) for name in here]
@@ -98,7 +103,7 @@ def people(current: str = "", others: str = "", marks: dict[str, Mark] | None = 
 
 
 def stage1(
-    roles: str = "pccf", grammar: Grammar | None = None, presence: Presence = NOBODY, **kwargs: object
+    roles: str = "pccf", grammar: Grammar | None = None, presence: Presence = EMPTY_PRESENCE, **kwargs: object
 ) -> tuple[Message, ...]:
     painted = {name: kwargs.pop(name) for name in ("label", "marks") if name in kwargs}
     heard: tuple[NearbyName, ...] = tuple(kwargs.pop("heard", ()))  # type: ignore[arg-type]
@@ -159,7 +164,7 @@ CLIP = Clip(np.full((4, 144, 256, 3), 90, np.uint8), np.array([7.0, 8, 10, 11]),
 GATE = "Ann opens a gate and walks into the garden."
 
 
-def plan(presence: Presence = NOBODY, *heard: NearbyName) -> SlotPlan:
+def plan(presence: Presence = EMPTY_PRESENCE, *heard: NearbyName) -> SlotPlan:
     shots, frames = [], []
     for n, (role, time, seconds) in enumerate(
         ((Role.PAST, (6, 9), [7.0, 8.0]), (Role.CURRENT, (9, 15), [10.0, 11.0]))
@@ -181,7 +186,7 @@ class Talk:
         return tuple(self.record["candidates"])
 
 
-def look(*answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = NOBODY) -> Talk:
+def look(*answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = EMPTY_PRESENCE) -> Talk:
     """Stage I's answer, where its engine gives these."""
     engine, config = Model(*answers), load_config(None, how)
     asked = plan(presence, NearbyName("Max", "spoken", 9.25))
@@ -194,7 +199,7 @@ def look(*answers: str | Reply, how: tuple[str, ...] = (), presence: Presence = 
 def write(
     *answers: str | Reply,
     how: tuple[str, ...] = (),
-    presence: Presence = NOBODY,
+    presence: Presence = EMPTY_PRESENCE,
     text: str = GATE,
     **abilities: Any,
 ) -> Talk:

@@ -26,7 +26,7 @@ from shotad.description.choice import (
     scores,
 )
 from shotad.engines import AskingPool
-from shotad.script import Finding, Fitted, Level
+from shotad.script import Finding, FittedText, Level
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)
 RESIDUE = Finding("L5", Level.ERROR, "speaks of the task: 'the image shows'")
@@ -37,7 +37,7 @@ GOOD, POOR, GUN = "Ann opens a drawer.", "Bob waits outside.", "She takes out a 
 
 
 def line(text: str, *findings: Finding, unseen: Sequence[str] = ()) -> FittedLine:
-    return FittedLine(0, Fitted(text), SLOT.interval, findings, tuple(unseen))
+    return FittedLine(0, FittedText(text), SLOT.interval, findings, tuple(unseen))
 
 
 def situation(*said: str, description: str = DESCRIPTION) -> Situation:

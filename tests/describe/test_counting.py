@@ -18,9 +18,9 @@ from shotad.description import (
     WorstReplies,
     blank_clip,
     describe_clip,
+    engine_usage,
     estimate_counted,
     story,
-    used_by,
 )
 from shotad.description.engine_pair import Terms
 from shotad.description.stage2 import write_lines
@@ -127,7 +127,7 @@ def test_placeholders_have_the_form_that_was_asked_for() -> None:
 
 def test_the_bill_is_made_from_what_the_pool_counted() -> None:
     usage: dict[Stage, StageUsage] = {"stage2": StageUsage(2, Usage(10**6, 10**5))}
-    bill = used_by(
+    bill = engine_usage(
         usage, {**TERMS, "stage2": Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)}
     )
     assert (bill.calls, bill.cost) == (2, pytest.approx(3.0))

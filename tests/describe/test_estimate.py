@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shotad.core import Message, Stage, Usage, load_config
-from shotad.description import CountedRequest, estimate_json, estimate_lines, used_by
+from shotad.description import CountedRequest, engine_usage, estimate_json, estimate_lines
 from shotad.description.engine_pair import Terms
 from shotad.description.estimate import StageEstimate, cost_of, estimate_counted
 from shotad.description.templates import tokens_in
@@ -92,7 +92,7 @@ def test_only_the_engine_with_prices_costs() -> None:
         "stage1": StageUsage(1, Usage(10**6, 10**6)),
         "stage2": StageUsage(1, Usage(10**6, 10**5)),
     }
-    found = used_by(usage, SHARED)
+    found = engine_usage(usage, SHARED)
     assert found.cost == pytest.approx(3.0)
     assert found.lines() == [
         "Used by Stage I, qwen2-vl: 1 call, 1,000,000 tokens in, 1,000,000 out.",

@@ -15,7 +15,7 @@ from hypothesis import example, given, strategies as st
 from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request, Usage
 from shotad.description import Shortener
 from shotad.engines import AnswerLog, StageUsage
-from shotad.script import Answer, Wish, count_words, fit_spoken
+from shotad.script import ShortenedLine, ShortenRequest, count_words, fit_spoken
 from tests.describe.prompting import human_ad
 
 FITS = [
@@ -102,7 +102,7 @@ def test_the_result_always_fits_and_comes_from_the_line_in_good_time(text: str, 
 
 
 LINE = "Emo, breathing hard, hurries along the narrow bridge and looks back at the swarming birds."
-WISH = Wish("s00010000", LINE, 7)
+WISH = ShortenRequest("s00010000", LINE, 7)
 
 
 class Scripted:
@@ -132,7 +132,7 @@ def shortener(engine: Scripted, folder: Path | None = None) -> Shortener:
     return Shortener(engine, Config(), memory)
 
 
-def one(*answers: str | Reply | EngineError, wish: Wish = WISH) -> Answer | None:
+def one(*answers: str | Reply | EngineError, wish: ShortenRequest = WISH) -> ShortenedLine | None:
     (answer,) = shortener(Scripted(*answers))([wish])
     return answer
 
@@ -150,20 +150,22 @@ def test_what_is_wrong_with_an_answer_is_told(answer: str, wrong: str) -> None:
     assert found is not None
     assert wrong in " ".join(found.complaints)
     # A rule that the line itself breaks is not held against the answer.
-    wish = Wish("s1", "A man walks slowly along the long, dark corridor of the school.", 6)
-    assert one("A man walks along the corridor.", wish=wish) == Answer("A man walks along the corridor.")
+    wish = ShortenRequest("s1", "A man walks slowly along the long, dark corridor of the school.", 6)
+    assert one("A man walks along the corridor.", wish=wish) == ShortenedLine(
+        "A man walks along the corridor."
+    )
 
 
 def test_the_second_question_goes_on_from_the_first() -> None:
     engine = Scripted("Emo hurries.")
-    before = Answer("Emo runs along the bridge.", ("Leave that out.",))
-    shortener(engine)([Wish(WISH.id, LINE, 4, before=before)])
+    before = ShortenedLine("Emo runs along the bridge.", ("Leave that out.",))
+    shortener(engine)([ShortenRequest(WISH.id, LINE, 4, before=before)])
     system, user, said, again = engine.requests[0].messages
     assert [m.role for m in (system, user, said, again)] == ["system", "user", "assistant", "user"]
     assert before.text in said.text
     assert "Leave that out." in again.text
     engine = Scripted("Emo hurries.")
-    shortener(engine)([Wish(WISH.id, LINE, 4, before=Answer("Emo runs along the bridge."))])
+    shortener(engine)([ShortenRequest(WISH.id, LINE, 4, before=ShortenedLine("Emo runs along the bridge."))])
     assert "takes too long to say. At most 4 words" in engine.requests[0].messages[-1].text
 
 
@@ -181,10 +183,10 @@ def test_a_failed_call_is_made_again_on_the_next_run_and_no_other(tmp_path: Path
     assert shortener(failed, tmp_path)([WISH]) == [None]
     well = Scripted(Reply(json.dumps({"ad": "Emo hurries on."}), usage=Usage(40, 6)))
     asked = shortener(well, tmp_path)
-    assert asked([WISH]) == asked([WISH]) == [Answer("Emo hurries on.")]
+    assert asked([WISH]) == asked([WISH]) == [ShortenedLine("Emo hurries on.")]
     assert asked.usage == StageUsage(1, Usage(40, 6))
     again = shortener(Scripted(), tmp_path)
-    assert again([WISH]) == [Answer("Emo hurries on.")]
+    assert again([WISH]) == [ShortenedLine("Emo hurries on.")]
     assert again.usage.calls == 0
 
 
@@ -192,7 +194,7 @@ def test_an_engine_that_stops_is_no_exception_and_is_left_alone(tmp_path: Path) 
     other = replace(WISH, id="s00020000")
     shortener(Scripted("Emo hurries on."), tmp_path)([WISH])
     asked = shortener(engine := Scripted(EngineError("The key is refused.", "Set another.")), tmp_path)
-    known = Answer("Emo hurries on.")
+    known = ShortenedLine("Emo hurries on.")
     assert asked([WISH, other]) == asked([other, WISH])[::-1] == [known, None]
     assert "The key is refused." in asked.trouble
     assert engine.calls == 1
@@ -215,8 +217,8 @@ def test_lines_are_asked_for_side_by_side_and_come_in_order() -> None:
 
 
 def test_other_languages_are_asked_in_their_own_words() -> None:
-    german = Wish("s1", "Emo läuft keuchend über die schmale Brücke und blickt sich um.", 8, "de")
+    german = ShortenRequest("s1", "Emo läuft keuchend über die schmale Brücke und blickt sich um.", 8, "de")
     engine = Scripted("Emo läuft über die Brücke.")
     (answer,) = shortener(engine)([german])
-    assert answer == Answer("Emo läuft über die Brücke.")
+    assert answer == ShortenedLine("Emo läuft über die Brücke.")
     assert "at most 6 words" in engine.requests[0].messages[1].text

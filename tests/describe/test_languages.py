@@ -34,10 +34,10 @@ from shotad.script import (
     CueStatus,
     budget_in,
     fit_spoken,
-    own_signs,
     read_cues,
     split_sentences,
     spoken_words,
+    with_native_punctuation,
 )
 from tests import handmade
 from tests.cli.program import FAKE
@@ -83,7 +83,7 @@ def test_a_line_takes_about_as_long_as_its_english(text: str, tag: str, english:
     ("He waits, then goes.", "en", "He waits, then goes."),
 ])  # fmt: skip
 def test_lines_have_the_signs_of_their_script(text: str, tag: str, own: str) -> None:
-    assert own_signs(text, tag) == own
+    assert with_native_punctuation(text, tag) == own
 
 
 @pytest.mark.parametrize(("text", "tag", "found"), [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, strategies as st
 
-from shotad.core import Description, Mark
+from shotad.core import Description, FrameMark
 from shotad.description.leaks import clean
 from shotad.film import marks_for
 from tests.describe.prompting import human_ad
@@ -15,7 +15,7 @@ NAMES = ("John", "Mary", "Ann", "Thom", "Celia", "Ann White")
 
 
 def cleaned(
-    text: str, marks: tuple[Mark, ...] = MARKS, names: tuple[str, ...] = NAMES, *, boxes: bool = False
+    text: str, marks: tuple[FrameMark, ...] = MARKS, names: tuple[str, ...] = NAMES, *, boxes: bool = False
 ) -> tuple[str, tuple[str, ...]]:
     asked = Description("s1", {"Actions": text}, "Shot 0 and Shot 2 look alike.", "raw", "vlm", {"a": 1})
     found, remains = clean(asked, shots=(0, 1, 2, 3), marks=marks, names=names, boxes=boxes)

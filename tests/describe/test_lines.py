@@ -9,19 +9,25 @@ from typing import Any
 import pytest
 
 from shotad.core import (
-    NOBODY,
+    EMPTY_PRESENCE,
     Box,
     Character,
     Facts,
+    FrameMark,
     Interval,
-    Mark,
     Presence,
     Sighting,
     Slot,
     TextFact,
     load_config,
 )
-from shotad.description import Stage1Answer, Stage2Answer, Statement, doubt_of as doubt_by, signs_of
+from shotad.description import (
+    Stage1Answer,
+    Stage2Answer,
+    Statement,
+    doubt_signals,
+    estimate_doubt as doubt_by,
+)
 from shotad.description.choice import Situation
 from shotad.description.cues import cue_of
 from shotad.script import Cue, CueStatus, Doubt
@@ -46,7 +52,7 @@ def record(*candidates: str, **changes: Any) -> dict[str, Any]:
 
 def cue(
     stage2: Record | None, *, stage1: Record | None = None, slot: Slot = SLOT, how: tuple[str, ...] = (),
-    presence: Presence = NOBODY,
+    presence: Presence = EMPTY_PRESENCE,
 ) -> Cue:  # fmt: skip
     seen = Stage1Answer.from_json(stage1 or look())
     line = None if stage2 is None else Stage2Answer.from_json(stage2)
@@ -129,7 +135,7 @@ def test_what_comes_too_late_is_left_out_of_the_line_or_drops_it() -> None:
 def test_a_name_is_not_told_before_the_face_is_there() -> None:
     for who, second, start in (("bob", 14.0, 14), ("bob", 9.5, 10), ("bob", 7.0, 10), ("ann", 14.0, 10)):
         face = Sighting(who, Box(0.4, 0.1, 0.6, 0.4), second, 0.9)
-        seen = Presence(CAST, (who,), (), {who: Mark("red")}, (face,))
+        seen = Presence(CAST, (who,), (), {who: FrameMark("red")}, (face,))
         assert placed(LATE, presence=seen).interval.start == start, (who, second)
 
 
@@ -160,7 +166,7 @@ def measured(facts: Facts = SEEN, **more: Any) -> Record:
 def doubt_of(line: str, stage1: Record, stage2: Record | None = None, **more: Any) -> Doubt:
     seen = Stage1Answer.from_json(look(**stage1))
     lines = None if stage2 is None else Stage2Answer.from_json(handmade.line(SLOT.id, **stage2))
-    return doubt_by(line, signs_of(line, seen, lines, **more))
+    return doubt_by(line, doubt_signals(line, seen, lines, **more))
 
 
 def reasons(line: str, *records: Record, **more: Any) -> str:
@@ -185,7 +191,7 @@ def test_a_text_read_badly_is_told() -> None:
 
 def test_a_name_is_believed_where_the_face_was_recognised_or_somebody_was_called_so() -> None:
     ann, ben = (Character(name.lower(), name, name) for name in ("Ann", "Ben"))
-    seen = Presence((ann, ben), current=("ann",), marks={"ann": Mark("red")})
+    seen = Presence((ann, ben), current=("ann",), marks={"ann": FrameMark("red")})
     known, unknown = (doubt_of(f"{name} smiles.", measured(), presence=seen) for name in ("Ann", "Ben"))
     assert known.value < unknown.value
     assert "Ben was not recognised on the frames" in "; ".join(unknown.reasons)

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from shotad.core import Character, Presence
-from shotad.description import head_of, spoken
+from shotad.description import subject_and_verb, with_spoken_names
 from shotad.description.checks import name_complaints
 from shotad.description.slotplan import NearbyName
 from shotad.description.wording import verbs_of
@@ -17,12 +17,12 @@ from shotad.script import (
     LEMMAS,
     PARTICIPLES,
     cast_mentions,
-    gerunds,
+    gerund_forms,
     lemma,
     names_in,
     people_named,
     singular,
-    third,
+    third_person_form,
     words_of,
 )
 from shotad.script.english_words import participles
@@ -57,16 +57,18 @@ CAST = (CELIA, THOM, BO, DEB)
     ("", ""),
 ])  # fmt: skip
 def test_spoken(text: str, said: str) -> None:
-    assert spoken(text, CAST) == said
-    assert spoken(said, CAST) == said
+    assert with_spoken_names(text, CAST) == said
+    assert with_spoken_names(said, CAST) == said
 
 
 def test_accents_are_left_out_as_models_like() -> None:
     zoe = Character("z", "the girl", "the girl", (), ("Zoë",), "she", named=False)
     rene = Character("r", "René", "René Ångström")
-    assert spoken("Zoe and ZOË see Rene Angstrom.", (zoe, rene)) == "The girl and the girl see René."
+    assert (
+        with_spoken_names("Zoe and ZOË see Rene Angstrom.", (zoe, rene)) == "The girl and the girl see René."
+    )
     kana = Character("k", "the boy", "the boy", (), ("が",), "he", named=False)
-    assert spoken("か", (kana,)) == "か"
+    assert with_spoken_names("か", (kana,)) == "か"
 
 
 HERE = Presence(CAST)
@@ -203,8 +205,8 @@ FORMS = [
 
 @pytest.mark.parametrize(("base", "present", "gerund", "participle"), FORMS)
 def test_a_verb_has_its_forms(base: str, present: str, gerund: str, participle: str) -> None:
-    assert third(base) == present
-    assert gerunds(base)[0] == gerund
+    assert third_person_form(base) == present
+    assert gerund_forms(base)[0] == gerund
     assert participle in participles(base)
 
 
@@ -231,7 +233,7 @@ def test_a_form_leads_to_its_verb_or_its_singular_and_made_up_forms_are_none() -
     ("Inside, a second pair of doors.", ("", "")),
 ])  # fmt: skip
 def test_the_one_who_acts_and_what_is_done(line: str, head: tuple[str, str]) -> None:
-    assert head_of(line) == head
+    assert subject_and_verb(line) == head
 
 
 def test_a_form_of_a_verb_is_a_noun_after_an_article_or_a_preposition() -> None:

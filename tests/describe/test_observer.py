@@ -18,9 +18,9 @@ from shotad.core import (
     EntranceFact,
     FacesFact,
     Facts,
+    FrameMark,
     Interval,
-    Mark,
-    Named,
+    NamedFace,
     Presence,
     Reply,
     Request,
@@ -61,7 +61,7 @@ def scene_of(roles: Sequence[Role], presence: Presence | None = None, *said: Utt
 def present(
     cast: Sequence[Character], seen: Sequence[tuple[str, float]], lately: tuple[str, ...] = ()
 ) -> Presence:
-    marks = {character.id: Mark("red", tag=character.id) for character in cast}
+    marks = {character.id: FrameMark("red", tag=character.id) for character in cast}
     return Presence(
         cast=tuple(cast),
         current=tuple(dict.fromkeys(name for name, _ in seen)),
@@ -88,8 +88,8 @@ def test_who_comes_in_was_not_seen_lately_and_can_be_named() -> None:
     seen = [("thom", 10.0), ("celia", 11.25), ("thom", 11.5)]
     found = list(entrances(clip, frames, present([THOM, CELIA], seen)))
     assert found == [
-        EntranceFact(0, (Named("thom", "Thom", "he"),), 10.0, 10.0),
-        EntranceFact(1, (Named("celia", "Celia", "she"),), 11.25, 11.25),
+        EntranceFact(0, (NamedFace("thom", "Thom", "he"),), 10.0, 10.0),
+        EntranceFact(1, (NamedFace("celia", "Celia", "she"),), 11.25, 11.25),
     ]
     assert [fact.shot for fact in entrances(clip, frames, present([THOM, CELIA], seen, ("thom",)))] == [1]
     # Nobody is named who is called as another one of the cast.
@@ -108,7 +108,7 @@ def test_the_description_has_four_steps_that_are_read_back() -> None:
     facts = Facts(
         (0,),
         texts=(TextFact(0, "SINTEL", "title", 10.0, 12.0, 0.95),),
-        faces=(FacesFact(0, 2, (Named("thom", "Thom"),), 10.0, 12.0),),
+        faces=(FacesFact(0, 2, (NamedFace("thom", "Thom"),), 10.0, 12.0),),
         credits=True,
     )
     told = describe(facts)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from shotad.core import (
-    NOBODY,
+    EMPTY_PRESENCE,
     Character,
     Description,
+    FrameMark,
     Interval,
-    Mark,
     Presence,
     PromptSettings,
     Utterance,
@@ -80,7 +80,7 @@ def test_key_knows_all_that_is_shown_of_people(engine: Model) -> None:
         people(),
         seen,
         people("ann cy"),
-        replace(seen, marks={**MARKS, "ann": Mark("blue", "dashed")}),
+        replace(seen, marks={**MARKS, "ann": FrameMark("blue", "dashed")}),
         replace(seen, cast=(replace(ANN, called="Annie"), *CAST[1:])),
         replace(seen, sightings=(moved, *seen.sightings[1:])),
         replace(seen, sightings=seen.sightings[1:]),
@@ -133,7 +133,7 @@ def test_marks_are_taken_out_of_what_a_model_says_and_descriptors_stay() -> None
     story = GOOD.replace("a gate", "a red door")
     steps = look(story, presence=people("ann")).record["steps"]
     assert steps == {"Main characters": "Ann.", "Actions": "Ann opens a red door."}
-    marks = {**MARKS, "nora": Mark("red")}
+    marks = {**MARKS, "nora": FrameMark("red")}
     said = "Description:\n1. Main characters: The woman in red (red).\n2. Actions: The woman in red sits."
     steps = look(said, presence=people("nora", marks=marks)).record["steps"]
     assert steps == {"Main characters": "The woman in red.", "Actions": "The woman in red sits."}
@@ -161,14 +161,14 @@ def test_a_name_that_is_not_told_yet_is_asked_away_and_never_said() -> None:
 # What a line is judged by
 
 LEE = Presence(
-    (Character("lee", "Mr. Lee", "Mr. John Lee", pronoun="he"),), ("lee",), (), {"lee": Mark("red")}
+    (Character("lee", "Mr. Lee", "Mr. John Lee", pronoun="he"),), ("lee",), (), {"lee": FrameMark("red")}
 )
 SITS = "Mr. Lee and a woman sit."
 
 
 @pytest.mark.parametrize(("text", "presence", "described", "rules"), [
     ("Mr. Lee sits.", LEE, SITS, set()),
-    ("Mr. Lee sits.", NOBODY, SITS, {"L13"}),
+    ("Mr. Lee sits.", EMPTY_PRESENCE, SITS, {"L13"}),
     ("Mr. Lee sits by Dr. Moe.", LEE, "Mr. Lee and Dr. Moe sit.", {"L13"}),
     ("Mr. Lee opens the old iron gate of the garden.", LEE, SITS, {"budget"}),
     ("The woman in red sits.", people("nora"), SITS, set()),
@@ -191,11 +191,11 @@ HEARD = (NearbyName("Annie", "spoken", 9.0), NearbyName("Max", "spoken", 9.5), N
 
 
 @pytest.mark.parametrize(("mark", "listed", "words"), [
-    (Mark("red"), "Ann (red)", ()),
-    (Mark("red", "double"), "Ann (double red)", ("two lines",)),
-    (Mark("red", "dashed", "22"), "Ann (dashed red, tagged 22)", ("has gaps", "number beside the circle")),
+    (FrameMark("red"), "Ann (red)", ()),
+    (FrameMark("red", "double"), "Ann (double red)", ("two lines",)),
+    (FrameMark("red", "dashed", "22"), "Ann (dashed red, tagged 22)", ("has gaps", "number beside the circle")),
 ])  # fmt: skip
-def test_marks_that_need_a_word_get_one(mark: Mark, listed: str, words: tuple[str, ...]) -> None:
+def test_marks_that_need_a_word_get_one(mark: FrameMark, listed: str, words: tuple[str, ...]) -> None:
     for order in ("apart", "clip"):
         prompt = text_of(stage1(presence=people("ann", marks={"ann": mark}), characters=order))
         step = prompt.split("\n1. ")[1].split("\n")[0]

@@ -49,7 +49,7 @@ from shotad.description.translation_prompt import (
 )
 from shotad.description.verify import verify_messages
 from shotad.engines import AskingPool
-from shotad.script import Cue, Wish
+from shotad.script import Cue, ShortenRequest
 from tests.describe.prompting import (
     DEFAULT,
     DESCRIBED,
@@ -346,7 +346,7 @@ def prompts() -> dict[str, Sequence[Message]]:
     seen = DESCRIBED.text
     wanted = SourceLine(Cue("s00001000", None, Interval(1, 2), "Go."), Interval(1, 2), 3, (ATTACK,))
     task = Task(language_of("en"), language_of("de"), config_of(settings))
-    wish = Wish("s00001000", ATTACK, 5, "en")
+    wish = ShortenRequest("s00001000", ATTACK, 5, "en")
     heard = [NearbyName(ATTACK, how, 8.0) for how in ("spoken", "speaker")]
     return {
         "stage 1": stage1(note=ATTACK, presence=presence(), heard=heard),

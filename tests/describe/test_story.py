@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from shotad.core import (
-    NOBODY,
+    EMPTY_PRESENCE,
     Abilities,
     Identity,
     Interval,
@@ -220,7 +220,7 @@ def test_names_that_the_film_has_not_told_are_told_nowhere() -> None:
     assert teller.told("bo nora").splitlines()[-1] == "Bo, Max"
     assert "come here the woman in red now" in teller.told("nora")
     assert "nora" not in teller.told("nora").lower()
-    assert "Nora" in teller.told(presence=NOBODY)
+    assert "Nora" in teller.told(presence=EMPTY_PRESENCE)
     teller.hear("She waits.", 7)
     assert "The woman in red, run!" in teller.asked[0]
     assert "the woman in red runs from Bo." in teller.told("nora"), "nor by a model that guessed it"

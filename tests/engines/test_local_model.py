@@ -157,8 +157,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     usage: Any = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=has["disk"]))
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    monkeypatch.setattr("shotad.core.cached", lambda *_: None)
-    monkeypatch.setattr(names, "cached", lambda *_: None)
+    monkeypatch.setattr("shotad.core.cached_model_folder", lambda *_: None)
+    monkeypatch.setattr(names, "cached_model_folder", lambda *_: None)
     return has
 
 

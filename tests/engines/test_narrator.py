@@ -19,7 +19,7 @@ from shotad.core import (
     EntranceFact,
     Facts,
     Interval,
-    Named,
+    NamedFace,
     Presence,
     Reply,
     Request,
@@ -34,8 +34,8 @@ from shotad.engines.english import Quote, clean, fit_quote, same_text, spoken_wo
 from shotad.script import LEAD, check_line
 
 PACE = Config().slots.seconds_per_word
-THOM, CELIA = Named("thom", "Thom", "he"), Named("celia", "Celia", "she")
-RED = Named("red", "the woman in red", "she", named=False)
+THOM, CELIA = NamedFace("thom", "Thom", "he"), NamedFace("celia", "Celia", "she")
+RED = NamedFace("red", "the woman in red", "she", named=False)
 CAST = (
     Character("thom", "Thom", "Thom Hoffman", pronoun="he"),
     Character("celia", "Celia", "Celia Brand", pronoun="she"),
@@ -52,7 +52,7 @@ def text(words: str, kind: Any = "title", *, shot: int = 0, at: float = 10.0, **
     return TextFact(**{**fields, **more})
 
 
-def entrance(*names: Named, shot: int = 0, at: float = 10.0) -> EntranceFact:
+def entrance(*names: NamedFace, shot: int = 0, at: float = 10.0) -> EntranceFact:
     return EntranceFact(shot, names, at, at + 3)
 
 
@@ -214,7 +214,7 @@ WORDS = st.lists(
     end=st.integers(8, 48),
 )
 def test_every_line_fits_and_is_told_while_it_is_seen(
-    texts: list[tuple[list[str], float, int]], people: list[tuple[Named, float]], end: int
+    texts: list[tuple[list[str], float, int]], people: list[tuple[NamedFace, float]], end: int
 ) -> None:
     slot = Interval(10, 10 + end / 4)
     facts = Facts(

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pytest
 
 from shotad.core import Abilities, EngineError, Identity, NoProgress, Reply, ShotadError, Usage
-from shotad.engines import address_of, in_order, key_from, notice
+from shotad.engines import address_of, api_key, map_in_order, privacy_notice
 from shotad.engines.fake import FakeEngine
 from tests.bad_server import Act, BadServer, Script, Seen, answer, completion, echo, plain, status
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
@@ -306,10 +306,10 @@ def test_addresses_and_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) 
     assert address_of("https://one/v1", "http://two/v1").host == "one"
     # A key that no header can carry is refused unseen.
     monkeypatch.setenv("OPENAI_API_KEY", " sk-good\n")
-    assert key_from("OPENAI_API_KEY") == "sk-good"
+    assert api_key("OPENAI_API_KEY") == "sk-good"
     monkeypatch.setenv("OPENAI_API_KEY", "sk-“quoted”")
     with pytest.raises(EngineError, match="OPENAI_API_KEY") as caught:
-        key_from("OPENAI_API_KEY")
+        api_key("OPENAI_API_KEY")
     assert "quoted" not in str(caught.value)
 
 
@@ -336,19 +336,19 @@ def test_this_machine_is_known_by_its_names() -> None:
 
 def test_who_gets_frames_and_who_gets_words_is_said_where_something_leaves() -> None:
     local, fake = engine_for("http://localhost:8000/v1"), FakeEngine()
-    assert notice(local, local) == notice(fake, fake) == []
+    assert privacy_notice(local, local) == privacy_notice(fake, fake) == []
     one = engine_for("https://user:pass-word@one.example/v1")
     two = engine_for("https://two.example/v1?key=abcdefgh", stage="stage2")
-    (both,) = notice(one, engine_for("https://one.example/v1", stage="stage2"))
+    (both,) = privacy_notice(one, engine_for("https://one.example/v1", stage="stage2"))
     assert [word in both for word in ("Frames", "descriptions", "one.example")] == [True] * 3
-    frames, words = notice(one, two)
+    frames, words = privacy_notice(one, two)
     assert [word in frames for word in ("Frames", "one.example")] == [True] * 2
     assert [word in words for word in ("no frames", "two.example")] == [True] * 2
-    assert (notice(one, fake), notice(fake, two)) == ([frames], [words])
+    assert (privacy_notice(one, fake), privacy_notice(fake, two)) == ([frames], [words])
     assert not any(secret in both + frames + words for secret in ("pass-word", "abcdefgh"))
-    assert "not encrypted" in notice(engine_for("http://box.example:8000/v1"), fake)[1]
+    assert "not encrypted" in privacy_notice(engine_for("http://box.example:8000/v1"), fake)[1]
     fake.abilities = Abilities(sends_to="else.example")
-    assert "else.example" in notice(FakeEngine(), fake)[0]
+    assert "else.example" in privacy_notice(FakeEngine(), fake)[0]
 
 
 # Threads that nobody has to wait for
@@ -363,7 +363,7 @@ def test_an_exception_waits_for_what_is_under_way_and_for_nothing_else() -> None
         ended.append(item)
 
     with pytest.raises(ValueError, match="number one"):
-        in_order(work, range(50), 2)
+        map_in_order(work, range(50), 2)
     assert ended == [1]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from shotad.core import EndpointSettings, EngineError, Usage
-from shotad.engines import Raw, asked_pause, pauses, trouble_in
+from shotad.engines import ServerAnswer, asked_pause, error_in, pauses
 from shotad.engines.openai_engine import tokens_per_image
 from shotad.engines.openai_wire import body_of, reply_in, strict
 from tests.bad_server import (
@@ -303,7 +303,7 @@ def test_errors_are_read_in_all_their_forms() -> None:
         ("", ""),
         ("[[" * 5000, "[[" * 149 + "[…"),
     ):
-        found = trouble_in(Raw(400, body.encode()))
+        found = error_in(ServerAnswer(400, body.encode()))
         assert found is not None
         assert found.message == message
 
@@ -327,7 +327,7 @@ def test_what_an_error_means() -> None:
         (500, {"message": "image input is not supported - hint: you may need to provide the mmproj"}, "blind"),
         (307, {}, "moved"), (400, {"message": "messages: wrong"}, "slot"), (422, {}, "slot"),
     ):  # fmt: skip
-        found = trouble_in(Raw(code, json.dumps({"error": {"message": "No.", **body}}).encode()))
+        found = error_in(ServerAnswer(code, json.dumps({"error": {"message": "No.", **body}}).encode()))
         assert found is not None
         assert found.meaning == meaning
 

@@ -12,9 +12,9 @@ import pytest
 from shotad.core import Config, EvaluationError, ShotadError
 from shotad.evaluation import (
     Corpus,
-    Figure,
     Metric,
     MetricContext,
+    MetricFormula,
     Row,
     Shard,
     Store,
@@ -28,7 +28,7 @@ from shotad.evaluation.store import vectors_of
 from tests.evaluation.allmetrics import corpus_of
 from tests.evaluation.standins import Words
 
-_SHARE = Figure("share", 100.0)
+_SHARE = MetricFormula("share", 100.0)
 PAIRS = [
     ("Ann opens the door.", "Ann opens a door."), ("Ben runs to the car.", None),
     ("She looks at him.", "He looks."), ("They drive off.", ""),
@@ -42,7 +42,7 @@ class Lengths(Metric):
     name: str = "lengths"
     title: str = "Lengths"
     columns: tuple[str, ...] = ("words", "ads")
-    figure: Figure = _SHARE
+    figure: MetricFormula = _SHARE
     fails_at: str = ""
     counted: list[str] = field(default_factory=list)
 

@@ -25,10 +25,10 @@ from shotad.film import (
     SoundSeeker,
     find_speech,
     hear_speech,
+    join_intervals,
     open_film,
     sound_blocks,
     speech,
-    union,
 )
 from shotad.film.audio import DownmixCheck, Runs, _blocks
 from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_in, speech_intervals
@@ -323,7 +323,7 @@ def test_stretches_and_views_do_not_depend_on_blocks() -> None:
 @given(st.lists(st.floats(0, 1, width=32), max_size=80), st.floats(0.1, 3))
 def test_stretches_are_sorted_apart_long_enough_and_inside(chances: list[float], duration: float) -> None:
     found = speech_intervals(np.array(chances, np.float32), duration, bridge=0.1, shortest=0.1)
-    assert union(found, 0.1 - 1e-9) == found
+    assert join_intervals(found, 0.1 - 1e-9) == found
     assert all(piece.start >= 0 and piece.end <= duration for piece in found)
     assert all(piece.duration >= 0.1 - 1e-9 for piece in found if piece.end < duration)
 
@@ -357,7 +357,7 @@ def test_supplied_clips(name: str) -> None:
         found = hear_speech(film)
     assert found is not None
     margin, heard_in = SpeechSettings().margin, found.intervals
-    kept = union(Interval(one.start - margin, one.end + margin) for one in heard_in)
+    kept = join_intervals(Interval(one.start - margin, one.end + margin) for one in heard_in)
     spoken = [Interval(*pair) for pair in label["speech"]]
     for line in spoken:
         covered = sum(shared.duration for piece in kept if (shared := piece.clip(line)))
@@ -481,7 +481,7 @@ def test_speech_is_heard_whatever_the_channels_do(tmp_path: Path) -> None:
         with open_film(sounding_film(tmp_path / f"{name}.mkv", *tracks)) as film:
             found = hear_speech(film)
         assert found is not None
-        kept = union(Interval(piece.start - 0.25, piece.end + 0.25) for piece in found.intervals)
+        kept = join_intervals(Interval(piece.start - 0.25, piece.end + 0.25) for piece in found.intervals)
         for line in (Interval(4.75, 7.9), Interval(9.8, 12.1)):
             covered = sum(shared.duration for piece in kept if (shared := piece.clip(line)))
             assert line.duration - covered < 0.4, name

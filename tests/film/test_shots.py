@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pytest
 
 from shotad.core import FilmError, Interval, ShotSettings, WeightsError, weight_store
-from shotad.film import Frame, cut_net, open_film, shot_scores, shots, survey
+from shotad.film import Frame, cut_net, detect_shots_in_pass, open_film, shot_scores, shots
 from shotad.film.shots import ShotFinder, ShotList, unmixed_part
 
 Images = list[npt.NDArray[np.uint8]]
@@ -278,7 +278,7 @@ def oracle(monkeypatch: pytest.MonkeyPatch) -> Oracle:
 
 
 def found(levels: Sequence[float | Picture], **settings: Any) -> tuple[int, ...]:
-    return survey(film_of(levels), ShotSettings(**settings)).cuts
+    return detect_shots_in_pass(film_of(levels), ShotSettings(**settings)).cuts
 
 
 def blocks(number: int, light: float = 1.0) -> Picture:
@@ -359,7 +359,7 @@ def test_the_frames_of_a_dissolve_belong_to_neither_shot_alone(oracle: Oracle) -
     way = between(np.linspace(0, 1, 30), blocks(1), blocks(2))
     dissolve = [blocks(1)] * 60 + way + [blocks(2)] * 60
     oracle.slow = [int(picture[0, 0, 0]) for picture in way[1:-1]]
-    shots = survey(film_of(dissolve), ShotSettings()).shots
+    shots = detect_shots_in_pass(film_of(dissolve), ShotSettings()).shots
     alone = [shot.unmixed for shot in shots]
     assert alone[0] is not None
     assert alone[1] is not None
@@ -367,9 +367,9 @@ def test_the_frames_of_a_dissolve_belong_to_neither_shot_alone(oracle: Oracle) -
     assert 1.8 < alone[0].end <= 60 / 25, "the dissolve begins with frame 60"
     assert 89 / 25 <= alone[1].start < 4.2, "and ends with frame 89"
     # A clean cut has no such frames.
-    assert [shot.unmixed for shot in survey(film_of([20] * 60 + [80] * 60), ShotSettings()).shots] == [
-        None
-    ] * 2
+    assert [
+        shot.unmixed for shot in detect_shots_in_pass(film_of([20] * 60 + [80] * 60), ShotSettings()).shots
+    ] == [None] * 2
 
 
 @pytest.mark.parametrize("frames", [14, 30, 60])
@@ -482,7 +482,7 @@ def test_cuts_of_a_battle_that_scores_alone_miss() -> None:
     path = benchmark.FILMS / name
     if not path.exists():
         pytest.skip(f"the supplied film {name} is not here")
-    if not weight_store.at_hand(cut_net.WEIGHTS):
+    if not weight_store.is_fetched(cut_net.WEIGHTS):
         pytest.skip("the network's weights are not here")
     learned, _ = benchmark.measure(path, ShotSettings(), benchmark.truths()[name], 0, 1e9)
     assert learned.hard_found >= 24

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Interval, Slot, SlotVoice, SpeechKind, SpeechSettings, slot_rows, slots_of
-from shotad.film import HeardSpeech, SoundBlock, Voices, find_speech, left_to_people, mark_slots
+from shotad.film import HeardSpeech, SoundBlock, VoiceTimes, find_speech, mark_slots, why_left_empty
 from shotad.film.singing import VoiceListener
 from shotad.film.speech import RATE, Signal
 
@@ -24,29 +24,29 @@ def test_slots_are_marked_by_the_song_and_the_shouts_in_them() -> None:
     singing = (Interval(1, 1.5), Interval(3, 3.6), Interval(11, 11.9), Interval(29, 40))
     shouts = (Interval(3.2, 5), Interval(21, 21.5), Interval(25.1, 25.4))
     slots = [slot(0, 5), slot(10, 15), slot(20, 23), slot(24, 26), slot(30, 32)]
-    marked = mark_slots(slots, Voices(singing, shouts))
+    marked = mark_slots(slots, VoiceTimes(singing, shouts))
     assert [each.voice for each in marked] == [SONG, None, SHOUT, None, SONG]
-    assert mark_slots(slots, Voices()) == tuple(slots)
+    assert mark_slots(slots, VoiceTimes()) == tuple(slots)
 
 
 def test_the_mark_stands_in_the_record() -> None:
-    slots = mark_slots([slot(0, 5), slot(6, 9)], Voices((Interval(6, 9),)))
+    slots = mark_slots([slot(0, 5), slot(6, 9)], VoiceTimes((Interval(6, 9),)))
     rows = slot_rows(slots)
     assert [row.get("voice") for row in rows] == [None, "song"]
     assert slots_of(rows) == slots
 
 
 def test_credits_are_read_over_a_song() -> None:
-    (sung,) = mark_slots([slot(0, 5)], Voices((Interval(0, 5),)))
-    assert left_to_people(sung, SpeechSettings()).startswith("song likely here")
-    assert not left_to_people(sung, SpeechSettings(over_lyrics=True))
-    assert not left_to_people(replace(sung, credits=True), SpeechSettings())
-    assert not left_to_people(slot(0, 5), SpeechSettings())
+    (sung,) = mark_slots([slot(0, 5)], VoiceTimes((Interval(0, 5),)))
+    assert why_left_empty(sung, SpeechSettings()).startswith("song likely here")
+    assert not why_left_empty(sung, SpeechSettings(over_lyrics=True))
+    assert not why_left_empty(replace(sung, credits=True), SpeechSettings())
+    assert not why_left_empty(slot(0, 5), SpeechSettings())
 
 
 def test_what_is_sung_is_told_from_speech() -> None:
     sung, spoken, mixed = Interval(0, 4), Interval(5, 8), Interval(10, 14)
-    voices = Voices((Interval(0.5, 4), Interval(10, 14)), (Interval(5, 8), Interval(11, 13)))
+    voices = VoiceTimes((Interval(0.5, 4), Interval(10, 14)), (Interval(5, 8), Interval(11, 13)))
     heard = HeardSpeech((sung, spoken, mixed), voices=voices)
     found = find_speech(heard, SpeechSettings(), subtitles=None, duration=20)
     kinds = [utterance.kind for utterance in found.utterances]
@@ -54,7 +54,7 @@ def test_what_is_sung_is_told_from_speech() -> None:
     assert found.voices == voices
     # Subtitles say who shouts, and may leave out what is sung.
     read = find_speech(heard, SpeechSettings(), subtitles=[], duration=20)
-    assert read.voices == Voices(voices.singing)
+    assert read.voices == VoiceTimes(voices.singing)
 
 
 def vowels(notes: tuple[float, ...], vibrato: float = 0.02, seconds: float = 1.0) -> Signal:
@@ -75,7 +75,7 @@ def vowels(notes: tuple[float, ...], vibrato: float = 0.02, seconds: float = 1.0
     return np.asarray(0.5 * whole / np.abs(whole).max(), np.float32)
 
 
-def voices_heard(sound: Signal, size: int = RATE) -> Voices:
+def voices_heard(sound: Signal, size: int = RATE) -> VoiceTimes:
     def blocks() -> Iterator[SoundBlock]:
         for at in range(0, len(sound), size):
             yield SoundBlock(at / RATE, sound[at : at + size])
@@ -103,4 +103,4 @@ def test_singing_is_heard_where_it_is_however_the_sound_comes() -> None:
 def test_silence_and_noise_hold_no_voice(seconds: float) -> None:
     rng = np.random.default_rng(3)
     noise = (0.1 * rng.standard_normal(round(seconds * RATE))).astype(np.float32)
-    assert voices_heard(noise) == voices_heard(0 * noise) == Voices()
+    assert voices_heard(noise) == voices_heard(0 * noise) == VoiceTimes()

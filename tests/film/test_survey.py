@@ -63,7 +63,7 @@ def surveyed(path: Path, folder: Path, threads: int) -> Found:
         )
         keeping = partial(frames.keeping, zones=[Interval(0.0, 1000.0)])
         settings = ShotSettings(detector="adaptive", min_scene_len=3)
-        shots = survey.survey(film, settings, keeping=keeping)
+        shots = survey.detect_shots_in_pass(film, settings, keeping=keeping)
         files = [(folder / name).read_bytes() for name in ("frames.pack", "frames.index")]
         return shots, film.damage, (finders[0].scores.tolist(), *files, film.end)
 
@@ -194,11 +194,13 @@ def test_an_empty_packet_shows_the_last_picture_again_and_is_not_the_end(tmp_pat
 def test_a_device_that_is_not_there_is_told_and_the_processors_decode() -> None:
     told: list[str] = []
     with open_film(make_film(KINDS["cuts"]).path) as film:
-        alone = survey.survey(film, ShotSettings(detector="adaptive"))
+        alone = survey.detect_shots_in_pass(film, ShotSettings(detector="adaptive"))
         # No machine has them all, and ffmpeg never has both of these.
         for name in ("videotoolbox", "d3d11va"):
             assert (
-                survey.survey(film, ShotSettings(detector="adaptive"), decoder=name, tell=told.append)
+                survey.detect_shots_in_pass(
+                    film, ShotSettings(detector="adaptive"), decoder=name, tell=told.append
+                )
                 == alone
             )
     assert told

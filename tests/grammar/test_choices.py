@@ -18,7 +18,7 @@ from shotad.core import (
     ScaleSettings,
     ThreadSettings,
     WeightsError,
-    cached,
+    cached_model_folder,
     is_model_folder,
     model_folder,
 )
@@ -72,7 +72,7 @@ def test_a_published_model_from_the_cache(cache: Path, models: dict[str, Path]) 
 
 def test_half_a_download_is_not_at_hand(cache: Path, models: dict[str, Path]) -> None:
     put(cache, models, "dinov2-small", "dinov2-base")
-    folder = cached(MODELS["dinov2-small"].repo)
+    folder = cached_model_folder(MODELS["dinov2-small"].repo)
     assert folder is not None
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     assert not is_model_folder(folder)

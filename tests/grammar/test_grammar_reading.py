@@ -15,8 +15,8 @@ from shotad.film import Moment, Picture, ShotMoments
 from shotad.grammar import (
     ClipReader,
     Features,
+    GrammarModels,
     Matching,
-    Readers,
     ShotSample,
     grammar_of,
     shot_scores,
@@ -91,7 +91,7 @@ def look(shot: int) -> ShotSample:
 CLIPS = [[look(k) for k in range(a, b)] for a, b in ((0, 4), (1, 6), (3, 7), (8, 10))]
 
 
-def read(book: GrammarCache, film: Film, readers: Readers, *, batch: int = 3) -> int:
+def read(book: GrammarCache, film: Film, readers: GrammarModels, *, batch: int = 3) -> int:
     """Adds to ``book`` what it lacks of the clips, one after the other; how many were read."""
     reader = ClipReader(book, readers, ThreadSettings(), batch)
     lacking = [clip for clip in CLIPS if reader.lacks(clip)]
@@ -102,7 +102,7 @@ def read(book: GrammarCache, film: Film, readers: Readers, *, batch: int = 3) ->
 
 def test_all_is_read_in_ascending_order_and_each_frame_once() -> None:
     book, film, maker, scales = GrammarCache(), Film(), Maker(), Scales()
-    assert read(book, film, Readers(maker, scales)) == 4
+    assert read(book, film, GrammarModels(maker, scales)) == 4
     shots = [k for k in range(10) if k != 7]
     assert list(chain(*film.asked)) == sorted(s for k in shots for s in (k + 0.1, k + 0.5, k + 0.9))
     assert maker.seen == sorted(s for k in shots for s in (k + 0.1, k + 0.9))
@@ -110,7 +110,7 @@ def test_all_is_read_in_ascending_order_and_each_frame_once() -> None:
     assert set(book.scores) == {pair for clip in CLIPS for pair in pairs_of(clip)}
     assert book.guesses[look(2)] == ScaleGuess((0.0, 0.0, 1.0, 0.0, 0.0))
     assert book.guesses[look(9)] is None
-    reader = ClipReader(book, Readers(maker, scales), ThreadSettings())
+    reader = ClipReader(book, GrammarModels(maker, scales), ThreadSettings())
     assert not any(reader.lacks(clip) for clip in CLIPS)
 
 
@@ -123,7 +123,7 @@ def test_other_frames_of_a_shot_are_looked_at_only_where_the_first_leaves_doubt(
             return [doubt if is_so else guess for is_so, guess in zip(doubtful, guesses, strict=True)]
 
     book, scales = GrammarCache(), Doubting(moments=("middle", "quarter", "three_quarters"))
-    read(book, Film(end=9.6), Readers(None, scales), batch=2)
+    read(book, Film(end=9.6), GrammarModels(None, scales), batch=2)
     sure = [k + 0.5 for k in (0, 1, 4, 5, 6)]
     doubted = [2.5, 2.3, 2.7, 3.5, 3.3, 3.7]
     assert sorted(scales.seen) == sorted([*sure, *doubted, 8.5, 8.3, 8.7, 9.5, 9.3])
@@ -135,7 +135,7 @@ def test_other_frames_of_a_shot_are_looked_at_only_where_the_first_leaves_doubt(
 @pytest.mark.parametrize("batch", [1, 2, 64])
 def test_scores_are_those_of_the_pair_alone(batch: int) -> None:
     book = GrammarCache()
-    read(book, Film(), Readers(Maker(), None), batch=batch)
+    read(book, Film(), GrammarModels(Maker(), None), batch=batch)
     for (earlier, later), score in book.scores.items():
         sides = {"last": earlier.moments.last, "first": later.moments.first}
         frames = {place: np.stack([patches_of(second)] * 2) for place, second in sides.items()}
@@ -146,7 +146,7 @@ def test_scores_are_those_of_the_pair_alone(batch: int) -> None:
 
 def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
     book = GrammarCache()
-    read(book, Film(end=5.3), Readers(Maker(), Scales()))
+    read(book, Film(end=5.3), GrammarModels(Maker(), Scales()))
     assert book.scores[look(3), look(5)] == 0.0
     assert book.scores[look(1), look(3)] > 0.3
     assert book.guesses[look(5)] is None
@@ -156,17 +156,17 @@ def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
 def test_scores_hang_on_their_two_shots_and_are_forgotten_in_time() -> None:
     """Clips of other sizes, in another order: the products of a matrix round as its shape has it."""
     wide, narrow, film = GrammarCache(), GrammarCache(), Film()
-    ClipReader(wide, Readers(Maker(), None), ThreadSettings()).read(
+    ClipReader(wide, GrammarModels(Maker(), None), ThreadSettings()).read(
         [look(k) for k in range(6)], film.pictures
     )
-    pairs = ClipReader(narrow, Readers(Maker(), None), ThreadSettings())
+    pairs = ClipReader(narrow, GrammarModels(Maker(), None), ThreadSettings())
     for later in reversed(range(6)):
         for earlier in range(later):
             pairs.read([look(earlier), look(later)], film.pictures)
     assert len(wide.scores) == 15
     assert wide.scores == narrow.scores
     # What no later clip needs is forgotten.
-    reader = ClipReader(GrammarCache(), Readers(Maker(), None), ThreadSettings())
+    reader = ClipReader(GrammarCache(), GrammarModels(Maker(), None), ThreadSettings())
     held = []
     for first in range(20):
         reader.read([look(k) for k in range(first, first + 3)], film.pictures)

@@ -22,11 +22,11 @@ from shotad.core import Image, Interval, Shot
 from shotad.film import open_film
 from shotad.grammar import (
     Features,
-    Kinds,
+    FeaturesByPlace,
+    FramePosition,
     Matching,
-    Place,
     matching_of,
-    places,
+    positions_for,
     shot_scores,
     threads_of,
     whole_scores,
@@ -168,7 +168,7 @@ def test_patches_that_all_match_but_each_elsewhere_score_low() -> None:
 
 
 # All pairs of shots
-def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> Kinds:
+def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> FeaturesByPlace:
     rng = np.random.default_rng(seed)
 
     def features(k: int) -> Features:
@@ -178,7 +178,7 @@ def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> Kin
     return {"first": features(0), "middle": features(1), "last": features(2)}
 
 
-COMPARED: dict[FrameChoice, list[tuple[Place, Place]]] = {
+COMPARED: dict[FrameChoice, list[tuple[FramePosition, FramePosition]]] = {
     "side": [("last", "first")],
     "mid": [("middle", "middle")],
     "all": list(product(("first", "middle", "last"), repeat=2)),
@@ -192,8 +192,8 @@ def test_every_choice_of_frames(kind: Any, frames: FrameChoice, both_ways: bool)
     """The best of the pairs of frames, by their patches or as a whole; no other frame is needed."""
     grid, n, pairs = (3, 5), 5, COMPARED[frames]
     matching, kinds = Matching(grid, both_ways=both_ways), shots(1, n, grid)
-    assert set(places(frames)) == {place for pair in pairs for place in pair}
-    some = {place: one for place, one in shots(1, n, grid, kind).items() if place in places(frames)}
+    assert set(positions_for(frames)) == {place for pair in pairs for place in pair}
+    some = {place: one for place, one in shots(1, n, grid, kind).items() if place in positions_for(frames)}
     for whole, scores in ((False, shot_scores(some, matching, frames)), (True, whole_scores(some, frames))):
         assert scores.dtype == np.float32
         assert np.array_equal(scores, scores.T)

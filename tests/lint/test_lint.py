@@ -46,17 +46,17 @@ from shotad.script import (
     Material,
     ParserModel,
     Report,
+    SpokenTake,
     Track,
     TrackLine,
-    Voiced,
-    as_json,
-    as_text,
     check_line,
-    hint_of,
     line_checks as sentences,
     lists_for,
+    make_sentence_reader,
     read_words,
-    reader_for,
+    report_json,
+    report_text,
+    rule_hint,
     save_track,
     sentence_reader,
     summary_line,
@@ -105,7 +105,7 @@ def text(words: str, kind: str = "title", at: float = 20.0, sure: float = 0.9) -
 
 
 DOG, NOD = line(10, "A dog runs."), line(5.2, "Tom nods.")
-VOICED = Voiced("v", "A dog runs.", Interval(10, 13), "x")
+VOICED = SpokenTake("v", "A dog runs.", Interval(10, 13), "x")
 GUN = {"speech": (said(3, 5, "Put the gun down on the table."),)}
 MILL, TITLE, BURNT = text("THE OLD MILL"), "Words appear: “The Old Mill”.", "Where have you been all night?"
 
@@ -168,11 +168,11 @@ def test_t4_measured_voice_against_its_room() -> None:
     speech, slot = (said(0, 9.5), said(14.5, 60)), Interval(10, 14)
 
     def told(end: float, **more: float) -> list[str]:
-        voiced = Voiced("v", "A dog.", Interval(9.5, end), "x", **more)
+        voiced = SpokenTake("v", "A dog.", Interval(9.5, end), "x", **more)
         return rules(checked(line(10, "A dog runs.", slot=slot, voiced=voiced), speech=speech))
 
     assert (told(14.5), told(14.6), told(14.6, pause=1.0)) == ([], ["T4"], [])
-    unheard = line(10, "A dog runs.", voiced=Voiced("v", "", None, "x", steps=("dropped: no room",)))
+    unheard = line(10, "A dog runs.", voiced=SpokenTake("v", "", None, "x", steps=("dropped: no room",)))
     (found,) = checked(unheard).findings
     assert (found.rule, found.level) == ("T4", Level.ERROR)
     assert "dropped: no room" in found.message
@@ -243,15 +243,15 @@ def test_levels_ignored_findings_and_those_of_others() -> None:
 def test_every_rule_has_a_hint_and_the_text_names_what_is_needed() -> None:
     assert all(rule.hint and rule.why and rule.source for rule in RULES.values())
     report = checked(line(1, "We see a dog."), speech=())
-    told = as_text(report)
+    told = report_text(report)
     assert "00:00:01.000 s00001000: We see a dog." in told
     assert "error L2: first or second person: 'We'." in told
-    assert hint_of("L2") in told
+    assert rule_hint("L2") in told
     assert "00:00:05.000 no line" in told
-    assert "L2" in as_text(report, warnings=False)
-    assert "T5: [" not in as_text(report, warnings=False)
+    assert "L2" in report_text(report, warnings=False)
+    assert "T5: [" not in report_text(report, warnings=False)
     assert summary_line(report) == "1 error (L2 1), 1 warning (T5 1) in 1 line."
-    rows = as_json(report)["findings"]
+    rows = report_json(report)["findings"]
     told = [(row["rule"], row["start"], row["text"]) for row in rows]
     assert told == [("L2", 1.0, "We see a dog."), ("T5", 5.0, None)]
 
@@ -314,7 +314,7 @@ def test_t7_is_an_error_of_the_machine_and_a_hint_for_a_person() -> None:
         assert (found.rule, found.level, found.cue_id) == ("T7", level, early.id)
         assert found.message == "This line is spoken 3.5 s before what it describes is seen (0:13.5)"
     # A line may begin a second before, and the voice's time counts.
-    voiced = Voiced("v", "A dog runs.", Interval(9, 12), "x")
+    voiced = SpokenTake("v", "A dog runs.", Interval(9, 12), "x")
     for seen, voice, broken in ((11.0, None, []), (11.01, None, ["T7"]), (10.5, voiced, ["T7"])):
         assert rules(checked(line(10, "A dog runs.", seen_from=seen, voiced=voice, by_hand=False))) == broken
 
@@ -426,8 +426,8 @@ def test_only_lines_that_a_parse_may_change_load_a_parser(monkeypatch: pytest.Mo
 )
 def test_auto_fetches_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch, here: str, told: str) -> None:
     monkeypatch.setattr(sentences.importlib.util, "find_spec", lambda name: name if name == here else None)
-    monkeypatch.setattr(sentences, "at_hand", lambda name: False)
-    reader, note = reader_for(LintSettings())
+    monkeypatch.setattr(sentences, "is_fetched", lambda name: False)
+    reader, note = make_sentence_reader(LintSettings())
     assert reader is None
     assert told in note
 

@@ -13,8 +13,18 @@ import numpy.typing as npt
 import pytest
 from PIL import Image as Pillow
 
-from shotad.core import Box, Character, Clip, FrameSettings, Image, Mark, OverlaySettings, Presence, Sighting
-from shotad.film import COLOURS, colour_of, fit, ink_on, marks_for, matrix_png, paint, vlm_size
+from shotad.core import (
+    Box,
+    Character,
+    Clip,
+    FrameMark,
+    FrameSettings,
+    Image,
+    OverlaySettings,
+    Presence,
+    Sighting,
+)
+from shotad.film import COLOURS, colour_of, ink_on, marks_for, matrix_png, paint, resize_images, vlm_size
 from shotad.film.overlays import (
     RED,
     Oval,
@@ -145,7 +155,9 @@ def test_twenty_five_people_on_one_picture_keep_their_faces_and_tags() -> None:
     painted = paint_people(image, sightings, marks)
     for sighting in sightings:
         assert not changed(image, painted)[inside(sighting.box, *size)].any()
-    without = paint_people(image, sightings, {name: Mark(m.colour, m.style) for name, m in marks.items()})
+    without = paint_people(
+        image, sightings, {name: FrameMark(m.colour, m.style) for name, m in marks.items()}
+    )
     assert changed(without, painted).sum() > 4 * 12 * 12, "four tags, each with two digits"
 
 
@@ -208,10 +220,10 @@ def test_every_number_is_told_from_every_other_after_jpeg(size: tuple[int, int])
 def test_fit_resizes_smoothly_and_gives_new_arrays() -> None:
     checks = np.indices((200, 300)).sum(axis=0) % 2 * 255
     images = np.repeat(checks[None, :, :, None], 3, axis=-1).astype(np.uint8)
-    small = fit(images, (100, 50))
+    small = resize_images(images, (100, 50))
     assert small.shape == (1, 50, 100, 3)
     assert abs(int(small[0, 25, 50, 0]) - 127) < 12, "a fine pattern becomes grey, not moiré"
-    same = fit(images, (300, 200))
+    same = resize_images(images, (300, 200))
     assert np.array_equal(same, images)
     assert not np.shares_memory(same, images)
 

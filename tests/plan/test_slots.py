@@ -27,10 +27,10 @@ from shotad.film import (
     BREATH,
     HandSlots,
     SlotChange,
+    apply_hand_slots,
     credits_interval,
     fixed_slots,
     free_time,
-    keep_to,
     new_slot,
     plan_slots,
     word_budget,
@@ -284,7 +284,7 @@ def ask(start: float, end: float, **known: object) -> Slot:
 
 
 def test_a_slot_added_comes_with_the_words_of_the_planner():
-    kept, yielded = keep_to(PLANNED, HandSlots(added=(Interval(6, 9),)), SETTINGS)
+    kept, yielded = apply_hand_slots(PLANNED, HandSlots(added=(Interval(6, 9),)), SETTINGS)
     assert [one.id for one in kept] == ["s00001000", "s00006000", "s00010000", "s00020000"]
     assert kept[1].max_words == 8  # 3 s at 0.375 s a word
     assert not yielded
@@ -292,9 +292,9 @@ def test_a_slot_added_comes_with_the_words_of_the_planner():
 
 def test_a_slot_removed_stays_away_under_another_id_and_a_planned_one_yields_to_one_that_was_added():
     other = (slot(11, 16), slot(13.0, 19.0))  # half of its time is enough
-    assert keep_to(other, HandSlots(removed=(slot(10, 15),)), SETTINGS)[0] == (other[1],)
-    assert keep_to(PLANNED[:1], HandSlots(removed=(PLANNED[2],)), SETTINGS)[0] == PLANNED[:1]
-    kept, yielded = keep_to(PLANNED, HandSlots(added=(Interval(14.5, 18),)), SETTINGS)
+    assert apply_hand_slots(other, HandSlots(removed=(slot(10, 15),)), SETTINGS)[0] == (other[1],)
+    assert apply_hand_slots(PLANNED[:1], HandSlots(removed=(PLANNED[2],)), SETTINGS)[0] == PLANNED[:1]
+    kept, yielded = apply_hand_slots(PLANNED, HandSlots(added=(Interval(14.5, 18),)), SETTINGS)
     assert yielded == (PLANNED[1],)
     assert [one.id for one in kept] == ["s00001000", "s00014500", "s00020000"]
 
@@ -330,7 +330,7 @@ def test_a_slot_of_a_person_at_the_start_of_one_they_removed_is_theirs():
     hand = apply_change(HandSlots(), SlotChange(removed=(PLANNED[1],)))
     own = hand_slot(Interval(10, 12), SETTINGS)
     hand = apply_change(hand, SlotChange(added=(own,)))
-    assert keep_to(PLANNED, hand, SETTINGS)[0] == (PLANNED[0], own, PLANNED[2])
+    assert apply_hand_slots(PLANNED, hand, SETTINGS)[0] == (PLANNED[0], own, PLANNED[2])
     hand = apply_change(hand, SlotChange(removed=(own,)))
     assert hand == HandSlots(removed=(PLANNED[1],))
 
@@ -362,8 +362,8 @@ def test_what_the_page_shows_is_what_the_next_plan_keeps_to_and_everything_can_b
     for change in done:
         states.append((hand, shown))
         hand, shown = apply_change(hand, change), changed_slots(shown, change)
-    assert keep_to(PLANNED, hand, SETTINGS)[0] == shown
+    assert apply_hand_slots(PLANNED, hand, SETTINGS)[0] == shown
     for change, (before, was) in zip(reversed(done), reversed(states), strict=True):
         hand, shown = apply_change(hand, change.inverse), changed_slots(shown, change.inverse)
         assert shown == was
-        assert keep_to(PLANNED, hand, SETTINGS)[0] == keep_to(PLANNED, before, SETTINGS)[0]
+        assert apply_hand_slots(PLANNED, hand, SETTINGS)[0] == apply_hand_slots(PLANNED, before, SETTINGS)[0]

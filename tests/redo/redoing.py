@@ -9,16 +9,16 @@ from typing import Any
 
 from shotad.core import (
     Engine,
-    Given,
     Identity,
     Request,
+    RunInputs,
     WorkFolder,
-    changed,
+    config_with_changes,
     load_config,
     read_settings,
     write_settings,
 )
-from shotad.description import Engines, Redone, describe, redo
+from shotad.description import Engines, RewrittenLine, describe, redo
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import Track, load_track
@@ -38,10 +38,10 @@ def film_path() -> Path:
 
 
 def run(
-    place: Path, *more: str, given: Given | None = None, writes: Engine | None = None, **options: Any
+    place: Path, *more: str, given: RunInputs | None = None, writes: Engine | None = None, **options: Any
 ) -> Track:
     """A run of describe into ``place``, with its settings kept."""
-    config, given = load_config(None, (*SETTINGS, *more)), given or Given()
+    config, given = load_config(None, (*SETTINGS, *more)), given or RunInputs()
     engines = Engines(FakeEngine(), writes or FakeEngine())
     with open_film(film_path()) as film, WorkFolder(place) as folder:
         write_settings(folder, config, film_path(), given, assignments=more)
@@ -57,13 +57,13 @@ def again(
     more: tuple[str, ...] = (),
     sheet: bool = False,
     **options: Any,
-) -> tuple[Redone, FakeEngine, FakeEngine]:
+) -> tuple[RewrittenLine, FakeEngine, FakeEngine]:
     """A redo in ``place``; what came of it and both engines."""
     told = read_settings(place)
     engines = Engines(FakeEngine(answer=looks or plain_answer), FakeEngine(answer=writes or fresh))
     if identity is not None:
         engines.writes.identity = identity
-    config = changed(told.config, assignments=more)
+    config = config_with_changes(told.config, assignments=more)
     with open_film(film_path()) as film, WorkFolder(place) as folder:
         done = redo(film, folder, told, names, config=config, engines=engines, sheet=sheet, **options)
     return done, engines.looks, engines.writes  # type: ignore[return-value]

@@ -13,9 +13,9 @@ import pytest
 from shotad.core import (
     EditConflict,
     EngineError,
-    Given,
     Identity,
     Request,
+    RunInputs,
     UsageError,
     WorkFolder,
     WorkFolderError,
@@ -279,7 +279,7 @@ def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path, monkeypatch
 def test_a_run_over_a_part_does_not_bound_a_redo(tmp_path: Path) -> None:
     place = tmp_path / "w"
     run(place)
-    run(place, given=Given(start=6.0, end=14.0))
+    run(place, given=RunInputs(start=6.0, end=14.0))
     assert read_settings(place).given.end == 14.0
     assert again(place, "1")[0].results[0].after is not None
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
-    Given,
     Interval,
     NoProgress,
+    RunInputs,
     Shot,
     Slot,
     Utterance,
@@ -74,7 +74,7 @@ def write_folder(
     bounds = [0.0, *(cut / 25 for cut in cuts), info.duration]
     shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(itertools.pairwise(bounds)))
     with WorkFolder(place) as folder:
-        write_settings(folder, load_config(None, (f"language={language}", *settings)), film, Given())
+        write_settings(folder, load_config(None, (f"language={language}", *settings)), film, RunInputs())
         folder.write_json("shots.json", shots_record(shots, cuts, info.duration))
         said = [Utterance(one, "Where is the key to the garden?") for one in speech]
         folder.write_json("speech.json", speech_record(*said))

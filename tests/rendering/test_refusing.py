@@ -25,8 +25,8 @@ from shotad.core import (
     WorkFolder,
     WorkFolderError,
     load_config,
-    replacing,
-    sweep_beside,
+    remove_leftovers_beside,
+    replace_file,
 )
 from shotad.description import shortener
 from shotad.film import open_film
@@ -103,13 +103,13 @@ def test_leftovers_of_killed_runs_are_swept_and_what_others_left_is_not(place: P
 
 def test_beside_a_file_only_what_was_to_become_it_is_swept(tmp_path: Path) -> None:
     target = tmp_path / "out" / "movie.wav"
-    with replacing(target) as part:
+    with replace_file(target) as part:
         part.write_bytes(b"whole")
         shutil.copy(part, part.with_name(f"{part.name}x"))
     others = [target.with_name(name) for name in (".tmp-theirs", ".other.77.part.wav", ".movie.part.wav")]
     for file in (*others, target.with_name(".movie.77.part.wav")):
         file.touch()
-    sweep_beside(target)
+    remove_leftovers_beside(target)
     assert set(target.parent.iterdir()) == {target, *others}
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from shotad.core import read_settings
-from shotad.film import film_of
+from shotad.film import work_folder_film
 from shotad.script import TRACK, load_track
 from tests.review.reviewed import reviewed
 
@@ -47,7 +47,7 @@ def served(folder: Path) -> Iterator[str]:
     run = read_settings(folder)
     voice = run.config.voice.model_copy(update={"name": "fake"})
     run = replace(run, config=run.config.model_copy(update={"voice": voice}))
-    film = film_of(folder, run, load_track(folder / TRACK).film.name)
+    film = work_folder_film(folder, run, load_track(folder / TRACK).film.name)
     listener = socket.create_server(("127.0.0.1", 0))
     with listener, reviewed(folder, film=film, run=run) as (review, page):
         port = listener.getsockname()[1]

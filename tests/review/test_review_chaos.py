@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core import ReviewError, ShotadError
 from shotad.review.session import Session
-from shotad.script import TRACK, are_written, edited_scripts, import_into, load_track, script_texts
+from shotad.script import TRACK, are_scripts_current, edited_scripts, import_into, load_track, script_texts
 from tests.redo import redoing
 from tests.redo.redoing import again, run
 from tests.review.sessions import session_of
@@ -89,7 +89,7 @@ def test_programs_that_are_killed_beside_a_page_lose_no_edit(tmp_path: Path) -> 
     track = load_track(place / TRACK)
     assert {cue.text for cue in track.heard if cue.id == theirs}.isdisjoint(drafted), "others wrote too"
     assert edited_scripts(place, track.film.name) == ()
-    assert are_written(script_texts(track, place, track.film.name), place)
+    assert are_scripts_current(script_texts(track, place, track.film.name), place)
     later = session_of(place)
     assert later.next_steps["undo"] is not None
     later.undo()

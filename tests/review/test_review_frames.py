@@ -20,11 +20,11 @@ from shotad.core import (
     Config,
     FilmError,
     FilmInfo,
-    Given,
     GivenCast,
     Interval,
     Reply,
     Request,
+    RunInputs,
     RunSettings,
     Shot,
     WorkFolder,
@@ -32,7 +32,7 @@ from shotad.core import (
 )
 from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film import Prepared, open_film, second_of, tick_of
+from shotad.film import Prepared, nearest_tick, open_film, tick_second
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
 from shotad.review.frames import FrameNote, Frames, mark_of
@@ -113,7 +113,7 @@ def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given
         frames.picture("s00002000", 1)
     here.write_bytes(made.path.read_bytes())  # it is back
     for note in frames.notes("s00002000"):
-        second = note.seconds if given else second_of(tick_of(note.seconds))
+        second = note.seconds if given else tick_second(nearest_tick(note.seconds))
         shown = pixels(frames.picture("s00002000", note.number))
         assert read_number(shown) == made.number_at(second)
         assert shown.shape == (180, 320, 3)
@@ -165,7 +165,7 @@ def with_cast(folder: Path, *assignments: str) -> tuple[Path, RunSettings, Remem
     (folder / "cast.yaml").write_text(people)
     (folder / "slots.csv").write_text("start,end\n0.5,3.5\n4.5,7.5\n8.5,10.5\n")
     config = load_config(None, (*QUICK, *SMALL, "speech.source=none", "threads.features=none", *assignments))
-    asked = Given(slots=folder / "slots.csv", cast=GivenCast(folder / "cast.yaml"))
+    asked = RunInputs(slots=folder / "slots.csv", cast=GivenCast(folder / "cast.yaml"))
     looks = Remembering()
     with open_film(film) as reader, WorkFolder(folder / "w") as work:
         describe(reader, work, config, asked, engines=Engines(looks, FakeEngine()), sheet=False)

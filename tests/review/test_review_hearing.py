@@ -17,7 +17,7 @@ import pytest
 
 from shotad.core import Interval, VoiceError, WorkFolder, load_config
 from shotad.description import lint_track
-from shotad.film import open_film, recorded
+from shotad.film import open_film, read_prepared
 from shotad.review import hearing as speaking
 from shotad.review.hearing import Hearing, keep_sound
 from shotad.review.routes import Review
@@ -46,7 +46,7 @@ def hearing(place: Path, film: Path | None = None, *settings: str, there: Path |
     film = film or lossless()
     config = load_config(None, (*FAKE, *settings))
     with open_film(film) as opened:
-        found = recorded(WorkFolder(place), opened.info, config)
+        found = read_prepared(WorkFolder(place), opened.info, config)
     return Hearing(there or film, place, config, lambda: found)
 
 

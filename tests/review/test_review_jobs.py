@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shotad.core import EngineError, Progress, ReviewError, reported
+from shotad.core import EngineError, Progress, ReviewError, progress_task
 from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.jobs import Jobs
 
@@ -120,10 +120,10 @@ def test_progress_is_shown_with_the_step_that_is_under_way() -> None:
         seen.append((view["step"], view["done"]))
 
     def work(progress: Progress) -> Json:
-        with reported(progress, "Writing lines", 4, "lines") as task:
+        with progress_task(progress, "Writing lines", 4, "lines") as task:
             task.advance()
             look()
-            with reported(progress, "Loading a model", 10, "MB") as inner:
+            with progress_task(progress, "Loading a model", 10, "MB") as inner:
                 inner.advance(5)
                 look()
             task.advance(7)
@@ -171,7 +171,7 @@ def test_a_job_that_runs_stops_at_its_next_step_and_what_it_holds_is_let_go() ->
 
     def work(progress: Progress) -> Json:
         try:
-            with reported(progress, "Frames", 1e9, "frames") as task:
+            with progress_task(progress, "Frames", 1e9, "frames") as task:
                 while True:
                     running.set()
                     task.advance()

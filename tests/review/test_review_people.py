@@ -14,12 +14,12 @@ from PIL import Image
 from shotad.core import (
     CastError,
     Config,
-    Given,
     Interval,
     Member,
     NoProgress,
     Reveal,
     ReviewError,
+    RunInputs,
     Shot,
     Slot,
     WorkFolder,
@@ -64,7 +64,7 @@ def run(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     cues = tuple(Cue(slot.id, slot.id, slot.interval, text) for slot, text in zip(slots, TEXTS, strict=True))
     shots = tuple(Shot(i, span) for i, span in enumerate(spans))
     with WorkFolder(place) as folder:
-        write_settings(folder, Config(), film, Given())
+        write_settings(folder, Config(), film, RunInputs())
         folder.write_json("speech.json", speech_record())
         folder.write_json("slots.json", slots_record(slots))
         cuts = [int(second * 24) for second in CUTS[1:-1]]

@@ -252,7 +252,7 @@ def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path, small: bo
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proxymaking, "replacing", lambda _: nullcontext(Path("/dev/full")))
+    monkeypatch.setattr(proxymaking, "replace_file", lambda _: nullcontext(Path("/dev/full")))
     with pytest.raises(WorkFolderError, match="No space left"):
         copied(make_film(FILMS["plain"]).path, tmp_path)
     assert not (tmp_path / "review" / "proxy.json").exists()

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from shotad.core import EditConflict, Interval, OutOfDate, ReviewError, WorkFolderError
+from shotad.core import EditConflict, Interval, OutdatedLine, ReviewError, WorkFolderError
 from shotad.review.history import History, LineStep, Step
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import (
+    SCRIPTS_RECORD,
     TRACK,
-    WRITTEN,
     Cue,
     FilmId,
     Track,
@@ -77,7 +77,7 @@ def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
 ) -> None:
     seen = content_stamp(session.cue(RAIN))
     change(place / TRACK, LINES[14.0], "Rain stops.")
-    with pytest.raises(OutOfDate):
+    with pytest.raises(OutdatedLine):
         session.act("write", RAIN, {"text": "Hail."}, seen_stamp=seen)
     assert session.cue(RAIN).text == "Rain stops."
     told = session.refresh()
@@ -87,7 +87,7 @@ def test_what_others_change_in_the_file_is_a_conflict_and_undo_passes_over_it(
     session.act("write", CAT, {"text": "A cat wakes."})
     session.act("write", RAIN, {"text": "Hail."})
     change(place / TRACK, "Hail.", "Snow.")
-    with pytest.raises(OutOfDate, match=RAIN):
+    with pytest.raises(OutdatedLine, match=RAIN):
         session.undo()
     session.undo()
     assert (session.cue(CAT).text, session.cue(RAIN).text) == (LINES[1.0], "Snow.")
@@ -121,7 +121,7 @@ def test_what_a_killed_page_left_undone_is_written_by_the_next(place: Path) -> N
     for path, data in scripts.items():
         path.write_bytes(data)
     hashes = {path.name: hashlib.sha256(data).hexdigest() for path, data in scripts.items()}
-    (place / WRITTEN).write_text(json.dumps({"scripts": hashes}))
+    (place / SCRIPTS_RECORD).write_text(json.dumps({"scripts": hashes}))
     session_of(place).close()
     assert all(b"A cat wakes." in path.read_bytes() for path in scripts)
 
@@ -254,12 +254,12 @@ def test_what_a_tab_did_itself_is_no_news_to_it(place: Path, restarted: bool) ->
     session.undo(request_id=(TAB, 4))
     if restarted:
         session = again(place, session)
-    with pytest.raises(OutOfDate):
+    with pytest.raises(OutdatedLine):
         session.act("accept", CAT, {}, seen_stamp=seen, request_id=("another tab", 1))
     session.act("accept", CAT, {}, seen_stamp=middle, request_id=(TAB, 5))
     session.act("unaccept", CAT, {}, request_id=("another tab", 2))
     session.act("shift", CAT, {"by": 0.5}, request_id=("another tab", 3))
-    with pytest.raises(OutOfDate):
+    with pytest.raises(OutdatedLine):
         session.act("drop", CAT, {}, seen_stamp=seen, request_id=(TAB, 6))
     session.close()
 

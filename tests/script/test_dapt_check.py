@@ -18,8 +18,8 @@ from shotad.script import (
     Cue,
     FilmId,
     Maker,
+    SpokenTake,
     Track,
-    Voiced,
     check_script,
     clean_text,
     line_stamp,
@@ -169,7 +169,9 @@ GAIN = "{http://www.w3.org/ns/ttml#audio}gain"
 
 def cue(start: float, end: float, text: str, said: str = "", at: tuple[float, float] | None = None) -> Cue:
     interval = Interval(start, end)
-    voiced = Voiced("hibari:heart", said or text, Interval(*(at or (start, end))), line_stamp(interval, text))
+    voiced = SpokenTake(
+        "hibari:heart", said or text, Interval(*(at or (start, end))), line_stamp(interval, text)
+    )
     return replace(Cue(f"s{milliseconds(start):08d}", None, interval, text), voiced=voiced)
 
 

@@ -30,15 +30,15 @@ from shotad.script import (
     Provenance,
     Track,
     accept,
-    derive,
     from_json,
     is_by_hand,
     load_track,
     mark_edit,
-    redone,
-    respeak,
+    merge_edits,
     script_format,
     to_json,
+    update_spoken_ends,
+    with_redone_lines,
 )
 from shotad.script.cue import Script, ScriptCue
 from shotad.script.edits import Import, import_script, without_edits
@@ -76,7 +76,7 @@ def texts(of: Track) -> list[str]:
 
 
 def after(edited: Track, new: Track = SECOND) -> list[str]:
-    return texts(derive(edited, new).track)
+    return texts(merge_edits(edited, new).track)
 
 
 def without(index: int) -> Track:
@@ -86,8 +86,8 @@ def without(index: int) -> Track:
 
 
 def test_what_nobody_changed_is_the_new_runs_and_a_changed_text_survives_beside_it() -> None:
-    assert derive(None, SECOND).track == derive(on_disk(FIRST), SECOND).track == SECOND
-    result = derive(on_disk(FIRST, (1, "text", "It pours.")), SECOND)
+    assert merge_edits(None, SECOND).track == merge_edits(on_disk(FIRST), SECOND).track == SECOND
+    result = merge_edits(on_disk(FIRST, (1, "text", "It pours.")), SECOND)
     assert texts(result.track) == ["A hound runs.", "It pours.", "A gate opens."]
     assert result.kept == ("s00020000",)
     line = result.track.cues[1]
@@ -98,7 +98,7 @@ def test_what_nobody_changed_is_the_new_runs_and_a_changed_text_survives_beside_
 
 
 def test_times_and_states_that_a_person_chose_survive() -> None:
-    moved = derive(on_disk(FIRST, (1, "start", 20.5)), SECOND)
+    moved = merge_edits(on_disk(FIRST, (1, "start", 20.5)), SECOND)
     assert moved.track.cues[1].interval == Interval(20.5, 23.0)
     assert after(on_disk(FIRST, (1, "status", "dropped"))) == ["A hound runs.", "A gate opens."]
     before = track(cue(10, "A dog runs.", status=CueStatus.DROPPED, reason="too long"))
@@ -106,7 +106,7 @@ def test_times_and_states_that_a_person_chose_survive() -> None:
 
 
 def test_a_deleted_line_stays_away_and_shows_what_it_would_say() -> None:
-    result = derive(without(1), SECOND)
+    result = merge_edits(without(1), SECOND)
     assert texts(result.track) == ["A hound runs.", "A gate opens."]
     gone = result.track.cues[1]
     assert (gone.text, gone.status, gone.reason) == ("Rain falls.", CueStatus.DROPPED, "removed by a person")
@@ -119,7 +119,7 @@ def test_an_added_line_survives_and_a_new_machine_line_yields_to_it() -> None:
     tree = json.loads(to_json(FIRST))
     tree["cues"].append({"start": 40, "end": 43, "text": "A bell rings."})
     later = track(*SECOND.cues, cue(42, "A cat sits."))
-    result = derive(from_json(json.dumps(tree)), later)
+    result = merge_edits(from_json(json.dumps(tree)), later)
     assert texts(result.track)[-1] == "A bell rings."
     assert result.yielded == ("s00042000",)
     yielded = next(c for c in result.track.cues if c.id == "s00042000")
@@ -129,11 +129,11 @@ def test_an_added_line_survives_and_a_new_machine_line_yields_to_it() -> None:
 
 
 def test_edits_are_thrown_away_only_on_demand_also_those_outside_the_part_that_ran() -> None:
-    assert derive(on_disk(FIRST, (1, "text", "It pours.")), SECOND, discard_edits=True).track == SECOND
+    assert merge_edits(on_disk(FIRST, (1, "text", "It pours.")), SECOND, discard_edits=True).track == SECOND
     tree = json.loads(to_json(on_disk(FIRST, (2, "text", "A gate falls."))))
     tree["cues"].append({"start": 50, "end": 52, "text": "A bell."})
     part = track(cue(20, "Rain falls."))
-    result = derive(from_json(json.dumps(tree)), part, covered=Interval(15, 25), discard_edits=True)
+    result = merge_edits(from_json(json.dumps(tree)), part, covered=Interval(15, 25), discard_edits=True)
     assert texts(result.track) == ["A dog runs.", "Rain falls.", "A door opens."]
     assert all(c.edited is None for c in result.track.cues)
 
@@ -141,30 +141,30 @@ def test_edits_are_thrown_away_only_on_demand_also_those_outside_the_part_that_r
 def test_edits_of_another_film_are_refused() -> None:
     other = track(*SECOND.cues, film=replace(FILM, fingerprint="xyz", name="other.mp4"))
     with pytest.raises(EditConflict, match=r"1 edits? for 'film.mp4'.*'other.mp4'"):
-        derive(on_disk(FIRST, (1, "text", "It pours.")), other)
-    assert derive(on_disk(FIRST), other, covered=Interval(15, 25)).track == other
+        merge_edits(on_disk(FIRST, (1, "text", "It pours.")), other)
+    assert merge_edits(on_disk(FIRST), other, covered=Interval(15, 25)).track == other
 
 
 def test_a_review_lapses_when_what_is_heard_changes() -> None:
     reviewed = replace(FIRST, reviewed_by=("Ada",))
-    assert derive(reviewed, FIRST).track.reviewed_by == ("Ada",)
-    result = derive(reviewed, SECOND)
+    assert merge_edits(reviewed, FIRST).track.reviewed_by == ("Ada",)
+    result = merge_edits(reviewed, SECOND)
     assert (result.track.reviewed_by, result.lapsed) == ((), ("Ada",))
     again = replace(RUN, reviewed_by=("Ada",))
-    assert redone(again, [by_machine(20, "Rain falls.")]).lapsed == ("Ada",)
-    assert redone(again, [by_machine(20, "It rains.")]).track.reviewed_by == ("Ada",)
+    assert with_redone_lines(again, [by_machine(20, "Rain falls.")]).lapsed == ("Ada",)
+    assert with_redone_lines(again, [by_machine(20, "It rains.")]).track.reviewed_by == ("Ada",)
 
 
 def test_respeak_gives_a_retold_line_its_spoken_end_within_its_slot() -> None:
     slots = {"s00020000": Interval(20, 24)}
     long = on_disk(FIRST, (1, "text", "One two three four five six seven eight nine ten."))
-    assert respeak(long, slots, 0.375).cues[1].interval == Interval(20, 23.75)
-    assert respeak(long, slots, 0.5).cues[1].interval == Interval(20, 24)
-    assert respeak(long, {}, 0.5).cues[1].interval == Interval(20, 23)
+    assert update_spoken_ends(long, slots, 0.375).cues[1].interval == Interval(20, 23.75)
+    assert update_spoken_ends(long, slots, 0.5).cues[1].interval == Interval(20, 24)
+    assert update_spoken_ends(long, {}, 0.5).cues[1].interval == Interval(20, 23)
     own_time = on_disk(long, (1, "end", 29.0))
-    assert respeak(own_time, slots, 0.375).cues[1].interval == Interval(20, 29)
-    assert respeak(FIRST, slots, 0.375) == FIRST
-    edit = from_json(to_json(respeak(long, slots, 0.375))).cues[1].edited
+    assert update_spoken_ends(own_time, slots, 0.375).cues[1].interval == Interval(20, 29)
+    assert update_spoken_ends(FIRST, slots, 0.375) == FIRST
+    edit = from_json(to_json(update_spoken_ends(long, slots, 0.375))).cues[1].edited
     assert edit is not None
     assert edit.fields == (EditField.TEXT,)
 
@@ -183,7 +183,7 @@ def test_no_series_of_runs_loses_a_text_that_a_person_wrote(edits, runs):
             wrote[current.cues[index].id] = current.cues[index].text
     for run in runs:
         new = track(*(cue(start, text, 2.0) for start, text in sorted(dict(run).items())))
-        current = from_json(to_json(derive(current, new).track))
+        current = from_json(to_json(merge_edits(current, new).track))
         heard = {c.id: c.text for c in current.heard}
         assert {key: heard.get(key) for key in wrote} == wrote
 
@@ -197,7 +197,7 @@ def by_machine(start: float, text: str, made: Provenance = OLD) -> Cue:
 
 
 RUN = track(by_machine(10, "A dog runs."), by_machine(20, "It rains."))
-ANEW = redone(RUN, [by_machine(20, "Rain falls.", NEW)]).track
+ANEW = with_redone_lines(RUN, [by_machine(20, "Rain falls.", NEW)]).track
 """The second line described anew by another engine."""
 
 
@@ -215,7 +215,7 @@ def test_a_redone_line_takes_the_place_of_the_old_one_which_may_be_given_back_in
     back = without_edits(ANEW).cues[1]
     assert (back.text, back.edited, back.provenance) == ("It rains.", None, None)
     assert back.candidates[back.chosen or 0] == "It rains."
-    assert derive(ANEW, RUN, discard_edits=True).track == RUN
+    assert merge_edits(ANEW, RUN, discard_edits=True).track == RUN
 
 
 TRACK = Track(
@@ -253,7 +253,7 @@ def test_a_changed_line_becomes_an_edit_which_the_same_file_may_change_again_or_
     edit = result.track.cues[1].edited
     assert edit is not None
     assert (edit.fields, edit.source, edit.machine) == ((EditField.TEXT,), "my.vtt", TRACK.cues[1].machine)
-    assert "It pours." in [c.text for c in derive(from_json(to_json(result.track)), RERUN).track.heard]
+    assert "It pours." in [c.text for c in merge_edits(from_json(to_json(result.track)), RERUN).track.heard]
     assert bring(from_json(to_json(result.track)), script, fmt).track == result.track
     assert told(bring(result.track, own, fmt)) == told(Import(TRACK))
     if fmt != "json":
@@ -379,20 +379,20 @@ ANN = accept(CAT, "Ann", "review page")
 
 def test_an_accepted_line_outlives_a_run_and_keeps_its_end_but_not_being_described_anew() -> None:
     other = replace(CAT, text="A dog.", candidates=("A dog.",))
-    kept = derive(track(ANN, RAIN), track(other, RAIN)).track.cues[0]
+    kept = merge_edits(track(ANN, RAIN), track(other, RAIN)).track.cues[0]
     assert (kept.text, kept.state) == ("A cat sleeps.", LineState.ACCEPTED)
     assert kept.machine is not None
     assert kept.machine.text == "A dog."
     assert "A dog." in kept.candidates
-    new = redone(track(ANN, RAIN), [other]).track.cues[0]
+    new = with_redone_lines(track(ANN, RAIN), [other]).track.cues[0]
     assert new.state is LineState.EDITED
     assert not is_by_hand(new)
     assert is_by_hand(accept(new, "Ann", "review page"))
     assert accept(new, "Ann", "x").edited == Edit((EditField.TEXT, EditField.ACCEPTED), REDO, new.machine)
     own = replace(CAT, text="One two three four five six.", edited=Edit((EditField.TEXT,), "x", None))
     slots = {CAT.id: Interval(1.0, 5.0)}
-    assert respeak(track(own), slots, 0.375).cues[0].interval.end == 1 + 6 * 0.375
-    assert respeak(track(accept(own, "", "x")), slots, 0.375).cues[0].interval.end == 3.0
+    assert update_spoken_ends(track(own), slots, 0.375).cues[0].interval.end == 1 + 6 * 0.375
+    assert update_spoken_ends(track(accept(own, "", "x")), slots, 0.375).cues[0].interval.end == 3.0
 
 
 @pytest.mark.parametrize(("cues", "reviewed", "says"), [

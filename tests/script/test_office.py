@@ -32,8 +32,8 @@ from shotad.script import (
     SheetPeople,
     SheetShot,
     SheetText,
+    SpokenTake,
     Track,
-    Voiced,
     Worksheet,
     check_script,
     clean_text,
@@ -144,7 +144,7 @@ def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothi
 
 def test_a_document_has_what_a_screen_reader_needs() -> None:
     first = TRACK.cues[0]
-    voiced = Voiced("hibari:heart", first.text, Interval(10, 11), line_stamp(first.interval, first.text))
+    voiced = SpokenTake("hibari:heart", first.text, Interval(10, 11), line_stamp(first.interval, first.text))
     spoken = TRACK.with_cues([replace(first, voiced=voiced), *TRACK.cues[1:]])
     data = DOCX.encode(replace(spoken, language="de", reviewed_by=("Ada Byron",)))
     texts = [paragraph.text for paragraph in document(data).paragraphs]

@@ -22,18 +22,18 @@ from shotad.script import (
     IntervalIndex,
     Level,
     Limits,
+    SpokenTake,
     Track,
     TrackLine,
-    Voiced,
     cast_mentions,
     check_line,
     check_names,
     check_order,
     check_pace,
+    check_silence,
     find_lines,
     people_named,
     similarity,
-    stretches,
 )
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -187,19 +187,19 @@ def test_t3_rate_on_the_spoken_length(words: int, level: Level | None) -> None:
 
 def test_t5_stretches_without_speech_or_ad() -> None:
     free = subtract(Interval(0, 200.0), [Interval(60, 110)])
-    found = stretches([Interval(40, 41), Interval(150, 152)], free, Limits())
+    found = check_silence([Interval(40, 41), Interval(150, 152)], free, Limits())
     assert [f.message for f in found] == ["48 s without speech or AD (2:32 to 3:20)"]
-    found = list(stretches([], free, Limits()))
+    found = list(check_silence([], free, Limits()))
     assert [f.when for f in found] == [Interval(0, 60), Interval(110, 200)]
     assert {f.level for f in found} == {Level.WARNING}
-    assert list(stretches([], free, Limits(stretch=math.inf))) == []
+    assert list(check_silence([], free, Limits(stretch=math.inf))) == []
     speech = [Interval(5, 6), Interval(0, 1), Interval(0.5, 5), Interval(8, 12)]
     assert subtract(Interval(0, 10), speech) == (Interval(6, 8),)
 
 
 def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en") -> Level | None:
     when = Interval(10, 10 + seconds)
-    spoken = Voiced("v", text, when, "x") if voiced else None
+    spoken = SpokenTake("v", text, when, "x") if voiced else None
     line = TrackLine("s00010000", when, text, language, None, spoken)
     return next((finding.level for finding in check_pace(line, Limits())), None)
 

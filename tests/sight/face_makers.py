@@ -10,7 +10,7 @@ import numpy as np
 
 from shotad.core import Box, Image, OnnxGraph
 from shotad.sight import Embedding, Face
-from shotad.sight.faces import PAIRS, TrackingRules
+from shotad.sight.faces import FACE_MODEL_PAIRS, TrackingRules
 
 Seen = tuple[Face, Embedding]
 
@@ -54,7 +54,7 @@ class KnownFaces:
 
     def __init__(self, seen: Mapping[float, Sequence[Seen]], tracking: TrackingRules | None = None) -> None:
         self._seen = {round(second, 6): list(faces) for second, faces in seen.items()}
-        self.tracking = tracking or PAIRS["sface"].tracking
+        self.tracking = tracking or FACE_MODEL_PAIRS["sface"].tracking
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         return [replace(f, seconds=seconds) for f, _ in self._seen.get(round(seconds, 6), ())]

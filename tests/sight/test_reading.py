@@ -12,7 +12,7 @@ import av
 import pytest
 
 from shotad.core import Box, Image, Interval
-from shotad.sight import FrameText, TextReader, looks_like_credits, plain_share, texts_of_shots
+from shotad.sight import FrameText, TextReader, looks_like_credits, plain_fraction, texts_of_shots
 from shotad.sight.inscriptions import best_spelling, follow, joined_rows, likeness
 from shotad.sight.text import TextLine
 
@@ -363,7 +363,7 @@ def pictures(path: Path, step: float) -> Iterator[tuple[float, Image]]:
 def observed(path: Path) -> list[FrameText]:
     seconds, images = zip(*pictures(path, 0.5), strict=True)
     return [
-        FrameText(0, at, lines, plain_share(image, lines))
+        FrameText(0, at, lines, plain_fraction(image, lines))
         for at, image, lines in zip(seconds, images, READER.read_all(images), strict=True)
     ]
 

@@ -12,7 +12,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import FitSettings, Interval
-from shotad.script import Answer, Cue, CueStatus, Edit, EditField, FilmId, Track, Wish, usual_words, variants
+from shotad.script import (
+    Cue,
+    CueStatus,
+    Edit,
+    EditField,
+    FilmId,
+    ShortenedLine,
+    ShortenRequest,
+    Track,
+    usual_words,
+    variants,
+)
 from shotad.script.pace import tempo
 from shotad.sound import Spoken, Take
 from shotad.sound.fitting import fit
@@ -128,11 +139,11 @@ def test_of_two_lines_the_one_that_says_more_is_heard_or_the_one_that_a_person_a
 class Writer:
     """Answers with what is given, one after another, and keeps what it was asked."""
 
-    def __init__(self, *answers: Answer | None) -> None:
-        self.wishes: list[Wish] = []
+    def __init__(self, *answers: ShortenedLine | None) -> None:
+        self.wishes: list[ShortenRequest] = []
         self._answers = list(answers)
 
-    def __call__(self, wishes: Sequence[Wish]) -> list[Answer | None]:
+    def __call__(self, wishes: Sequence[ShortenRequest]) -> list[ShortenedLine | None]:
         self.wishes += wishes
         return [self._answers.pop(0) for _ in wishes]
 
@@ -142,14 +153,14 @@ SHORT = [line(CLOUD, 10, (10, 12.1))]
 
 
 def test_a_writer_is_asked_twice_at_most_and_told_what_was_wrong() -> None:
-    bad = Answer("They are seen on the cables.", ("Leave that out.",))
+    bad = ShortenedLine("They are seen on the cables.", ("Leave that out.",))
     writer = Writer(bad, bad)
     fitting = fit(SHORT, Slow(), STILL, shorten=writer)
     assert fitting.spoken == ()
     assert [wish.before for wish in writer.wishes] == [None, bad]
     assert fitting.unspoken[0].steps[-2:] == ("asked for at most 5 words", "asked for at most 5 words")
-    long = Answer("Both gentlemen balance there.")
-    again = Writer(long, Answer("They balance there."))
+    long = ShortenedLine("Both gentlemen balance there.")
+    again = Writer(long, ShortenedLine("They balance there."))
     assert alone(fit(SHORT, Slow(), STILL, shorten=again)).text == "They balance there."
     assert again.wishes[1].before == long
     assert again.wishes[1].words < again.wishes[0].words

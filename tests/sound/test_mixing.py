@@ -17,13 +17,13 @@ from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.sound import (
     Spoken,
     Take,
+    estimated_make_up,
     excerpt,
-    foreseen_make_up,
-    lay,
     limit_of,
+    measure_whole as measured,
     mix as mixing,
+    place_lines,
     programme_of,
-    whole as measured,
 )
 from shotad.sound.levels import LEAST, PROFILES, envelope, gain_at, target_of
 from shotad.sound.loudness import ATTACK, DOWNMIXED_PEAK, RELEASE, Limiter, TruePeak, limited
@@ -332,7 +332,10 @@ def test_lines_stand_over_quiet_and_loud_scenes_alike(tmp_path: Path) -> None:
     with open_film(SoundFilm(wave, seconds=120).make(tmp_path / "film.mkv")) as film:
         mix = prepare_mix(film, spoken, [], MixSettings())
         alone = along(mix.alone(), "mono", 48000)
-        sound, own = whole(mix.mixed()), whole(sound_blocks(film, rate=48000, layout="native"))
+        sound, own = (
+            whole(mix.mixed()),
+            whole(sound_blocks(film, rate=48000, layout="native")),
+        )
     # The film as it is lowered: what is in the mix besides the voice.
     voice = whole(mix.alone())[: len(own), None] * mix.recipe.channel_gains
     lowered = along(blocks(sound[: len(own)] - voice), "stereo", 48000)
@@ -429,7 +432,7 @@ def test_an_excerpt_is_what_the_whole_has(
             full = whole(limited([two], Limiter(DOWNMIXED_PEAK)))
         own = measured(programme_of(film, None))
         for first, end in ((0, 96000), (300_123, 440_000), (500_000, 767_000)):
-            recipe = lay(programme_of(film, None), own, SAID, TALK, settings)
+            recipe = place_lines(programme_of(film, None), own, SAID, TALK, settings)
             part, voice = (
                 excerpt(recipe, first, end, limit_of(own, settings), of) for of in ("mix", "voice")
             )
@@ -448,6 +451,6 @@ def test_the_make_up_gain_is_foreseen(tmp_path: Path, profile: str) -> None:
         mix = prepare_mix(film, SAID, TALK, settings)
         own = measured(programme_of(film, None))
         lines = [one.interval for one in SAID]
-        found = foreseen_make_up(own, lines, TALK, settings, film.info.duration)
+        found = estimated_make_up(own, lines, TALK, settings, film.info.duration)
     assert abs(mix.report.make_up) > 0.2
     assert found == pytest.approx(mix.report.make_up, abs=0.6)

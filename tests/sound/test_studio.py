@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from shotad.core import FitSettings, Interval, VoiceError, VoiceSettings
-from shotad.sound import Keeping, Lexicon, Take, read_lexicon
+from shotad.sound import CachingStudio, Lexicon, Take, read_lexicon
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import LineToSpeak
 from shotad.sound.own_voices import FakeVoice
@@ -49,9 +49,9 @@ class Together(FakeVoice):
         return [self.speak(text, speed) for text in texts]
 
 
-def studio(folder: Path, voice: FakeVoice | None = None, **settings: object) -> Keeping:
+def studio(folder: Path, voice: FakeVoice | None = None, **settings: object) -> CachingStudio:
     made = VoiceSettings.model_validate({"name": "fake", **settings})
-    return Keeping(voice or FakeVoice(), folder / "voice", made, "en")
+    return CachingStudio(voice or FakeVoice(), folder / "voice", made, "en")
 
 
 def files(folder: Path) -> list[str]:
@@ -61,7 +61,7 @@ def files(folder: Path) -> list[str]:
 def test_all_that_changes_a_take_changes_its_name(tmp_path: Path) -> None:
     text = "Sintel runs."
     lexicon = Lexicon({"Sintel": "Sin-TELL"})
-    told = Keeping(FakeVoice(), tmp_path / "voice", VoiceSettings(name="fake"), "en", lexicon)
+    told = CachingStudio(FakeVoice(), tmp_path / "voice", VoiceSettings(name="fake"), "en", lexicon)
     studios = (studio(tmp_path), studio(tmp_path, FakeVoice("deep")), studio(tmp_path, speed=1.1), told)
     for number, one in enumerate(studios, 1):
         one.say(text)
@@ -122,7 +122,7 @@ def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:
     file = tmp_path / "words.txt"
     file.write_text("# how we say it\nProog = Proohg  # long o\nSintel = Sin-TELL\n", encoding="utf-8")
     cast = Lexicon({"Sintel": "SIN-tul", "Emo": "EE-mo"})
-    made = Keeping(FakeVoice(), tmp_path, VoiceSettings(name="fake", lexicon=str(file)), "en", cast)
+    made = CachingStudio(FakeVoice(), tmp_path, VoiceSettings(name="fake", lexicon=str(file)), "en", cast)
     assert made.sent("Sintel, Proog and Emo.") == "Sin-TELL, Proohg and EE-mo."
 
 
@@ -186,7 +186,7 @@ def test_a_track_of_many_lines_holds_no_samples(tmp_path: Path) -> None:
     try:
         for _ in range(2):
             before = living()
-            studio = Keeping(FakeVoice(rate=RATE), tmp_path / "voice", VoiceSettings(name="fake"), "en")
+            studio = CachingStudio(FakeVoice(rate=RATE), tmp_path / "voice", VoiceSettings(name="fake"), "en")
             studio.say_all(texts)
             fitting = fit(lines, studio, FitSettings())
             held = living() - before

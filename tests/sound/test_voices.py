@@ -19,15 +19,15 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Member, VoiceError, VoiceSettings, data_root
 from shotad.film import Samples
 from shotad.sound import (
-    NOTHING,
-    Keeping,
+    EMPTY_LEXICON,
+    CachingStudio,
     Lexicon,
     Take,
     VoiceInfo,
     kind_class,
     make_voice,
     own_voices,
-    said,
+    spoken_text,
     voices,
 )
 from shotad.sound.own_voices import FakeVoice, HibariVoice, installed_version
@@ -85,7 +85,7 @@ in_words = pytest.mark.skipif(
     ("yes,, no , then", "yes, no, then"),
 ])  # fmt: skip
 def test_abbreviations_capitals_and_signs(text: str, spoken: str) -> None:
-    assert said(text, "en") == spoken
+    assert spoken_text(text, "en") == spoken
 
 
 @in_words
@@ -114,7 +114,7 @@ def test_abbreviations_capitals_and_signs(text: str, spoken: str) -> None:
     ("B-52, C3PO, 25-year-old", "B-52, C3PO, 25-year-old"),
 ])  # fmt: skip
 def test_numbers_in_english(text: str, spoken: str) -> None:
-    assert said(text, "en") == spoken
+    assert spoken_text(text, "en") == spoken
 
 
 @in_words
@@ -132,12 +132,12 @@ def test_numbers_in_english(text: str, spoken: str) -> None:
     ("de-AT", "50 %", "fünfzig Prozent"),
 ])  # fmt: skip
 def test_other_languages_say_theirs(language: str, text: str, spoken: str) -> None:
-    assert said(text, language) == spoken
+    assert spoken_text(text, language) == spoken
 
 
 def test_a_language_without_words_here_is_left_to_the_voice() -> None:
-    assert said("W 1995 r. 3,5 km", "pl") == "W 1995 r. 3,5 km"
-    assert said("彼は1995年に来た。", "ja") == "彼は1995年に来た。"
+    assert spoken_text("W 1995 r. 3,5 km", "pl") == "W 1995 r. 3,5 km"
+    assert spoken_text("彼は1995年に来た。", "ja") == "彼は1995年に来た。"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -160,7 +160,9 @@ def test_roman_numerals() -> None:
 def test_human_lines_are_hardly_touched() -> None:
     with SHARED.open(encoding="utf-8", newline="") as file:
         lines = [" ".join(row["text"].split()) for row in csv.DictReader(file)][::5]
-    changed = [line for line in lines if said(line, "en", reads=Reading.UNITS).replace("…", "...") != line]
+    changed = [
+        line for line in lines if spoken_text(line, "en", reads=Reading.UNITS).replace("…", "...") != line
+    ]
     assert len(changed) < 0.02 * len(lines), changed[:10]
 
 
@@ -183,7 +185,7 @@ def test_human_lines_are_hardly_touched() -> None:
     ("a \ue000 b Sintel \ue001", {"Sintel": "Sin-TELL"}, "a b Sin-TELL"),
 ])  # fmt: skip
 def test_words_are_said_in_their_own_way(text: str, sayings: dict[str, str], said_so: str) -> None:
-    assert said(text, "en", Lexicon(sayings)) == said_so
+    assert spoken_text(text, "en", Lexicon(sayings)) == said_so
 
 
 def test_a_cast_says_its_names_as_its_entries_tell() -> None:
@@ -206,9 +208,9 @@ def test_comments_and_order_of_a_file() -> None:
 ])  # fmt: skip
 @pytest.mark.parametrize("reads", Reading)
 def test_a_line_of_one_thing_is_written_out_at_once(text: str, reads: Reading) -> None:
-    said("Dr. 1", "en", reads=reads)
+    spoken_text("Dr. 1", "en", reads=reads)
     before = time.process_time()
-    said(text[:5000], "en", reads=reads)
+    spoken_text(text[:5000], "en", reads=reads)
     assert time.process_time() - before < 0.5
 
 
@@ -236,7 +238,7 @@ def test_a_long_line_is_spoken_in_pieces_and_an_endless_one_is_refused(tmp_path:
     assert take.seconds == pytest.approx(
         5 * FakeVoice().speak("A man walks down the road.").seconds + 1, abs=0.2
     )
-    studio = Keeping(Short(), tmp_path, VoiceSettings(), "en")
+    studio = CachingStudio(Short(), tmp_path, VoiceSettings(), "en")
     with pytest.raises(VoiceError, match="would take 1. minutes to say") as error:
         studio.say("Dr. " * 1200)
     assert len(str(error.value)) < 300
@@ -247,11 +249,11 @@ def test_a_long_line_is_spoken_in_pieces_and_an_endless_one_is_refused(tmp_path:
     st.sampled_from(["en", "de", "fr", "nl"]),
 )
 def test_no_text_breaks_it_and_the_empty_lexicon_adds_nothing(text: str, language: str) -> None:
-    marked, sayings = NOTHING.marked(text)
+    marked, sayings = EMPTY_LEXICON.marked(text)
     assert sayings == ()
     assert set(marked) <= set(text)
-    found = said(text, language, Lexicon({"the": "thee"}))
-    assert found == said(text, language, Lexicon({"the": "thee"}))
+    found = spoken_text(text, language, Lexicon({"the": "thee"}))
+    assert found == spoken_text(text, language, Lexicon({"the": "thee"}))
     assert not any(sign in found for sign in ("\ue000", "\n", "  "))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from shotad.core import VoiceError, VoiceSettings
-from shotad.sound import Keeping, Take, make_voice, notice, voice_programs as espeak, voices
+from shotad.sound import CachingStudio, Take, make_voice, privacy_notes, voice_programs as espeak, voices
 from shotad.sound.takes import write_take
 from shotad.sound.voice_programs import FOLDERS, Espeak, Piper, run
 from shotad.sound.voice_server import EndpointVoice
@@ -113,11 +113,11 @@ def test_a_take_that_cannot_be_whole_is_asked_for_again_and_then_refused(name: s
     body, words = BROKEN[name]
     bad, good = Act(200, body), sound(tone(3.0))
     with BadServer([bad, good]) as server:
-        studio = Keeping(voice_at(server), tmp_path / "good", VoiceSettings(), "en")
+        studio = CachingStudio(voice_at(server), tmp_path / "good", VoiceSettings(), "en")
         assert studio.say(LINE).seconds == pytest.approx(3.0, abs=0.1)
         assert len(server.requests) == 2
     with BadServer([bad]) as server:
-        studio = Keeping(voice_at(server), tmp_path / "bad", VoiceSettings(), "en")
+        studio = CachingStudio(voice_at(server), tmp_path / "bad", VoiceSettings(), "en")
         with pytest.raises(VoiceError, match=words):
             studio.say(LINE)
         assert len(server.requests) == 3
@@ -131,14 +131,14 @@ def test_a_take_that_is_much_faster_than_the_others_is_asked_for_again(tmp_path:
     ]
     answers = [*[sound(tone(4.0))] * 9, sound(tone(1.9)), sound(tone(4.0))]
     with BadServer(answers) as server:
-        studio = Keeping(voice_at(server), tmp_path, VoiceSettings(), "en")
+        studio = CachingStudio(voice_at(server), tmp_path, VoiceSettings(), "en")
         for line in lines:
             studio.say(line)
         assert studio.say(LINE).seconds == pytest.approx(4.0, abs=0.1)
         assert len(server.requests) == 11
     # A voice that speaks so each time speaks so.
     with BadServer([*[sound(tone(4.0))] * 9, sound(tone(1.9))]) as server:
-        studio = Keeping(voice_at(server), tmp_path / "again", VoiceSettings(), "en")
+        studio = CachingStudio(voice_at(server), tmp_path / "again", VoiceSettings(), "en")
         for line in (*lines, LINE):
             studio.say(line)
         assert studio.say(LINE).seconds == pytest.approx(1.9, abs=0.1)
@@ -147,7 +147,7 @@ def test_a_take_that_is_much_faster_than_the_others_is_asked_for_again(tmp_path:
 
 def test_numbers_that_are_long_to_write_and_short_to_say_are_not_too_fast(tmp_path: Path) -> None:
     with BadServer([sound(tone(1.0))]) as server:
-        studio = Keeping(voice_at(server), tmp_path, VoiceSettings(), "en")
+        studio = CachingStudio(voice_at(server), tmp_path, VoiceSettings(), "en")
         assert studio.say("20,000,000").seconds == pytest.approx(1.0, abs=0.1)
         assert len(server.requests) == 1
 
@@ -155,11 +155,11 @@ def test_numbers_that_are_long_to_write_and_short_to_say_are_not_too_fast(tmp_pa
 def test_half_a_line_that_was_kept_is_spoken_again(tmp_path: Path) -> None:
     half = Take(np.asarray(tone(0.7), np.float32), 24000)
     with BadServer([sound(tone(3.0))]) as server:
-        studio = Keeping(voice_at(server), tmp_path, VoiceSettings(), "en")
+        studio = CachingStudio(voice_at(server), tmp_path, VoiceSettings(), "en")
         studio.say(LINE)
         (kept,) = tmp_path.glob("*.flac")
         write_take(kept, half)
-        again = Keeping(voice_at(server), tmp_path, VoiceSettings(), "en")
+        again = CachingStudio(voice_at(server), tmp_path, VoiceSettings(), "en")
         assert again.say(LINE).seconds == pytest.approx(3.0, abs=0.1)
         assert again.spoken == 1
 
@@ -232,12 +232,14 @@ def test_openai_itself_wants_a_key_and_a_wrong_address_is_told_by_its_setting(mo
 
 def test_what_leaves_the_machine_is_told_before() -> None:
     away = make_voice(VoiceSettings(name="openai", base_url="http://speech.example/v1"), "de")
-    assert notice(away) == [
+    assert privacy_notes(away) == [
         "The lines of the track leave this machine: they are sent to speech.example to be spoken, with the key in "
         "OPENAI_API_KEY.",
         "The connection to speech.example is not encrypted (http).",
     ]
-    assert notice(make_voice(VoiceSettings(name="openai", base_url="http://localhost:9/v1"), "de")) == []
+    assert (
+        privacy_notes(make_voice(VoiceSettings(name="openai", base_url="http://localhost:9/v1"), "de")) == []
+    )
 
 
 def test_the_identity_names_all_that_changes_the_sound_and_no_secret() -> None:

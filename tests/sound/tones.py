@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.film import SoundBlock
-from shotad.sound import Course, Spoken, Take
+from shotad.sound import LoudnessCurve, Spoken, Take
 from shotad.sound.loudness import Loudness, Meter
 from tests.media import FilmSpec, make_film
 
@@ -132,7 +132,7 @@ class SoundFilm:
         yield from stream.encode(None)
 
 
-def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Course:
+def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> LoudnessCurve:
     """The course of their loudness."""
     return Meter(layout, rate).measure(blocks)[1]
 

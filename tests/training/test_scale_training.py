@@ -31,7 +31,7 @@ from shotad.core import (
     WorkFolderError,
     load_settings,
 )
-from shotad.grammar import Outcome, ScaleTraining, train_scale
+from shotad.grammar import ScaleTraining, TrainingResult, train_scale
 from shotad.grammar.scale_data import open_picture, read_items
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
 from shotad.grammar.training_feed import Feed, Pick, epoch_order
@@ -84,7 +84,7 @@ class Run:
     def settings(self, *more: str) -> ScaleTraining:
         return load_settings(ScaleTraining, [], [f"net.backbone={self.backbone}", *SMALL, *more])
 
-    def __call__(self, name: str, *more: str, resume: bool = False, progress: Any = None) -> Outcome:
+    def __call__(self, name: str, *more: str, resume: bool = False, progress: Any = None) -> TrainingResult:
         out, settings = self.root / name, self.settings(*more)
         return train_scale(self.pictures, out, settings, resume=resume, progress=progress)
 

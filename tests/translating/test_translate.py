@@ -30,8 +30,8 @@ from shotad.core import (
 )
 from shotad.description import (
     TranslationOutcome,
-    foresee_translation,
-    read_source,
+    estimate_translation,
+    read_track_to_translate,
     translate_into,
     translation,
 )
@@ -460,7 +460,7 @@ def foreseen(place: Path, *settings: str, track: Track | None = None, lines: int
     config = load_config(None, settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(translation, "LINES", lines)
-        estimate = foresee_translation(WorkFolder(place), source, "de", Translator(), config, **options)
+        estimate = estimate_translation(WorkFolder(place), source, "de", Translator(), config, **options)
     assert {path: path.read_bytes() for path in place.iterdir()} == files
     return estimate
 
@@ -585,7 +585,7 @@ def test_a_line_that_was_retold_is_outdated_until_it_is_translated_again(place: 
     )
     known = {**GERMAN, "They sit by a fire.": "Sie sitzen am Feuer."}
     engine = Translator(lambda request: json.dumps({k: known[v] for k, v in asked(request).items()}))
-    into(place, engine, read_source(place / TRACK).track)
+    into(place, engine, read_track_to_translate(place / TRACK).track)
     assert engine.asked == [[IDS[4]]]
     assert stale(place) == ()
 
@@ -594,6 +594,6 @@ def test_edited_scripts_are_taken_along_where_they_are_the_source(place: Path) -
     change(place / "movie.ad.vtt", "Ann opens the door.", "They sit down by the fire.")
     change(place / "movie.de.ad.srt", "Ann öffnet die Tür.", "Ann reißt die Tür auf.")
     for name, text in ((TRACK, "They sit down by the fire."), ("track.de.json", "Ann reißt die Tür auf.")):
-        first = read_source(place / name).track.heard[0]
+        first = read_track_to_translate(place / name).track.heard[0]
         assert first.text == text
         assert first.edited is not None

@@ -28,9 +28,9 @@ from shotad.core import (
     UsageError,
     load_settings,
     memory_error_of,
-    native_quiet,
-    need,
     processors,
+    require_module,
+    silence_native_output,
 )
 
 _KNOCK = 5.0
@@ -105,8 +105,8 @@ def crews_of(settings: RaySettings) -> Mapping[str, WorkerSettings]:
 
 def need_ray() -> Any:
     """Ray with its Data library. Raises ShotadError, naming the extra, where it is missing."""
-    ray = need("ray", "A run on a cluster", "ray")
-    need("ray.data", "A run on a cluster", "ray")
+    ray = require_module("ray", "A run on a cluster", "ray")
+    require_module("ray.data", "A run on a cluster", "ray")
     for name in ("ray", "ray.data"):
         if logging.getLogger(name).getEffectiveLevel() < logging.ERROR:
             logging.getLogger(name).setLevel(logging.ERROR)
@@ -151,7 +151,7 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
     }
     before = signal.getsignal(signal.SIGTERM)
     try:
-        with native_quiet():
+        with silence_native_output():
             ray.init(
                 address="local" if here else cluster_address,
                 log_to_driver=False,
@@ -159,7 +159,7 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
                 **(own if here else {}),
             )
     except Exception as trouble:  # noqa: BLE001  Ray raises just that where a node does not start in time
-        with native_quiet():
+        with silence_native_output():
             ray.shutdown()
         if here:
             message, hint = "Ray could not be started on this machine", "Its logs are in /tmp/ray."

@@ -37,7 +37,7 @@ from shotad.core import (
     own_files,
 )
 from shotad.description import SlotPlan
-from shotad.engines import ANSWERS, DESCRIPTION, Memory, NoMemory, answer_record, reply_of
+from shotad.engines import ANSWERS_RECORD, DESCRIPTION_PURPOSE, Memory, NoMemory, answer_record, reply_of
 
 Columns = dict[str, Any]
 """A batch of rows as Ray Data has it: name → values."""
@@ -214,7 +214,7 @@ class PartsMemory:
         return self._beside.get(key) or self._replies.get(key)
 
     def add(self, key: str, stage: Stage, request: Request, identity: Identity, reply: Reply) -> Reply:
-        record = answer_record(DESCRIPTION, stage, request, identity, reply)
+        record = answer_record(DESCRIPTION_PURPOSE, stage, request, identity, reply)
         kept = reply_of(self._parts.add(request.slot_id, key, record))
         self._replies[key] = kept
         self._slots[key] = request.slot_id
@@ -233,7 +233,7 @@ class PartsMemory:
 def laid_together(folder: WorkFolder, parts: Parts) -> list[Record]:
     """Lay the answers of all parts into ``answers.jsonl`` of an open work folder; those of which nothing came
     are given back."""
-    log = folder.log_of_records(ANSWERS)
+    log = folder.log_of_records(ANSWERS_RECORD)
     failed = []
     for record in parts.records():
         if record["error"] is not None or record.get("again"):

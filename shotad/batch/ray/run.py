@@ -23,7 +23,7 @@ from typing import Any
 from shotad import __version__
 from shotad.batch.jobs import FilmJob, FilmResult, error_line, failure
 from shotad.batch.places import is_address, is_local, local_path
-from shotad.batch.planning import Planned
+from shotad.batch.planning import PlannedFilm
 from shotad.batch.ray.cluster import (
     KEPT,
     Calls,
@@ -270,7 +270,7 @@ def _count(number: float, noun: str) -> str:
     return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
-def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
+def servers_asked(planned: Sequence[PlannedFilm], settings: RaySettings) -> list[PlannedFilm]:
     """A film for each kind of settings and each server that will be asked in place of the usual one."""
     kinds = {
         film.job.config.model_dump_json(exclude={"prompt"}) + str(film.job.makes): film for film in planned

@@ -39,8 +39,8 @@ from shotad.core import (
     Request,
     Stage,
 )
-from shotad.description import make_ready
-from shotad.engines import in_order, make_engine, stage_engines
+from shotad.description import prepare_engine
+from shotad.engines import make_engine, map_in_order, stage_engines
 
 REST = 60.0
 """Seconds for which a server that failed is left alone; one that is started again takes about as long."""
@@ -79,14 +79,14 @@ class Pool:
         """As `Preparing.get_ready`, for each. Raises what they raise."""
         self._progress = progress
         for server in self._servers:
-            make_ready(server.engine, progress)
+            prepare_engine(server.engine, progress)
         self.identity = self._servers[0].engine.identity
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order. Raises EngineError where no server is left."""
         if len(requests) == 1:
             return [self._reply(requests[0])]
-        return in_order(self._reply, requests, self.abilities.in_flight)
+        return map_in_order(self._reply, requests, self.abilities.in_flight)
 
     def _reply(self, request: Request) -> Reply:
         """The reply of the server that is well and has the least to do; where it failed, of one other, for
@@ -114,7 +114,7 @@ class Pool:
                 with self._lock:
                     server.until = self._clock() + self._rest
                     server.engine = server.make()
-                make_ready(server.engine, self._progress)
+                prepare_engine(server.engine, self._progress)
             else:
                 if reply.error is None:
                     return reply
@@ -266,6 +266,6 @@ class StageEngines:
                 self._made.pop(stage, None)
                 engine = stage_engine(config, stage, urls)
                 if is_ready:
-                    make_ready(engine, NoProgress())
+                    prepare_engine(engine, NoProgress())
                 self._made[stage] = (key, engine)
             return self._made[stage][1]

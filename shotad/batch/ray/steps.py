@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.batch.describing import describe_film
-from shotad.batch.jobs import DONE, FilmJob, FilmResult, done_before
+from shotad.batch.jobs import DONE, FilmJob, FilmResult, earlier_result
 from shotad.batch.limits import Need
 from shotad.batch.places import is_local, join
 from shotad.batch.ray.cluster import RaySettings, failed_by, halted, lost
@@ -45,11 +45,11 @@ from shotad.batch.ray.servers import StageEngines, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
 from shotad.core import (
-    SETTINGS,
+    SETTINGS_FILE,
     Clip,
     Engine,
     EngineError,
-    InUse,
+    FolderInUse,
     NoProgress,
     Progress,
     RecordLog,
@@ -68,16 +68,16 @@ from shotad.description import (
     check_edits,
     clip_key,
     describe_clip,
-    get_ready,
     known_description,
-    make_ready,
+    plan_clips,
     prepare,
-    ready_if_here,
+    prepare_engine,
+    prepare_grammar,
+    prepare_local_engines,
     stage1_as_seen,
-    understand,
 )
 from shotad.engines import (
-    ANSWERS,
+    ANSWERS_RECORD,
     AnswerLog,
     AskingPool,
     ClipOnDemand,
@@ -115,7 +115,7 @@ class PreparedSlots:
                 failed = halted(job, stopped)
             elif (attempt := int(self._register.begin(film, unit))) > self._settings.attempts:
                 failed = lost(job, "preparing the film", attempt - 1)
-            is_open = failed is None and done_before(job) is None
+            is_open = failed is None and earlier_result(job) is None
             for question in self._prepared(film, job, attempt) if is_open else ():
                 count += 1
                 self._register.tell(unit, count)
@@ -150,11 +150,11 @@ class PreparedSlots:
                 begin_anew(job, folder.path)
                 self._register.tell(unit, 1)
             context = RunContext.of(opened, folder, config, place.given, NoProgress())
-            get_ready(context)
+            prepare_grammar(context)
             prepared = prepare(context)
-            plans, _ = understand(prepared, context, engine.abilities)
-            ready_if_here(engine)
-            of_earlier_runs = AnswerLog(RecordLog(folder.path / f"{ANSWERS}.jsonl"))
+            plans, _ = plan_clips(prepared, context, engine.abilities)
+            prepare_local_engines(engine)
+            of_earlier_runs = AnswerLog(RecordLog(folder.path / f"{ANSWERS_RECORD}.jsonl"))
             memory = PartsMemory(parts, [plan.slot.id for plan in plans], of_earlier_runs)
             yield from _questions(context, engine, memory, plans)
 
@@ -167,7 +167,7 @@ def held(job: FilmJob, *, again: bool) -> Iterator[Placed]:
         with ExitStack() as stack:
             try:
                 place = stack.enter_context(placed(job, NoProgress()))
-            except InUse:
+            except FolderInUse:
                 if time.monotonic() >= until:
                     raise
                 time.sleep(_AGAIN)
@@ -198,7 +198,7 @@ def _questions(
         yield question
 
 
-TOLD = (ANSWERS, "stage1", "stage2", "story")
+TOLD = (ANSWERS_RECORD, "stage1", "stage2", "story")
 """Records that come one by one."""
 
 
@@ -212,7 +212,7 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
         check_format(folder)
     except WorkFolderError:
         # Another version of shotad wrote it; the settings of this run are written when it is described.
-        names.append(SETTINGS)
+        names.append(SETTINGS_FILE)
     Parts(job.folder).remove()
     for name in names:
         (folder / name).unlink(missing_ok=True)
@@ -398,12 +398,12 @@ class _Looked:
 
     def get_ready(self, progress: Progress) -> None:
         """As the engine's own. Raises ShotadError."""
-        make_ready(self._engine, progress)
+        prepare_engine(self._engine, progress)
         self.identity = self._engine.identity
 
     def ready_if_here(self) -> None:
         """As the engine's own."""
-        ready_if_here(self._engine)
+        prepare_local_engines(self._engine)
         self.identity = self._engine.identity
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:

@@ -182,7 +182,7 @@ def language_of(tag: str) -> Language:
     return Language(f"{plain}{rest}", name, code, script, region)
 
 
-def name_of(tag: str) -> str:
+def language_name(tag: str) -> str:
     """The English name of a language, or the tag itself where it is not known; for texts that are there."""
     try:
         return language_of(tag).name

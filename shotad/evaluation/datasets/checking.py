@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import FilmError, Progress, plural, reported
+from shotad.core import FilmError, Progress, plural, progress_task
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Video, VideoPlaces
 from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, Finding, tally
 
@@ -49,7 +49,7 @@ def check_dataset(
     found: dict[Video, list[Ad]] = {}
     known: dict[str, Video] = {}
     missing: dict[str, Ad] = {}
-    with reported(progress, "Looking for videos", len(dataset.ads), "ADs") as task:
+    with progress_task(progress, "Looking for videos", len(dataset.ads), "ADs") as task:
         for ad in dataset.ads:
             video = known.get(ad.clip)
             if video is None and (ad.clip not in missing or ad.file):
@@ -68,7 +68,7 @@ def check_dataset(
         what = tally(f"clips without a video, of {clips:,}{looked}", list(missing))
         findings.append(Finding(MISSING if need_videos else NOTE, str(videos or dataset.root), what))
     if need_videos:
-        with reported(progress, "Opening videos", len(found), "videos") as task:
+        with progress_task(progress, "Opening videos", len(found), "videos") as task:
             for video, ads in found.items():
                 findings += _look(video, ads)
                 task.advance()

@@ -406,7 +406,7 @@ class Annotation:
         if action_row is None and self._action_rows is not None:
             self._noted_rows["without a row of actions"].append(row)
         elif actions_text and not same_text(actions_text, text):
-            if alike(actions_text, text):
+            if may_be_same_ad(actions_text, text):
                 self._noted_rows["reworded"].append(row)
             else:
                 self._noted_rows["another text"].append(row)
@@ -425,7 +425,7 @@ class Annotation:
             return actions_text
         text = self._cell(row, "text")
         if row.mended:
-            if alike(text, actions_text):
+            if may_be_same_ad(text, actions_text):
                 self._noted_rows["mended from the file of actions"].append(row)
                 text = actions_text
             else:
@@ -583,7 +583,7 @@ def same_text(text: str, other: str) -> bool:
     return text.split() == other.split()
 
 
-def alike(text: str, other: str) -> bool:
+def may_be_same_ad(text: str, other: str) -> bool:
     """Whether two texts can be of one AD: at least half of their words are in both."""
     words, other_words = set(re.findall(r"\w+", text.lower())), set(re.findall(r"\w+", other.lower()))
     return len(words & other_words) >= _ALIKE * len(words | other_words)

@@ -20,9 +20,9 @@ import numpy as np
 
 from shotad.core import ScriptError
 from shotad.description import parse_stage1
-from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Floats, Item, Json, Metric, MetricFormula, Row
 from shotad.evaluation.store import MetricContext, ParseService, parser_of, vectors_of
-from shotad.script import Parse, Token, Vectors, gerunds, listed, pasts, third
+from shotad.script import Parse, Token, Vectors, gerund_forms, listed, past_forms, third_person_form
 
 _VERSION = 2
 """Of the definition; a change makes all rows new."""
@@ -38,7 +38,7 @@ class Action(Metric):
     ``action-description`` it scores Stage I's text."""
 
     columns = ("score", "ads")
-    figure = Figure("share", 100.0 * _SPREAD, -_CHANCE)
+    figure = MetricFormula("share", 100.0 * _SPREAD, -_CHANCE)
 
     def __init__(self, name: str, context: MetricContext) -> None:
         """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""
@@ -289,10 +289,10 @@ def _inflects(base: str, verb: Token) -> bool:
     """Whether the word is that form of the verb ``base`` which the parser takes it for."""
     word = verb.text.lower()
     if verb.tag == "VBZ":
-        return word == third(base)
+        return word == third_person_form(base)
     if verb.tag == "VBG":
-        return word in gerunds(base)
-    return verb.tag not in ("VBD", "VBN") or word in pasts(base)
+        return word in gerund_forms(base)
+    return verb.tag not in ("VBD", "VBN") or word in past_forms(base)
 
 
 def _own(parse: Parse, verb: int) -> list[int]:

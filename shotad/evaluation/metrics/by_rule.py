@@ -27,10 +27,10 @@ from shotad.script import (
     PLURAL_NOUNS,
     SHE,
     THEY,
-    THIRD,
+    THIRD_PERSON_VERBS,
     Parse,
     Token,
-    third,
+    third_person_form,
 )
 
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
@@ -159,7 +159,7 @@ def _sentence(parse: Parse, verb: int, verbs: set[int]) -> str:
         helpers = " ".join(parse.tokens[c].text for c in _below(parse, above, *_HELPERS))
     form = token.text
     if token.tag == "VBG" and not helpers and not _below(parse, verb, *_HELPERS[:2]):
-        form = token.lemma if plural else third(token.lemma)  # a participle alone becomes finite
+        form = token.lemma if plural else third_person_form(token.lemma)  # a participle alone becomes finite
     before = [place for place in own if place < verb]
     after = [place for place in own if place > verb]
     gap = "" if after and parse.tokens[after[0]].tag in ("POS", ",", ".") else " "
@@ -303,7 +303,7 @@ def _before_unseen_verb(parse: Parse, place: int) -> bool:
     if token.head != after or token.dep not in ("compound", "amod", "nmod"):
         return False
     following = parse.tokens[after]
-    is_verb = following.head == after and following.text.lower() in THIRD
+    is_verb = following.head == after and following.text.lower() in THIRD_PERSON_VERBS
     return is_verb and not _below(parse, after, "det", "poss")
 
 

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import EvaluationError, file_sha256, key_of, quoted
-from shotad.evaluation.metric import METEOR_STAGES, Corpus, Figure, Floats, Item, Json, Metric, Row
+from shotad.core import EvaluationError, file_sha256, hash_key, quoted
+from shotad.evaluation.metric import METEOR_STAGES, Corpus, Floats, Item, Json, Metric, MetricFormula, Row
 from shotad.evaluation.metrics.ptb import VERSION, tokens
 from shotad.evaluation.store import MetricContext
 
@@ -49,7 +49,7 @@ class CaptionMetric(Metric):
         """Those of the COCO chain (`shotad.evaluation.metrics.ptb`) of each text, in order."""
         wanted = list(texts)
         found: dict[str, tuple[str, ...]] = self._context.once("tokens", dict)
-        keys = {text: key_of(text) for text in dict.fromkeys(wanted) if text not in found}
+        keys = {text: hash_key(text) for text in dict.fromkeys(wanted) if text not in found}
         lines = self._context.store.filled(
             f"tokens/{VERSION}", keys, lambda new: [{text: " ".join(tokens(text)).encode() for text in new}]
         )
@@ -114,7 +114,7 @@ class Cider(CaptionMetric):
         n = len(corpus.items)
         few = f"CIDEr with frequencies of only {n} items: not to be compared with others."
         self._few = (few,) if n < FEW else ()
-        return key_of(sorted(item.references for item in corpus.items))
+        return hash_key(sorted(item.references for item in corpus.items))
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterable[Row]:
         """All at once: frequencies are counted over the whole corpus; in one of a single item all are 0."""
@@ -151,7 +151,7 @@ class Cider(CaptionMetric):
 class Bleu(CaptionMetric):
     """``bleu-1`` to ``bleu-4``: of the whole corpus, with the reference of nearest length. Times 100."""
 
-    figure = Figure("bleu", 100.0)
+    figure = MetricFormula("bleu", 100.0)
 
     def __init__(self, name: str, context: MetricContext) -> None:
         super().__init__(name, context)
@@ -282,7 +282,7 @@ class Meteor(CaptionMetric):
     number is that of the summed counts. Times 100."""
 
     title = "METEOR"
-    figure = Figure("meteor", 100.0)
+    figure = MetricFormula("meteor", 100.0)
     columns = METEOR_COLUMNS
 
     def __init__(self, name: str, context: MetricContext) -> None:

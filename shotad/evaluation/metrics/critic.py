@@ -27,14 +27,14 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import (
-    NETWORK,
+    NETWORK_HINT,
     EvaluationError,
     device_of,
     did_you_mean,
-    key_of,
-    loading_quiet,
-    need,
-    reason,
+    first_message_line,
+    hash_key,
+    require_module,
+    silence_transformers,
 )
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.metrics.pronouns import Document, People, Resolver, named
@@ -117,7 +117,7 @@ class Critic(Metric):
         self._missing = len(without), sum(item.film in without for item in corpus.items)
         found: dict[int, Json] = {}
         for film in _films(corpus, places):
-            human, predicted = map(key_of, map(asdict, self._documents(corpus, film)))
+            human, predicted = map(hash_key, map(asdict, self._documents(corpus, film)))
             for number, place in enumerate(film):
                 item = corpus.items[place]
                 found[place] = {"human": human, "predicted": predicted, "line": number}
@@ -144,8 +144,8 @@ class Critic(Metric):
 
         has_cast = bool(documents[0].cast)
         # Whom the lines of each document mean, from the store where they were read before.
-        keys = {document: key_of(asdict(document)) for document in documents if has_cast}
-        known = self._context.store.filled(f"critic/{key_of(self._resolver.identity)}", keys, read)
+        keys = {document: hash_key(asdict(document)) for document in documents if has_cast}
+        known = self._context.store.filled(f"critic/{hash_key(self._resolver.identity)}", keys, read)
         nobody: list[list[str]] = [[]] * len(film)
         human, predicted = (json.loads(known[one]) if has_cast else nobody for one in documents)
         for place, wanted, said in zip(film, human, predicted, strict=True):
@@ -267,7 +267,7 @@ class FastCoref:
                     "Name a folder with all files of the model by measures.critic.model.",
                 )
             return folder
-        hub = need("huggingface_hub", _PURPOSE, EXTRA)
+        hub = require_module("huggingface_hub", _PURPOSE, EXTRA)
         said, failed = "its files are not all there", hub.errors.HfHubHTTPError
         files = {"allow_patterns": list(_FILES)}
         for local in (True, False):
@@ -276,10 +276,10 @@ class FastCoref:
                 if _whole(found):
                     return found
             except (OSError, ValueError, failed, *failed.__bases__) as error:
-                said = reason(error)
+                said = first_message_line(error)
         raise EvaluationError(
             f"The coreference model {self._model} is not here and could not be fetched: {said}.",
-            f"{NETWORK}, name a folder with it by measures.critic.model, "
+            f"{NETWORK_HINT}, name a folder with it by measures.critic.model, "
             "or set measures.critic.resolver=plain.",
         )
 
@@ -298,19 +298,19 @@ class FastCoref:
     def _loaded(self) -> Any:
         folder = self._folder
         with _quiet():
-            library = need("fastcoref", _PURPOSE, EXTRA)
-            spacy = need("spacy", _PURPOSE, EXTRA)
-            transformers = need("transformers", _PURPOSE, EXTRA)
+            library = require_module("fastcoref", _PURPOSE, EXTRA)
+            spacy = require_module("spacy", _PURPOSE, EXTRA)
+            transformers = require_module("transformers", _PURPOSE, EXTRA)
             # What transformers asks of a model class since 4.46 (no fused attention in Longformer) and 5.
             classes = "fastcoref.coref_models.modeling_"
-            fcoref = need(f"{classes}fcoref", _PURPOSE, EXTRA).FCorefModel
-            lingmess = need(f"{classes}lingmess", _PURPOSE, EXTRA).LingMessModel
+            fcoref = require_module(f"{classes}fcoref", _PURPOSE, EXTRA).FCorefModel
+            lingmess = require_module(f"{classes}lingmess", _PURPOSE, EXTRA).LingMessModel
             for known in (fcoref, lingmess):
                 if not hasattr(known, "all_tied_weights_keys"):
                     known.all_tied_weights_keys = {}
             lingmess._supports_sdpa = False
             try:
-                with loading_quiet(transformers):
+                with silence_transformers(transformers):
                     # Only spaCy's words are used, which its models have from the language.
                     model = getattr(library, self.library_class)(
                         model_name_or_path=str(folder),
@@ -326,7 +326,7 @@ class FastCoref:
                 return model
             except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
                 raise EvaluationError(
-                    f"The coreference model in {folder} cannot be loaded: {reason(error)}.",
+                    f"The coreference model in {folder} cannot be loaded: {first_message_line(error)}.",
                     f"Give a folder with a {self.title} model by measures.critic.model.",
                 ) from None
 
@@ -370,7 +370,7 @@ def _quiet() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            datasets = need("datasets", _PURPOSE, EXTRA)
+            datasets = require_module("datasets", _PURPOSE, EXTRA)
             bars = datasets.is_progress_bar_enabled()
             datasets.disable_progress_bars()
             yield

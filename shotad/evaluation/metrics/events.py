@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from shotad.core import weights, weights_file
-from shotad.evaluation.metric import Corpus, Figure, Floats, Item, Json, Metric, Row
+from shotad.evaluation.metric import Corpus, Floats, Item, Json, Metric, MetricFormula, Row
 from shotad.evaluation.metrics.action import VERB, VectorTable, base_of
 from shotad.evaluation.store import MetricContext, parser_of, vectors_of
 from shotad.script import Parse, listed
@@ -80,7 +80,7 @@ class Events(Metric):
     """
 
     columns = ("score", "ads")
-    figure = Figure("share", 100.0)
+    figure = MetricFormula("share", 100.0)
 
     def __init__(self, name: str, context: MetricContext) -> None:
         """Raises ShotadError where spaCy, its model or sentence-transformers is missing."""

@@ -27,27 +27,27 @@ from typing import Any, Generic, TypeVar
 from shotad.core import (
     Engine,
     EvaluationError,
-    Foreseeable,
     Identity,
     Message,
-    Preparing,
     Reply,
     Request,
     SamplingSettings,
     Stage,
     Stage2Settings,
-    key_of,
-    reported,
+    SupportsEstimates,
+    SupportsPreparing,
+    hash_key,
+    progress_task,
     shipped_prompts,
 )
 from shotad.description import (
     check_templates,
+    contains_refusal,
     is_placeholder,
-    make_ready,
+    prepare_engine,
     prompt_block,
     prompt_hash,
     prompt_messages,
-    refuses,
     slot_seed,
     without_markup,
 )
@@ -153,7 +153,7 @@ class Judge:
         self.name = name
         self.context = context
         self._sampling = SamplingSettings(max_tokens=context.config.stage2.sampling.max_tokens)
-        self._key = f"engine/{name}/{key_of(self._sampling.model_dump())}"
+        self._key = f"engine/{name}/{hash_key(self._sampling.model_dump())}"
         # Two servers may call different models by the same name ("default").
         self._server = JudgeName.of(name).base_url or ""
         self._engine: Engine = context.once(self._key, self._make)
@@ -233,15 +233,15 @@ class Judge:
                 f"The engine {judge.engine} reads no questions, and cannot judge.",
                 "Name one with a language model: openai:MODEL, llama3:MODEL.",
             )
-        if isinstance(engine, Foreseeable):
+        if isinstance(engine, SupportsEstimates):
             engine.ready_if_here()
-        elif isinstance(engine, Preparing):
+        elif isinstance(engine, SupportsPreparing):
             engine.get_ready(context.progress)
         return engine
 
     def _get_ready(self) -> None:
         def ready() -> bool:
-            make_ready(self._engine, self.context.progress)
+            prepare_engine(self._engine, self.context.progress)
             if self.sends_to:
                 where = self._engine.abilities.destination
                 note = f"Texts leave this machine: they are sent to {where}."
@@ -251,8 +251,8 @@ class Judge:
         self.context.once(f"{self._key}/ready", ready)
 
     def _request(self, question: Question[T]) -> Request:
-        name = key_of([[message.role, message.text] for message in question.messages])
-        name = key_of([name, question.draw]) if question.draw else name
+        name = hash_key([[message.role, message.text] for message in question.messages])
+        name = hash_key([name, question.draw]) if question.draw else name
         sampling = question.sampling or self._sampling
         if question.tokens > sampling.max_tokens:
             sampling = sampling.model_copy(update={"max_tokens": question.tokens})
@@ -320,7 +320,7 @@ def map_items(
     engines = _engines_of(judges)
     workers = _BETWEEN_TURNS if are_local_models(engines) else sum(map(workers_of, engines))
     progress = judges[0].context.progress
-    with reported(progress, title, len(items) if title else 0, unit) as task, asking(judges) as pool:
+    with progress_task(progress, title, len(items) if title else 0, unit) as task, asking(judges) as pool:
         for result in pool.map(function, items, workers=min(workers, len(items))):
             yield result
             task.advance(1)
@@ -375,7 +375,7 @@ def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
     if not text:
         raise Unreadable("The answer is empty.")
     if not text.startswith("{"):
-        if refuses(text):
+        if contains_refusal(text):
             raise Refused("The answer is a refusal.")
         raise Unreadable("The answer does not begin with the JSON object.")
     try:

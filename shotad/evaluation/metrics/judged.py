@@ -25,7 +25,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Metric, Row, says_something
+from shotad.evaluation.metric import Corpus, Item, Json, Metric, MetricFormula, Row, says_something
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
     Judge,
@@ -59,7 +59,7 @@ class JudgedMetric(Metric):
     """Of the definition and of how answers are read; a higher one makes kept rows stale."""
     paper_judges: ClassVar[re.Pattern[str] | None] = None
     """Models by which the paper's numbers were made."""
-    figure = Figure()
+    figure = MetricFormula()
 
     def __init__(self, name: str, context: MetricContext) -> None:
         """Loads no model. Raises ShotadError where no judge is named, or one that is unknown or cannot work
@@ -127,7 +127,7 @@ class StoryRecall(JudgedMetric):
     heading = "Story recall"
     version = 1
     columns = ("events conveyed", "events")
-    figure = Figure(factor=100.0)
+    figure = MetricFormula(factor=100.0)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         passages = self._passages(corpus)

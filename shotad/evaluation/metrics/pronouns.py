@@ -25,21 +25,21 @@ from shotad.script import (
     AFTER_OBJECT,
     CLAUSE_WORDS,
     DETERMINERS,
+    DONE_TO_OTHERS,
     NAME_FUNCTION_WORDS,
     NAME_PREPOSITIONS,
     REFLEXIVES,
     SUBJECT_PRONOUNS,
-    UPON_OTHERS,
-    WHO,
+    WHO_PRONOUNS,
     Member,
     Mention,
     NameToken,
-    acts,
-    book_of,
+    find_mentions,
+    index_names,
+    is_followed_by_verb,
     listed,
-    listed_as,
+    listed_gender,
     members,
-    mentions,
     respelt,
     tokens_of,
 )
@@ -112,8 +112,8 @@ def read(document: Document) -> tuple[tuple[Member, ...], Lines, list[tuple[Ment
     resolved."""
     cast = members(document.cast)
     lines = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
-    book = book_of(cast, lines)
-    return cast, lines, [mentions(line, cast, book) for line in lines]
+    book = index_names(cast, lines)
+    return cast, lines, [find_mentions(line, cast, book) for line in lines]
 
 
 def named(document: Document) -> tuple[tuple[tuple[int, int, str], ...], ...]:
@@ -210,7 +210,7 @@ def _role(line: Sequence[NameToken], mention: Mention, start: int, before: Menti
         return "oblique" if between and between[-1].key in NAME_PREPOSITIONS else "object"
     if any(word.key in NAME_PREPOSITIONS - {"as"} for word in between):
         return "oblique"
-    moved = any(acts(line, at) for at in range(start, max(start, mention.start - 1)))
+    moved = any(is_followed_by_verb(line, at) for at in range(start, max(start, mention.start - 1)))
     return "object" if moved or any(word.key.endswith("ing") for word in between) else "subject"
 
 
@@ -271,12 +271,12 @@ def learned(
             said.setdefault(who, Counter())[then.pronoun] += 1
     titled: dict[Who, str] = {("cast", place): one.pronoun for place, one in enumerate(cast) if one.pronoun}
     known: dict[Who, str] = {
-        ("cast", place): one.pronoun or next(filter(None, map(listed_as, one.given)), "")
+        ("cast", place): one.pronoun or next(filter(None, map(listed_gender, one.given)), "")
         for place, one in enumerate(cast)
     }
     several = {shared(mention) for found, _ in lines for mention in found if len(mention.members) > 1}
     for who in [*said, *several]:
-        known.setdefault(who, listed_as(str(who[1])))
+        known.setdefault(who, listed_gender(str(who[1])))
     for who, before in known.items():
         he, she = (said.get(who, Counter())[pronoun] for pronoun in ("he", "she"))
         clear = "he" if he > _CLEAR * she else "she" if she > _CLEAR * he else ""
@@ -351,7 +351,7 @@ class LineMentions:
             if then and then[0].key not in NAME_FUNCTION_WORDS and before_it.kind != "pronoun":
                 return self.meant[at - 1]
         begins = self.words[place.start].key
-        if place.clause not in self.subjects and begins in WHO:
+        if place.clause not in self.subjects and begins in WHO_PRONOUNS:
             ended = [n for n, one in enumerate(self.found[: len(self.meant)]) if one.end <= place.start]
             self.subjects[place.clause] = self.meant[ended[-1]] if ended else ()
         if place.clause not in self.subjects and begins in DETERMINERS and place.role != "owner":
@@ -468,7 +468,7 @@ class Focus:
             others = {who_of(one) for one, there in after if there.clause == place.clause}
             near = [one for one in near if one.who not in others]
         # What is done is rarely done to oneself: ``grabs his fist``.
-        upon_others = role == "owner" and any(token.key in UPON_OTHERS for token in words[-2:])
+        upon_others = role == "owner" and any(token.key in DONE_TO_OTHERS for token in words[-2:])
 
         def weight(one: InFocus) -> float:
             found = _WEIGHT[one.role] - (self._number - one.line)

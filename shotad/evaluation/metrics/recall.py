@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import EvaluationError, RecallSettings, key_of, reported
+from shotad.core import EvaluationError, RecallSettings, hash_key, progress_task
 from shotad.evaluation.metric import Corpus, Json, Metric, Row, says_something
 from shotad.evaluation.store import MetricContext
 from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
@@ -251,9 +251,9 @@ class PairScores:
 
     def of(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """The score of each pair."""
-        keys = {pair: key_of("\0".join(pair)) for pair in dict.fromkeys(pairs)}
+        keys = {pair: hash_key("\0".join(pair)) for pair in dict.fromkeys(pairs)}
         found = self._context.store.filled(
-            f"bertscore/{key_of(self.identity)}", keys, lambda new: [self._matched(new)]
+            f"bertscore/{hash_key(self.identity)}", keys, lambda new: [self._matched(new)]
         )
         return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}
 
@@ -263,7 +263,7 @@ class PairScores:
             (text for text in texts if text not in self._vectors), key=lambda text: (len(text), text)
         )
         size = AT_ONCE * _BATCHES
-        with reported(self._context.progress, "Comparing words", len(missing), "texts") as task:
+        with progress_task(self._context.progress, "Comparing words", len(missing), "texts") as task:
             for group in (missing[first : first + size] for first in range(0, len(missing), size)):
                 if self._encoder is None:
                     compute = self._context.config.compute

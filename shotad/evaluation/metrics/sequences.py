@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
-from shotad.script import TITLES, book_of, listed, members, mentions, tokens_of
+from shotad.script import TITLES, find_mentions, index_names, listed, members, tokens_of
 
 REACH = 5
 """Lines before that a line is held against: as many as the narrator knows (``stage2.history``)."""
@@ -236,13 +236,13 @@ def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Na
     may be several people's."""
     people = members(cast)
     tokens = [tokens_of(line or "") for line in lines]
-    book = book_of(people, tokens)
+    book = index_names(people, tokens)
     last: dict[str, str] = {}
     settled: set[str] = set()  # those who were named more than once
     found = []
     for line in tokens:
         named = []
-        for mention in mentions(line, people, book):
+        for mention in find_mentions(line, people, book):
             if mention.kind != "cast" or len(mention.members) != 1:
                 continue
             who = people[mention.members[0]].name

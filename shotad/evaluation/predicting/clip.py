@@ -16,14 +16,14 @@ from typing import Any, Literal
 
 from shotad.core import (
     Config,
-    Given,
     GivenCast,
     Interval,
     Progress,
+    RunInputs,
     Stage,
     Usage,
     WorkFolder,
-    key_of,
+    hash_key,
     plural,
     quoted,
     seconds,
@@ -32,17 +32,17 @@ from shotad.description import (
     LINE_STEPS,
     STAGE_PROMPTS,
     Engines,
+    EngineUsage,
     GrammarReaders,
     RunContext,
     StageUsed,
-    Used,
     WrittenSlots,
     check_cast,
     describe_clips,
     load_examples,
+    plan_clips,
     prepare,
     prompt_hash,
-    understand,
     write_slots,
     write_track,
 )
@@ -141,7 +141,7 @@ def terms_of(config: Config, engines: Engines) -> str:
     settings = config.model_dump(mode="json", exclude=_IRRELEVANT_SETTINGS)
     identities = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
     prompts = prompt_hash(STAGE_PROMPTS)
-    return key_of("predict/2", LINE_STEPS, settings, identities, prompts, load_examples(config.prompt))
+    return hash_key("predict/2", LINE_STEPS, settings, identities, prompts, load_examples(config.prompt))
 
 
 def line_key(
@@ -164,7 +164,7 @@ def line_key(
     others = []
     for other in beside:
         others.append([other.id, other.slot.start, other.slot.end, other.interval.duration])
-    return key_of(terms, ad.id, ad.clip, fingerprint, times, shot_times, cast, others)
+    return hash_key(terms, ad.id, ad.clip, fingerprint, times, shot_times, cast, others)
 
 
 LISTED = 10
@@ -191,7 +191,7 @@ class Predicted:
         """Number of lines from earlier runs."""
         return sum(line.text is not None and line.id not in self.made for line in self.lines)
 
-    def add(self, used: Used | None) -> None:
+    def add(self, used: EngineUsage | None) -> None:
         """Add the calls and tokens of a clip (None: no engine was asked)."""
         if used is None:
             return
@@ -220,7 +220,7 @@ def prediction_text(done: Predicted, out: str) -> str:
     if len(failures) > LISTED:
         lines.append("  … the others stand in the file.")
     if done.stages:
-        lines += Used(done.stages).lines()
+        lines += EngineUsage(done.stages).lines()
     return "\n".join([*lines, f"Predictions: {out}"])
 
 
@@ -243,7 +243,7 @@ def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
         "failed": done.failed,
         "statuses": dict(sorted(Counter(line.status for line in done.lines).items())),
         "failures": failures,
-        "used": Used(done.stages).as_json() if done.stages else None,
+        "used": EngineUsage(done.stages).as_json() if done.stages else None,
     }
 
 
@@ -266,7 +266,7 @@ def describe_clip(
     *,
     scripts: bool = False,
     only_look: bool = False,
-) -> tuple[tuple[PredictedLine, ...], Used | None, tuple[str, ...]]:
+) -> tuple[tuple[PredictedLine, ...], EngineUsage | None, tuple[str, ...]]:
     """The line of each AD of a clip, in their order; what the engines used; and warnings.
 
     ``scripts``: the track is written into ``folder`` too. ``only_look``: only Stage I is asked, its replies
@@ -277,7 +277,7 @@ def describe_clip(
     if end != duration:
         cut_off = f"The picture ends at {end:.1f} s of {duration:.1f} s: the file is cut off or damaged."
     lines_by_id: dict[str, PredictedLine] = {}
-    used: Used | None = None
+    used: EngineUsage | None = None
     warnings: list[str] = []
     ads = request.within(end)
     if ads:
@@ -288,7 +288,7 @@ def describe_clip(
         words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
         slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
         prepared = replace(prepared, slots=slots)
-        plans, plan_warnings = understand(prepared, context, engines.looks.abilities, readers=readers)
+        plans, plan_warnings = plan_clips(prepared, context, engines.looks.abilities, readers=readers)
         if only_look:
             used = describe_clips(plans, context, engines)
             context.close()
@@ -380,7 +380,7 @@ class ClipRequest:
 
     def slot(self, ad: Ad) -> Interval:
         """The slot of ``ad`` in seconds of the video."""
-        return since(self.begins, ad.slot)
+        return in_video_seconds(self.begins, ad.slot)
 
     def within(self, duration: float) -> list[Ad]:
         """The ADs whose slots overlap a video of ``duration`` seconds (0: not known) by `SHORTEST`."""
@@ -392,14 +392,14 @@ class ClipRequest:
                 ads.append(ad)
         return ads
 
-    def given(self, folder: WorkFolder, ads: Sequence[Ad]) -> Given:
+    def given(self, folder: WorkFolder, ads: Sequence[Ad]) -> RunInputs:
         """The slots of these ADs, labelled with their ids, and the shots, both written into ``folder``."""
         slot_rows = [{"id": ad.id, **_times(self.slot(ad))} for ad in ads]
         slots = _write_rows(folder, "asked-slots", slot_rows)
         shots = None
         if self.shots is not None:
             shots = _write_rows(folder, "asked-shots", [_times(shot) for shot in self.shots])
-        return Given(slots=slots, shots=shots, cast=self.cast)
+        return RunInputs(slots=slots, shots=shots, cast=self.cast)
 
     def line(self, ad: Ad, text: str | None, status: str, **details: Any) -> PredictedLine:
         """The line of ``ad``; ``details`` are further fields of `PredictedLine`."""
@@ -458,11 +458,11 @@ def published_shots(
     for shot in shots:
         overlap = shot.clip(video)
         if overlap is not None:
-            shots_of_video.append(since(begins, overlap))
+            shots_of_video.append(in_video_seconds(begins, overlap))
     return (tuple(shots_of_video), "published") if shots_of_video else (None, "found")
 
 
-def since(begins: float, interval: Interval) -> Interval:
+def in_video_seconds(begins: float, interval: Interval) -> Interval:
     """``interval`` of a clip in seconds of a video that begins at second ``begins`` of it."""
     if not begins:
         return interval  # not rounded: thirds of a second have no last digit

@@ -25,22 +25,22 @@ from shotad.core import (
     CastError,
     Config,
     FilmError,
-    Given,
     GivenCast,
     Interval,
     NoProgress,
     Progress,
     RecordLog,
+    RunInputs,
     ScriptError,
     ShotadError,
     SubtitleError,
     UsageError,
     WorkFolder,
     WorkFolderError,
+    hash_key,
     inner_folder,
-    key_of,
     memory_error_of,
-    reported,
+    progress_task,
     work_folder_of,
     write_settings,
 )
@@ -65,7 +65,7 @@ _NAMED = 5
 """How many unknown names an error lists."""
 
 
-def choose(
+def choose_clips(
     dataset: Dataset,
     shard: Shard = WHOLE,
     *,
@@ -105,7 +105,7 @@ def _check_known(kind: str, requested: Set[str] | None, known: Iterable[str], da
 
 
 @dataclass(frozen=True, slots=True)
-class Bank:
+class CharacterBanks:
     """Casts of many films from one file: ``rows`` are its entries by the film's key, ``photos`` the folder of
     the pictures."""
 
@@ -126,7 +126,7 @@ class Bank:
         if self.photos is not None:
             for member in members:
                 names_and_sizes += _pictures_of(member, self.photos)
-        return key_of(self.rows[film], sorted(names_and_sizes))
+        return hash_key(self.rows[film], sorted(names_and_sizes))
 
 
 def _pictures_of(member: str, photos: Path) -> list[list[Any]]:
@@ -138,7 +138,7 @@ def _pictures_of(member: str, photos: Path) -> list[list[Any]]:
     return [[str(file.relative_to(photos)), file.stat().st_size] for file in files if file.is_file()]
 
 
-def read_bank_of_films(path: Path, photos: Path | None) -> Bank:
+def read_bank_of_films(path: Path, photos: Path | None) -> CharacterBanks:
     """The bank in a JSON file, ``{film: [{id, name, role}, …]}``; ``photos`` is the folder of its pictures.
 
     A film's entries are checked when it is described. Raises CastError.
@@ -153,7 +153,7 @@ def read_bank_of_films(path: Path, photos: Path | None) -> Bank:
         raise CastError(f"{path} is no bank of films.", 'Give a file with {"film": [{"id": …, "role": …}]}.')
     if photos is not None and not photos.is_dir():
         raise CastError(f"There is no folder of pictures {photos}.", "Name the one that goes with the bank.")
-    return Bank(path, photos, rows)
+    return CharacterBanks(path, photos, rows)
 
 
 class Ledger:
@@ -262,7 +262,7 @@ class Job:
     out: Path
     videos: Path | None = None
     published: bool = True
-    bank: Bank | None = None
+    bank: CharacterBanks | None = None
     work: Path | None = None
     ahead: int = 1
     progress: Progress = field(default_factory=NoProgress)
@@ -279,10 +279,10 @@ def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
     with WorkFolder(work_folder_of(job.out)) as folder:
         # After `get_ready`: only then are the engines' identities final.
         terms = terms_of(job.config, job.engines)
-        write_settings(folder, job.config, None, Given())
+        write_settings(folder, job.config, None, RunInputs())
         ledger = Ledger(job.out, [ad.id for ad in job.dataset.ads], terms)
         run = _Run(job, folder, ledger, terms)
-        with reported(job.progress, "Describing clips", sum(map(len, clips)), "ADs") as task:
+        with progress_task(job.progress, "Describing clips", sum(map(len, clips)), "ADs") as task:
             for first in range(0, len(clips), job.ahead):
                 group = clips[first : first + job.ahead]
                 if job.ahead > 1:
@@ -383,7 +383,7 @@ class _Run:
 
         So no line is lost where a video has been removed since.
         """
-        keys = {ad.id: key_of(self._terms, ad.id, "failed") for ad in ads}
+        keys = {ad.id: hash_key(self._terms, ad.id, "failed") for ad in ads}
         request = ClipRequest(ads, None, "", None, self._terms, keys)
         lines = []
         for ad in ads:
@@ -432,7 +432,7 @@ class _Run:
         clip, fingerprint = request.ads[0].clip, film.info.fingerprint
         parent = self._job.work or inner_folder(self._folder.path, "work")
         # The hash tells clips apart whose names differ only in letters that a file name may not have.
-        path = parent / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
+        path = parent / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{hash_key(clip, fingerprint)[:8]}"
         # The steps of the first clip are shown, since they load the models.
         shows_steps = self._is_first_clip or len(request.ads) >= MANY
         self._is_first_clip = False
@@ -468,7 +468,7 @@ AHEAD = 32
 """Clips of a group: some 400 ADs, whose description takes long beside the loading of two models."""
 
 
-def ahead_of(engines: Engines) -> int:
+def clips_per_group(engines: Engines) -> int:
     """The number of clips that Stage I should describe before Stage II writes lines for them.
 
     It is more than 1 where the stages have different local models, which may not fit into memory together.

@@ -22,11 +22,11 @@ import numpy as np
 from shotad.core import (
     EvaluationError,
     ReportSettings,
-    aligned,
-    need,
     plural,
     quoted,
     readable_json,
+    require_module,
+    table_lines,
     write_text,
 )
 from shotad.evaluation.datasets.tables import Table, read_records
@@ -249,7 +249,7 @@ def _cells(items: Mapping[str, Item], titles: Mapping[str, str], metric: str, li
 
 def comparison_text(told: Content) -> str:
     """All but the lines, for a terminal."""
-    table = aligned(told["heads"], told["rows"], range(1, 7))
+    table = table_lines(told["heads"], told["rows"], range(1, 7))
     return "\n".join([*told["opening"], "", *table, "", *told["explanation"]])
 
 
@@ -311,7 +311,7 @@ def agreement_text(record: Json, scores: HumanScores) -> str:
         lines.append(f"{plural(scores.empty, 'line')} without a score.")
     if scores.ignored:
         lines.append(f"Columns that hold no scores: {', '.join(scores.ignored)}.")
-    lines += ["", *aligned(heads, rows, range(1, 5))]
+    lines += ["", *table_lines(heads, rows, range(1, 5))]
     lines += [
         f"{one['title']}: not defined, {one['reason']}." for one in record["metrics"] if "reason" in one
     ]
@@ -323,7 +323,7 @@ def agreement_text(record: Json, scores: HumanScores) -> str:
     for row in AGREEMENT:
         numbers = (*row["paragraphs"].values(), *row["sentences"].values())
         cells.append((row["called"], *(f"{number:.3f}" for number in numbers)))
-    lines += aligned(("From the paper, Table 3", *kinds), cells, range(1, 5))
+    lines += table_lines(("From the paper, Table 3", *kinds), cells, range(1, 5))
     told = "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500"
     return "\n".join([*lines, f"{told} with sentences."])
 
@@ -390,7 +390,7 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
     """That of `COEFFICIENTS` over ``float64[n]`` each; nan where one row is constant."""
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
-    found = getattr(need("scipy.stats", "Correlations", "evaluate"), COEFFICIENTS[name])(x, y)
+    found = getattr(require_module("scipy.stats", "Correlations", "evaluate"), COEFFICIENTS[name])(x, y)
     return float(found.statistic)
 
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import ShotScale, need, plural
+from shotad.core import ShotScale, plural, require_module
 from shotad.evaluation.metric import Floats, Item, Result, only
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.report.table import number, percent, span_words
 from shotad.evaluation.running import Report, base_name
-from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css
+from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -238,8 +238,8 @@ _BARS = 30
 _TAIL = 0.995
 """Part of the values that the axis reaches; the few above are counted in the last bar."""
 _STRIPE = "///"
-_BAR: dict[str, Any] = {"color": css(SKY_BLUE), "edgecolor": css(BLUE), "linewidth": 0.5}
-_UNDERLAY: dict[str, Any] = {"facecolor": css(PAPER), "alpha": 0.8, "edgecolor": "none", "pad": 0.8}
+_BAR: dict[str, Any] = {"color": css_colour(SKY_BLUE), "edgecolor": css_colour(BLUE), "linewidth": 0.5}
+_UNDERLAY: dict[str, Any] = {"facecolor": css_colour(PAPER), "alpha": 0.8, "edgecolor": "none", "pad": 0.8}
 
 
 def _dots(what: str, axis: Axes, result: Result, groups: Sequence[Group]) -> None:
@@ -267,7 +267,7 @@ def _histogram(axis: Axes, result: Result, values: Floats) -> None:
     heights = np.histogram(np.minimum(values, edges[-1]), edges)[0] / len(values)
     bars = axis.bar(edges[:-1], 100 * heights, width=np.diff(edges), align="edge", **_BAR)
     median, beyond = float(np.median(values)), int((values > edges[-1]).sum())
-    axis.axvline(min(median, edges[-1]), color=css(VERMILLION), linestyle="--", linewidth=1.3)
+    axis.axvline(min(median, edges[-1]), color=css_colour(VERMILLION), linestyle="--", linewidth=1.3)
     said = f"n {len(values):,}; median {number(result.name, median)}; "
     said += f"exactly 0: {percent(float((values == 0).mean()))}"
     if beyond:
@@ -284,11 +284,11 @@ def _points(axis: Axes, result: Result, groups: Sequence[Group], *, small: bool 
     for place, _, group in told:
         if group.interval is not None:
             ends = [group.interval.low, group.interval.high]
-            axis.plot([place, place], ends, color=css(BLUE), linewidth=0.9 if small else 1.6, zorder=2)
+            axis.plot([place, place], ends, color=css_colour(BLUE), linewidth=0.9 if small else 1.6, zorder=2)
     places, values = [place for place, _, _ in told], [value for _, value, _ in told]
-    axis.plot(places, values, "o", color=css(BLUE), markersize=2.6 if small else 6, zorder=3)
+    axis.plot(places, values, "o", color=css_colour(BLUE), markersize=2.6 if small else 6, zorder=3)
     if result.value is not None:
-        axis.axhline(result.value, color=css(VERMILLION), linestyle="--", linewidth=1.2, zorder=1)
+        axis.axhline(result.value, color=css_colour(VERMILLION), linestyle="--", linewidth=1.2, zorder=1)
     if not small:
         for place, value, _ in told:
             axis.annotate(
@@ -307,21 +307,21 @@ def _points(axis: Axes, result: Result, groups: Sequence[Group], *, small: bool 
 
 
 def _head(axis: Axes, result: Result) -> None:
-    axis.set_title("\n".join(textwrap.wrap(result.title, 38)), fontsize=9, loc="left", color=css(INK))
+    axis.set_title("\n".join(textwrap.wrap(result.title, 38)), fontsize=9, loc="left", color=css_colour(INK))
     axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=8, colors=css(INK))
-    axis.grid(axis="y", color=css(FAINT), alpha=0.25, linewidth=0.6)
+    axis.tick_params(labelsize=8, colors=css_colour(INK))
+    axis.grid(axis="y", color=css_colour(FAINT), alpha=0.25, linewidth=0.6)
     axis.set_axisbelow(True)
 
 
 def _drawn(panels: Sequence[tuple[Any, Any]], height: float, draw: Callable[..., None]) -> bytes:
     """A picture of a panel for each, row by row, as PNG without the version of what drew it. A title in a
     script that the letters lack shows boxes for it; the table has the text."""
-    made = need("matplotlib.figure", "Plotting", "evaluate")
+    made = require_module("matplotlib.figure", "Plotting", "evaluate")
     across = 2 if len(panels) == 4 else min(len(panels), _ACROSS)
     down = math.ceil(len(panels) / across)
     size = (_WIDTH * max(across, 1.4) / _ACROSS, height * down)
-    figure = made.Figure(figsize=size, dpi=_DPI, facecolor=css(PAPER), layout="constrained")
+    figure = made.Figure(figsize=size, dpi=_DPI, facecolor=css_colour(PAPER), layout="constrained")
     grid = figure.add_gridspec(down, across)
     for place, panel in enumerate(panels):
         draw(figure.add_subplot(grid[place // across, place % across]), *panel)

@@ -25,8 +25,8 @@ from typing import Any
 
 import shotad
 from shotad import __version__
-from shotad.core import Config, EvaluationError, Interval, MeasureSettings, quoted, with_texts
-from shotad.evaluation.metric import Corpus, Figure, Item, Json, Result, Row, only
+from shotad.core import Config, EvaluationError, Interval, MeasureSettings, map_texts, quoted
+from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, Row, only
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
 from shotad.evaluation.running import AND, Report, base_name
@@ -135,7 +135,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
         "left_out": [{"metric": name, "reason": reason} for name, reason in run.left_out],
         "paper": list(paper_rows(corpus.dataset, run.protocol)),
     }
-    plain: Json = with_texts(record, _without_folder)
+    plain: Json = map_texts(record, _without_folder)
     names = {film: list(corpus.casts.get(film, ())) for film in sorted({item.film for item in corpus.items})}
     plain["films"] = dict(sorted(run.titles.items()))
     plain["casts"] = {film: cast for film, cast in names.items() if cast}
@@ -326,7 +326,7 @@ def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]
             rows.append(Row(line["id"], sums, *told))
     found = Result(
         columns=tuple(head["columns"]),
-        figure=Figure(**head["figure"]),
+        figure=MetricFormula(**head["figure"]),
         rows=tuple(rows),
         remarks=tuple(head["remarks"]),
         fresh=speed.get("fresh", 0),

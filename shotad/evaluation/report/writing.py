@@ -18,10 +18,10 @@ from typing import Any
 from shotad.core import (
     ShotadError,
     WorkFolderError,
-    aligned,
     inner_folder,
     plural,
     readable_json,
+    table_lines,
     write_bytes,
     write_text,
 )
@@ -257,12 +257,17 @@ def check_folder(folder: Path) -> None:
 def terminal_text(run: Report) -> str:
     """The report's numbers, for people."""
     told = content_of(run, intervals_of(run))
-    lines = [f"{told['title']}.", *told["counts"], "", *aligned(told["heads"], told["metrics"], range(1, 6))]
+    lines = [
+        f"{told['title']}.",
+        *told["counts"],
+        "",
+        *table_lines(told["heads"], told["metrics"], range(1, 6)),
+    ]
     lines += ["", told["columns"], *([told["lead"]] if told["lead"] else [])]
     if told["beside"]:
         heads = ("System", "Source", *told["beside_heads"])
         systems = [(", ".join(filter(None, row[1:3])), *row[3:]) for row in told["beside"]]
-        lines += ["", *aligned(heads, systems, range(2, len(heads))), "", *told["paper_notes"]]
+        lines += ["", *table_lines(heads, systems, range(2, len(heads))), "", *told["paper_notes"]]
     if told["footnotes"]:
         lines += ["", *map(" ".join, told["footnotes"])]
     if told["left_out"]:

@@ -12,15 +12,15 @@ from hypothesis import given, strategies as st
 from shotad.core import EvaluationError, Interval
 from shotad.evaluation import (
     Corpus,
-    Figure,
     Item,
     Metric,
     MetricContext,
+    MetricFormula,
     Row,
-    as_json,
-    assist,
+    assisted_json,
+    assisted_text,
+    choose_assisted,
     metric,
-    render,
 )
 from shotad.evaluation.assisted_choice import Assisted, Role
 from shotad.evaluation.metric import Json
@@ -44,7 +44,7 @@ class Told(Metric):
     """The number that stands in a line at the metric's place: ``"3 50"`` is 3 by `one` and 50 by `two`. Counts what
     it is asked."""
 
-    figure = Figure()
+    figure = MetricFormula()
     asked: ClassVar[list[tuple[str, str]]] = []
 
     def __init__(self, name: str, context: MetricContext) -> None:
@@ -73,7 +73,7 @@ def _metrics(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(offered: Corpus, expert: tuple[str, ...] = ("one", "two")) -> Assisted:
-    return assist(offered, ["one", "two"], bench_of(), expert=expert)
+    return choose_assisted(offered, ["one", "two"], bench_of(), expert=expert)
 
 
 def value(done: Assisted, role: Role, name: str) -> float:
@@ -112,13 +112,13 @@ def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.M
     assert [text for name, text in Told.asked if name == "two"] == ["3 7"]
     assert done.results["best"].get("two") is None
     assert value(done, "chosen", "two") == 7.0
-    assert "–" in render(done)
+    assert "–" in assisted_text(done)
 
 
 def test_an_expert_may_go_by_what_was_said_before() -> None:
     """Repetition is of whole sequences, and has the results of all ranks where the expert asks for them."""
     offered = corpus(item("a", "He runs off.", "She sits down."), item("b", "He runs off.", "He sleeps."))
-    done = assist(offered, ["repetition"], bench_of(), expert=("repetition",))
+    done = choose_assisted(offered, ["repetition"], bench_of(), expert=("repetition",))
     assert [choice["chosen"] for choice in done.choices] == [0, 0]
     assert [len(choice["scores"]) for choice in done.choices] == [2, 2]
     assert done.results["first"].get("repetition") is not None
@@ -128,7 +128,7 @@ def test_an_expert_may_go_by_what_was_said_before() -> None:
         run(corpus(item("a", "1 1"), item("b", prediction="2 2")))
     # Where the best of each is no bound the table says so.
     given = corpus(item("a", "He runs.", "She sits.", reference="He runs."))
-    text = render(assist(given, ["bleu-1"], bench_of(), expert=("bleu-1",)))
+    text = assisted_text(choose_assisted(given, ["bleu-1"], bench_of(), expert=("bleu-1",)))
     assert "Figures of all lines together: BLEU-1." in text
 
 
@@ -154,8 +154,10 @@ def test_the_order_of_candidates_does_not_matter(offers: list[list[tuple[int, in
 
 def test_the_table_has_the_papers_numbers_below() -> None:
     items = [item(f"i{k}", "He runs.", "She sits.", reference="He runs.") for k in range(3)]
-    done = assist(corpus(*items, item("gone", prediction=None)), ["cider"], bench_of(), expert=("cider",))
-    text = render(done, "mine")
+    done = choose_assisted(
+        corpus(*items, item("gone", prediction=None)), ["cider"], bench_of(), expert=("cider",)
+    )
+    text = assisted_text(done, "mine")
     assert text.startswith("mine: 4 ADs with up to 2 candidates.")
     assert "1 AD without any count as 0." in text
     assert "highest mean of CIDEr." in text
@@ -163,7 +165,7 @@ def test_the_table_has_the_papers_numbers_below() -> None:
     assert rows["Shot-by-Shot, five in one answer (from the paper, Table 9)"] == "38.4"
     assert rows["Shot-by-Shot, five runs, top-p 0.95, temperature 1.5 (from the paper, Table 9)"] == "37.0"
     assert rows["Shot-by-Shot, one line (from the paper, Table 7)"] == "26.3"
-    told = json.loads(json.dumps(as_json(done)))
+    told = json.loads(json.dumps(assisted_json(done)))
     assert told["results"]["chosen"]["cider"] == done.results["chosen"]["cider"].value
     assert told["candidates"] == {"2": 3, "0": 1}
     assert (told["ads"], told["without_candidates"], told["chosen_number"]) == (4, 1, {"0": 3})

@@ -13,7 +13,7 @@ from typing import Any
 from shotad.core import Config, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
-from shotad.evaluation import Dataset, Job, Shard, choose, load_dataset, predict
+from shotad.evaluation import Dataset, Job, Shard, choose_clips, load_dataset, predict
 from shotad.evaluation.predicting.clip import Predicted
 from tests.evaluation.datasets.datasetfiles import CMD_COLUMNS, TV_COLUMNS, cmd_row, table
 from tests.media import FilmSpec, make_film, make_stills
@@ -97,7 +97,7 @@ class Runs:
         """One run; ``settings`` are those of the config, ``job`` fields of `Job`."""
         data = self.dataset
         config: Config = load_config(data.config, ("engine=fake", "threads.features=grid", *PLAIN, *settings))
-        tasks = choose(data, Shard.parse(shard or "1/1"))
+        tasks = choose_clips(data, Shard.parse(shard or "1/1"))
         return predict(Job(data, config, Engines(self.looks, self.writes), self.out, **job), tasks)
 
     @property

@@ -26,7 +26,16 @@ from shotad.core import (
 )
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.evaluation import Dataset, Job, Shard, ahead_of, choose, load_dataset, predict, read_bank_of_films
+from shotad.evaluation import (
+    Dataset,
+    Job,
+    Shard,
+    choose_clips,
+    clips_per_group,
+    load_dataset,
+    predict,
+    read_bank_of_films,
+)
 from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predicting import run
 from shotad.evaluation.predicting.clip import (
@@ -64,18 +73,18 @@ def ids(tasks: tuple[ClipAds, ...]) -> list[str]:
 
 def test_ids_films_and_a_limit() -> None:
     data = dataset([2, 3, 1])
-    assert ids(choose(data, ids=frozenset({"1", "4"}))) == ["1", "4"]
-    assert ids(choose(data, films=frozenset({"film1"}))) == ["5"]
-    assert ids(choose(data, limit=3)) == ["0", "1", "2"]
-    assert ids(choose(data, ids=frozenset({"1", "4", "5"}), limit=2)) == ["1", "4"]
+    assert ids(choose_clips(data, ids=frozenset({"1", "4"}))) == ["1", "4"]
+    assert ids(choose_clips(data, films=frozenset({"film1"}))) == ["5"]
+    assert ids(choose_clips(data, limit=3)) == ["0", "1", "2"]
+    assert ids(choose_clips(data, ids=frozenset({"1", "4", "5"}), limit=2)) == ["1", "4"]
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(1, 9))
 def test_shards_are_the_whole_and_even(sizes: list[int], of: int) -> None:
     data = dataset(sizes)
-    shards = [choose(data, Shard(number, of)) for number in range(1, of + 1)]
+    shards = [choose_clips(data, Shard(number, of)) for number in range(1, of + 1)]
     together = [name for shard in shards for name in ids(shard)]
-    assert sorted(together, key=int) == ids(choose(data))
+    assert sorted(together, key=int) == ids(choose_clips(data))
     loads = [len(ids(shard)) for shard in shards]
     assert max(loads) - min(loads) <= max(sizes)
 
@@ -134,10 +143,10 @@ def test_what_changes_a_line_changes_its_key() -> None:
 
 def test_models_of_this_machine_take_longer_turns() -> None:
     two = Engines.of(load_config(None, ["stage1.engine=qwen2-vl", "stage2.engine=llama3"]))
-    assert ahead_of(two) > 1
-    assert ahead_of(Engines(two.looks, two.looks)) == 1, "one model does both"
-    assert ahead_of(Engines(two.looks, FakeEngine())) == 1
-    assert ahead_of(Engines(FakeEngine(), FakeEngine())) == 1
+    assert clips_per_group(two) > 1
+    assert clips_per_group(Engines(two.looks, two.looks)) == 1, "one model does both"
+    assert clips_per_group(Engines(two.looks, FakeEngine())) == 1
+    assert clips_per_group(Engines(FakeEngine(), FakeEngine())) == 1
 
 
 IDS = ["a", "b", "c", "d"]
@@ -474,7 +483,7 @@ def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: 
         loads.append(f"{ahead} ahead")
         out = tmp_path / f"{ahead}.jsonl"
         job = Job(runs.dataset, config, Engines.of(config), out, ahead=ahead)
-        done = predict(job, choose(runs.dataset))
+        done = predict(job, choose_clips(runs.dataset))
         assert sum(line.description is not None for line in done.lines) > 0
         files.append(out.read_bytes())
     CACHE.clear()

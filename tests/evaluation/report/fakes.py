@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Corpus, Figure, Item, Report, Result, Row
+from shotad.evaluation import Corpus, Item, MetricFormula, Report, Result, Row
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]
 
@@ -54,7 +54,7 @@ def made_result(
         rows.append(Row(item.id, (value / 100, 1.0), value, failure))
     told = {"title": name.upper(), "identity": {"version": 1}, **more}
     return Result(
-        name=name, columns=("score", "ads"), figure=Figure("share", 100.0), rows=tuple(rows), **told
+        name=name, columns=("score", "ads"), figure=MetricFormula("share", 100.0), rows=tuple(rows), **told
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 from shotad.core import EvaluationError, ReportSettings
 from shotad.evaluation import (
     Corpus,
-    Figure,
+    MetricFormula,
     Report,
     Result,
     Row,
@@ -166,7 +166,7 @@ def test_numbers_by_another_truth_are_not_compared(
 
 
 # --- intervals
-SHARE = Figure("share", 100.0)
+SHARE = MetricFormula("share", 100.0)
 Floats = npt.NDArray[np.float64]
 
 

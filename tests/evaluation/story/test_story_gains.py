@@ -14,9 +14,9 @@ from shotad.evaluation import (
     Store,
     Story,
     StoryQuestion,
+    check_questions,
     estimate_story,
     evaluate_story,
-    examine,
     lost_questions,
     make_story_questions,
     read_film,
@@ -178,14 +178,14 @@ def test_questions_whose_longest_option_is_right_or_of_other_films_are_refused_u
 def test_an_examination_counts() -> None:
     options = ("a cat", "a dog", "a large dog")
     few = [StoryQuestion("f", str(n), "What?", options[n % 3], options) for n in range(6)]
-    found = examine([*few, StoryQuestion("f", "x", "Why?", "So.")])
+    found = check_questions([*few, StoryQuestion("f", "x", "Why?", "So.")])
     assert (found["questions"], found["with_options"]) == (7, 6)
     assert found["positions"] == [(1, 2), (2, 2), (3, 2)]
     assert (found["chance"], found["longest"]) == pytest.approx((2 / 7, 1 / 3))
     assert found["faults"] == []
     five = [StoryQuestion("f", str(n), "What?", "a large dog", options) for n in range(5)]
-    assert examine(five)["rare"] == pytest.approx(3**-5)
-    assert examine(five[:4])["faults"] == []  # by chance one of 81 sets
+    assert check_questions(five)["rare"] == pytest.approx(3**-5)
+    assert check_questions(five[:4])["faults"] == []  # by chance one of 81 sets
 
 
 def test_what_an_answer_rests_on_is_told_by_the_ids_of_cues(tmp_path: Path) -> None:

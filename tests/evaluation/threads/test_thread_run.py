@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from shotad.core import DatasetError, Image, Interval, NoProgress, WorkFolder, load_config
-from shotad.evaluation import TABLE, Setup, evaluate_threads, read_thread_labels, threads_text
+from shotad.evaluation import THREAD_SETUPS, ThreadSetup, evaluate_threads, read_thread_labels, threads_text
 from shotad.evaluation.thread_labels import LabelledClip
 from shotad.evaluation.threads import (
     Json,
@@ -182,7 +182,7 @@ def test_the_best_threshold_by_hand() -> None:
 
 
 # --- runs
-SIDE, MID, ALL, WHOLE = TABLE
+SIDE, MID, ALL, WHOLE = THREAD_SETUPS
 GRID = (4, 4)
 
 
@@ -232,8 +232,8 @@ def clip_of(film: Path, **changes: Any) -> LabelledClip:
 
 
 def run(
-    clips: Sequence[LabelledClip], setups: Sequence[Setup], maker: FakeMaker, out: Path, **settings: Any
-) -> dict[Setup, list[Scores]]:
+    clips: Sequence[LabelledClip], setups: Sequence[ThreadSetup], maker: FakeMaker, out: Path, **settings: Any
+) -> dict[ThreadSetup, list[Scores]]:
     with WorkFolder(out) as folder:
         named = {f"threads__{name}": value for name, value in settings.items()}
         config = load_config(None, (), compute__batch=3, **named)
@@ -248,7 +248,7 @@ def alike(found: Scores, threshold: float = 0.3) -> list[bool]:
 def test_all_set_ups_in_one_pass_with_each_frame_once(film: Path, tmp_path: Path) -> None:
     of = scenes(5, 6, 7, 8) | {5: 1, 45: 1}
     maker = FakeMaker(of)
-    found = run([clip_of(film)], TABLE, maker, tmp_path / "out")
+    found = run([clip_of(film)], THREAD_SETUPS, maker, tmp_path / "out")
     assert maker.seen == [0, 5, 9, 10, 20, 29, 30, 31, 45, 59]
     assert alike(found[SIDE][0]) == [False] * 6
     assert alike(found[MID][0]) == alike(found[ALL][0]) == [False, False, True, False, False, False]
@@ -334,7 +334,7 @@ def test_scores_that_are_not_numbers_are_not_kept(film: Path, tmp_path: Path) ->
 
 
 def evaluated(
-    folder: Path, out: Path, maker: FakeMaker, setups: Sequence[Setup] = (SIDE,), **flags: Any
+    folder: Path, out: Path, maker: FakeMaker, setups: Sequence[ThreadSetup] = (SIDE,), **flags: Any
 ) -> Json:
     with WorkFolder(out) as place:
         clips, _ = read_thread_labels(folder, out)
