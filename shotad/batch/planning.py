@@ -210,7 +210,7 @@ def find_films(
     """The films of ``sources`` and of the lines of lists, in that order, each once.
 
     ``rate``: a folder without films is one of numbered frames. Raises FilmError where there is nothing by the
-    name of a source; lines of a list with nothing there come last (`Entry.lost`).
+    name of a source; lines of a list with nothing there come last (`StoredObject.lost`).
     """
     films: dict[str, StoredObject] = {}
     lost: dict[str, StoredObject] = {}

@@ -158,7 +158,8 @@ class Presence:
     recognised in the current shots, ``others`` of those recognised elsewhere in the clip only, both in the
     order of the cast; all of these have something to be called by, and a mark. ``sightings`` are their
     faces: ``name`` is the id, ``seconds`` those of a frame of the clip. ``lately`` are the ids of those
-    recognised in the film within `LATELY` seconds before the slot; empty where an engine has no use for it.
+    recognised in the film within `REAPPEARANCE_SECONDS` seconds before the slot; empty where an engine has
+    no use for it.
     """
 
     cast: tuple[Character, ...] = ()

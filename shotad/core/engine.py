@@ -184,7 +184,7 @@ class SupportsEstimates(Protocol):
     the answers of earlier runs are found."""
 
     def ready_if_here(self) -> None:
-        """As `Preparing.get_ready` where nothing has to be fetched for it; else nothing happens.
+        """As `SupportsPreparing.get_ready` where nothing has to be fetched for it; else nothing happens.
 
         Raises ShotadError.
         """

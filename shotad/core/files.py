@@ -1,9 +1,9 @@
 """Read, append to, replace and remove files of a work folder and of other folders that we write.
 
 A work folder may come from somebody else, so nothing in it is followed: a link, a named pipe or a device in
-the place of one of our files is an error (`read_file`, `append`, `inner_folder`). The folder that a person
-names may itself be a link. A held folder (`held_folder`) has to stay where it is: once it was renamed or
-removed, every write raises an error, and none makes a second folder of that name.
+the place of one of our files is an error (`read_file`, `append_to_file`, `inner_folder`). The folder that a
+person names may itself be a link. A held folder (`held_folder`) has to stay where it is: once it was renamed
+or removed, every write raises an error, and none makes a second folder of that name.
 """
 
 from __future__ import annotations
@@ -198,7 +198,8 @@ _held_folders: dict[Path, _FolderId] = {}
 
 @contextmanager
 def held_folder(folder: Path) -> Iterator[None]:
-    """Within the block, writes into ``folder`` fail when it was renamed, replaced or removed (`check_place`).
+    """Within the block, writes into ``folder`` fail when it was renamed, replaced or removed
+    (`check_held_folder`).
 
     Other errors in the block are replaced by that one then: it is their cause. Raises WorkFolderError.
     """
@@ -264,7 +265,7 @@ DRAFT = re.compile(r"\.(?P<name>.+)\.\d+\.part(?P<ending>\.\w+)")
 """Names of film files while they are written."""
 
 _PART = re.compile(r"\.tmp-[0-9a-f]{8}-(?P<process>\d+)-.+")
-"""Names of other files while they are written (`replacing`)."""
+"""Names of other files while they are written (`replace_file`)."""
 
 _being_written: set[str] = set()
 """Names of the files that this process is writing now. Its number alone does not tell: in a container a
@@ -375,7 +376,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path, path: Path, trouble: str) -> None:
-    """Make ``folder``, which ``path`` is to be in, with the folders above it. ``trouble``: as in `explained`.
+    """Make ``folder``, which ``path`` is to be in, with the folders above it. ``trouble``: as in
+    `as_work_folder_errors`.
 
     A held folder that was moved is not made again. Raises WorkFolderError.
     """

@@ -31,7 +31,7 @@ def time_step(room: str) -> Iterator[None]:
     """Count the time of the block for the step ``room``; as a decorator, the time of every call.
 
     Spans nest: the time of the inner step does not count for the outer one. In a generator put the span
-    around the making of an item, never around a ``yield`` (see `spanned`): it would count the time of the
+    around the making of an item, never around a ``yield`` (see `time_items`): it would count the time of the
     consumer.
     """
     recording = _recordings.get("now")

@@ -1,9 +1,9 @@
 """Keys and passwords are struck out of what a server repeats of them, and of all that is written or shown.
 
 Two nets. What a server answers is searched for the secrets that any server of this process is sent, however
-they are written: plain, as JSON, percent or HTML escapes, in base 64, or a mixture (`struck_out`). And every
+they are written: plain, as JSON, percent or HTML escapes, in base 64, or a mixture (`redact`). And every
 text that goes into a work folder or to the terminal is searched for them as they are, for texts are decoded,
-cut and joined on their way (`without_sent_secrets`).
+cut and joined on their way (`redact_sent_secrets`).
 """
 
 from __future__ import annotations

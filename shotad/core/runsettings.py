@@ -355,7 +355,7 @@ def check_engine_known(run: RunSettings, assignments: Iterable[str] = ()) -> Non
 def run_config_with_changes(
     run: RunSettings, *, engine: str | None = None, assignments: Sequence[str] = ()
 ) -> Config:
-    """As `changed`, for a run that was read. Raises ConfigError also as `check_engine_known`."""
+    """As `config_with_changes`, for a run that was read. Raises ConfigError also as `check_engine_known`."""
     if engine is None:
         check_engine_known(run, assignments)
     return config_with_changes(run.config, engine=engine, assignments=assignments)

@@ -86,7 +86,8 @@ def face_searches(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Fac
 
 
 def searches_before(plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> list[FaceSearch]:
-    """One search, in the middle, for each shot within `LATELY` seconds before a slot that no clip shows.
+    """One search, in the middle, for each shot within `REAPPEARANCE_SECONDS` seconds before a slot that no
+    clip shows.
 
     A person who is seen there does not come in during the slot.
     """
@@ -190,7 +191,8 @@ def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSe
 
 
 def seen_lately(start: float, all_faces: Iterable[ShotFaces]) -> tuple[str, ...]:
-    """Ids of the members whose face was recognised within `LATELY` seconds before second ``start``.
+    """Ids of the members whose face was recognised within `REAPPEARANCE_SECONDS` seconds before second
+    ``start``.
 
     Left out are those who came in within `ENTRANCE` seconds before it.
     """

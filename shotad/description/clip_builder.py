@@ -61,7 +61,7 @@ FALLBACK_RATE = Fraction(24)
 """Frames a second where a container gives none; the reader still delivers the frame of each moment."""
 
 GRAMMAR_STEP = "grammar/2"
-"""The step that measures threads and shot scales, and its version (see `key_of`)."""
+"""The step that measures threads and shot scales, and its version (see `hash_key`)."""
 
 SAVE_EVERY = 16
 """Clips after which ``grammar.json`` is written, so that a killed run loses little."""
@@ -267,7 +267,7 @@ def prepare_grammar(context: RunContext) -> None:
 
 
 def check_readers(config: Config, progress: Progress) -> None:
-    """`get_ready` for what reads the film's grammar. Raises ConfigError, WeightsError, ShotadError."""
+    """`prepare_grammar` for what reads the film's grammar. Raises ConfigError, WeightsError, ShotadError."""
     if config.threads.match == "whole" and config.threads.threshold is None:
         raise ConfigError(
             "threads.match = whole has no usual threshold, and threads.threshold is not set.",

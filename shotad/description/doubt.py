@@ -73,7 +73,7 @@ class Sign:
 
 
 def estimate_doubt(line: str, signs: Sequence[Sign]) -> Doubt:
-    """The doubt about ``line`` that follows from `signs_of` it."""
+    """The doubt about ``line`` that follows from its `doubt_signals`."""
     odds = sum(sign.weight for sign in signs)
     told = sorted((sign for sign in signs if sign.reason), key=lambda sign: -sign.weight)
     reasons = tuple(dict.fromkeys(sign.reason for sign in told))

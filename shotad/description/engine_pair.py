@@ -287,8 +287,8 @@ def open_engines(config: Config, folder: Path, engines: Engines) -> list[str]:
 
 
 def engine_names(engines: Engines) -> list[str]:
-    """The engines of both stages and their models, in a line; none for the embedded ones, which `remarks`
-    tells of."""
+    """The engines of both stages and their models, in a line; none for the embedded ones, which
+    `engine_warnings` tells of."""
     looks, writes = (_named_with_model(engine) for engine in (engines.looks, engines.writes))
     if (looks, writes) == _EMBEDDED:
         return []

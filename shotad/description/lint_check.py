@@ -139,7 +139,9 @@ def lint(
     skipped: Sequence[str] = (),
     each: Iterable[Finding] | None = None,
 ) -> Report:
-    """All that is wrong with these lines, accepted or not; ``each``: what `Again` found of each of them."""
+    """All that is wrong with these lines, accepted or not; ``each``: what `CachedLineFindings` found of each
+    of them.
+    """
     single = each_line(material, checker) if each is None else each
     found = [*single, *all_lines(material, checker), *dict.fromkeys(extra)]
     # At the level that the settings give its rule, where they do not turn it off

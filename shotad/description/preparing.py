@@ -74,7 +74,7 @@ from shotad.film import (
 from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
 
 SHOTS_STEP = "shots/4"
-"""The step that finds shots, and its version: raise it with every change of the cuts (see `key_of`)."""
+"""The step that finds shots, and its version: raise it with every change of the cuts (see `hash_key`)."""
 
 
 @dataclass(frozen=True, slots=True)

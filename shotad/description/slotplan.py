@@ -361,7 +361,7 @@ def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
         return text
     characters = []
     for character in presence.cast:
-        # `spoken` leaves the names of those alone who are called nothing.
+        # `with_spoken_names` leaves the names of those alone who are called nothing.
         characters.append(character if character.named else replace(character, called=""))
     return with_spoken_names(text, characters)
 
@@ -374,7 +374,7 @@ def hide_names(text: str, presence: Presence) -> str:
     characters = []
     for character in presence.cast:
         if character.named:
-            # `spoken` leaves the names of those alone who are called nothing.
+            # `with_spoken_names` leaves the names of those alone who are called nothing.
             others = (character.called, *character.others)
             characters.append(replace(character, called="", others=others))
         else:

@@ -38,7 +38,7 @@ from shotad.film import SoundSeeker, choose_track, clips, paint, resize_images, 
 from shotad.script import count_words, split_sentences
 
 STAGE1_STEP = "stage1/2"
-"""The step, and the version of how replies are read (see `key_of`)."""
+"""The step, and the version of how replies are read (see `hash_key`)."""
 
 FEWEST_WORDS = 3
 """Words of a description, headings included, below which it says nothing."""

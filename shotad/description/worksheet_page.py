@@ -173,7 +173,7 @@ def _cut_pictures(
 
 
 def thumbnail(image: Image.Image) -> Image.Image:
-    """``image`` shrunk to about `PIXELS` in all, in its own shape; never enlarged."""
+    """``image`` shrunk to about `MAX_PIXELS` in all, in its own shape; never enlarged."""
     scale = min(1.0, (PIXELS / (image.width * image.height)) ** 0.5)
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
     return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)

@@ -99,7 +99,7 @@ def pad_token(loaded: Loaded, tokenizer: Any) -> int:
 
 
 class _Run:
-    """One call of `answers`."""
+    """One call of `is_running`."""
 
     def __init__(
         self, loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int],

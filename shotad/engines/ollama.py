@@ -203,7 +203,7 @@ def _ollama_request(body: Body, context: int, *, thinks: bool) -> Body:
 
 
 def _error_answer(message: str) -> ServerAnswer:
-    """An error in the form of a server's answer, so that `trouble_in` reads it."""
+    """An error in the form of a server's answer, so that `error_in` reads it."""
     return ServerAnswer(400, json.dumps({"error": {"message": message}}).encode())
 
 

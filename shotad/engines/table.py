@@ -269,7 +269,7 @@ def _fetch(url: str, body: Mapping[str, Any] | None = None) -> Any:
 def _models_of(kind: Kind, url: str) -> Iterator[tuple[str, bool | None]]:
     """Yield each model of a server as ``KIND:MODEL``, and whether it takes images (None: not known).
 
-    Where another program has that address, it yields nothing or raises an error (see `running`).
+    Where another program has that address, it yields nothing or raises an error (see `running_servers`).
     """
     if kind.word == "ollama":
         for entry in _fetch(f"{url}/api/tags")["models"]:
@@ -296,7 +296,7 @@ def _models_of(kind: Kind, url: str) -> Iterator[tuple[str, bool | None]]:
 
 
 def _choice_file() -> Path:
-    """The file of the user that holds the choice of `choose`."""
+    """The file of the user that holds the choice of `choose_model`."""
     return user_folder() / "engine"
 
 

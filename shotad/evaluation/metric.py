@@ -1,8 +1,8 @@
 """The base class of metrics, the table of all metrics, the items that they score, and their results.
 
-A metric gives each item a `Row` of sums; its value is a function of the rows' total (`Figure`). So results
-of shards are merged by adding, and a confidence interval leaves films out instead of scoring again. Rows of
-earlier runs are read from the store, the others are computed and stored.
+A metric gives each item a `Row` of sums; its value is a function of the rows' total (`MetricFormula`). So
+results of shards are merged by adding, and a confidence interval leaves films out instead of scoring again.
+Rows of earlier runs are read from the store, the others are computed and stored.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def meteor(sums: Floats) -> Floats:
 
 
 KINDS: dict[str, Callable[[Floats], Floats]] = {"share": share, "bleu": bleu, "meteor": meteor}
-"""Functions from sums ``float64[…, columns]`` to values, by `Figure.kind`.
+"""Functions from sums ``float64[…, columns]`` to values, by `MetricFormula.kind`.
 
 They stand here and not beside their metrics, so that a report can be read without importing those.
 """

@@ -84,8 +84,8 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """All answers by condition, in the order of the questions; what `examine` found of these; why conditions
-    were left out; and all that can change an answer."""
+    """All answers by condition, in the order of the questions; what `check_questions` found of these; why
+    conditions were left out; and all that can change an answer."""
 
     films: tuple[StoryFilm, ...]
     answers: Mapping[str, tuple[Answered, ...]]
@@ -189,7 +189,9 @@ def evaluate_story(
 
 
 def _examined(questions: Sequence[StoryQuestion], blind: float | None, *, anyway: bool) -> Json:
-    """What `examine` finds. Raises EvaluationError where it finds faults, unless they are accepted."""
+    """What `check_questions` finds. Raises EvaluationError where it finds faults, unless they are
+    accepted.
+    """
     found = check_questions(questions, blind)
     if found["faults"] and not anyway:
         hint = "Mend the questions, or add --anyway to use them as they are."

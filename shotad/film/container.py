@@ -72,7 +72,8 @@ class Media:
             # A broadcast that gives its tracks other numbers from some moment on still has the same tracks.
             "merge_pmt_versions": "1",
         }
-        # Metadata need not be UTF-8. PyAV 19 reads it anyhow (`legible`), older versions with this argument.
+        # Metadata need not be UTF-8. PyAV 19 reads it anyhow (`readable_metadata`), older versions with this
+        # argument.
         major_version = int(av.__version__.partition(".")[0])
         lenient: Any = {} if major_version >= 19 else {"metadata_errors": "replace"}
         source = f"{_FILE}{os.path.abspath(self.path)}"

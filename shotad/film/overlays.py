@@ -105,7 +105,7 @@ def paint(
 
     ``current`` are the numbers of the current shots, whose frames get the border. A sighting of
     ``presence`` belongs to the frames whose second it bears. Paint frames of the size that the model sees
-    (`vlm_size`, `fit`).
+    (`vlm_size`, `resize_images`).
     """
     images = clip.images.copy()
     for image, second, number in zip(images, clip.seconds.tolist(), clip.shot_numbers.tolist(), strict=True):

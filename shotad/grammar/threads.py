@@ -45,7 +45,9 @@ def positions_for(frames: FrameChoice) -> tuple[FramePosition, ...]:
 
 
 FeaturesByPlace = Mapping[FramePosition, Features]
-"""Features of the shots of one clip or film, in order, by frame (`places`): row k of each is shot k."""
+"""Features of the shots of one clip or film, in order, by frame (`positions_for`): row k of each is shot
+k.
+"""
 
 
 def shot_scores(kinds: FeaturesByPlace, matching: Matching, frames: FrameChoice = "side") -> Scores:

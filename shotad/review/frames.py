@@ -363,7 +363,7 @@ def _name_of(track: FaceTrack, decided: Sequence[FaceTrack], names: Sequence[str
 
 
 def mark_of(words: str) -> FrameMark | None:
-    """The mark that such words tell (``str`` of a `Mark`).
+    """The mark that such words tell (``str`` of a `FrameMark`).
 
     >>> mark_of("dashed green"), mark_of("blue, tagged 23")
     (Mark(colour='green', style='dashed', tag=''), Mark(colour='blue', style='solid', tag='23'))

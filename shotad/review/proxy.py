@@ -177,7 +177,7 @@ NICE = 15
 """What is added to the niceness of the process: anything else on the machine goes first."""
 
 PROXY_STEP = "proxy/2"
-"""The step that makes the copy, and its version: raise it whenever what is made changes (see `key_of`)."""
+"""The step that makes the copy, and its version: raise it whenever what is made changes (see `hash_key`)."""
 
 
 @dataclass(frozen=True, slots=True)

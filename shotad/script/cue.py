@@ -459,8 +459,8 @@ def spoken_interval(
 ) -> Interval:
     """The time of a line of ``words`` words in a slot: 8 words at 0.375 s in [10, 20) → [10, 13).
 
-    It ends with the slot at the latest. With ``sight`` it starts at `Sight.best`, or, where the slot ends too
-    soon for that, up to `LEAD` before: → [12, 15) seen from 12 on, [17, 20) from 17.5 on.
+    It ends with the slot at the latest. With ``sight`` it starts at `VisibleTime.best`, or, where the slot
+    ends too soon for that, up to `LEAD` before: → [12, 15) seen from 12 on, [17, 20) from 17.5 on.
     """
     is_too_short = slot.end <= 2 * EARLIEST
     start = slot.start if slot.start >= EARLIEST or is_too_short else EARLIEST

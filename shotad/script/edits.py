@@ -1,8 +1,8 @@
 """Merge people's edits: into the track of a later run, and from an edited script back into the track.
 
 A machine never overwrites a person: an edited line stays, and the machine's new version is kept beside it
-(`Edit.machine`, `Cue.candidates`). The same holds for a line that a person had described again (`redone`).
-`shotad.script.track` detects the edits.
+(`Edit.machine`, `Cue.candidates`). The same holds for a line that a person had described again
+(`with_redone_lines`). `shotad.script.track` detects the edits.
 
 `import_script` reads a script that a person edited elsewhere. It merges each line three ways: as it was
 written into the script (known by its stamp), as the script has it now, and as the track has it now. A line
@@ -176,7 +176,7 @@ def update_spoken_ends(track: Track, slots: Mapping[str, Interval], seconds_per_
 def with_spoken_end(
     cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float, *, until: float | None = None
 ) -> Cue:
-    """As `respeak`, for one line; ``until`` is the second at which the next spoken line starts."""
+    """As `update_spoken_ends`, for one line; ``until`` is the second at which the next spoken line starts."""
     fields = cue.edited.fields if cue.edited is not None else ()
     if EditField.TEXT not in fields or EditField.TIME in fields or EditField.ADDED in fields:
         return cue
@@ -310,7 +310,9 @@ def _with_makers_and_reviewers(track: Track, before: Track) -> tuple[Track, tupl
 
 
 def _owner_of_time(cue: Cue, edited: Iterable[Cue]) -> Cue | None:
-    """The first of the ``edited`` lines that overlaps ``cue``, or None; see `derive` for removed ones."""
+    """The first of the ``edited`` lines that overlaps ``cue``, or None; see `merge_edits` for removed
+    ones.
+    """
     if not cue.heard:
         return None
     for owner in edited:

@@ -5,7 +5,7 @@ quick and say the same of the same line for ever. They were gathered by hand and
 rule needs is put together from the classes here; lists of its own stand with the rule.
 
 How sure a verb must be differs with its reader, so the sets of nouns that look like verbs are of three
-widths: `MOSTLY_NOUNS` within `NOUNS_TOO`, which have forms of verbs, and `MASSES`, which are about the
+widths: `MOSTLY_NOUNS` within `NOUNS_TOO`, which have forms of verbs, and `MASS_NOUNS`, which are about the
 missing article.
 """
 

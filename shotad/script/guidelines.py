@@ -207,7 +207,7 @@ def finding_stamp(finding: Finding, stamps_of_lines: Mapping[str, tuple[str, str
     """What identifies a finding in later runs: its rule, its line (``-`` for none), and a hash.
 
     The hash is of the line's text, for rules on times of times and text; for a finding without a line, of
-    the time and the message. ``stamps_of_lines`` as `stamps` returns them.
+    the time and the message. ``stamps_of_lines`` as `line_stamps` returns them.
     """
     if finding.cue_id is not None and finding.cue_id in stamps_of_lines:
         text_stamp, text_and_times_stamp = stamps_of_lines[finding.cue_id]

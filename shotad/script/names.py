@@ -319,7 +319,7 @@ def cast_mentions(text: str, cast: Sequence[Character]) -> tuple[CastMention, ..
 
 
 def words_of(cast: Sequence[Character]) -> frozenset[str]:
-    """All words of all names of the cast, as `keys_of` gives them."""
+    """All words of all names of the cast, as `name_keys` gives them."""
     return _index_of(tuple(cast))[1].words
 
 

@@ -133,8 +133,8 @@ def with_edited_scripts(
 ) -> tuple[Track, dict[str, int]]:
     """The track in ``file`` (the film's own, or a translation's) with what people changed in the scripts
     beside it, all ``but`` one, and how many lines by file; ``times`` are those of other slots than the
-    folder's, see `times_of`. Raises as `bring_back`, and EditConflict where the track is older than what
-    lies beside it."""
+    folder's, see `slot_times`. Raises as `import_edited_scripts`, and EditConflict where the track is older
+    than what lies beside it."""
     written = _written(folder.path, SCRIPTS_RECORD if file == TRACK else _written_of(track))
     if but is None:
         refuse_older(track, folder.path, file=file)
@@ -143,7 +143,7 @@ def with_edited_scripts(
 
 
 def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Track:
-    """The track with what people changed in just these scripts. Raises as `bring_back`."""
+    """The track with what people changed in just these scripts. Raises as `import_edited_scripts`."""
     return import_edited_scripts(track, edited, *slot_times(folder))[0] if edited else track
 
 

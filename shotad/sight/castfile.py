@@ -4,7 +4,7 @@ A change is made in the text itself, in the lines of the person concerned; comme
 else stay to the letter. What is written is read back before it takes the file's place.
 
 Here too: the photos that an entry names (`photos_of`), casts that are nothing but a folder of photos
-(`members_of_folder`), and the member that a word of a command line means (`chosen`).
+(`members_of_folder`), and the member that a word of a command line means (`find_member`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Face detection and face embeddings: the faces in one picture, and how alike two of them are.
 
-Two pairs of models can be chosen (`PAIRS`), each with thresholds for its own scores and cosines:
+Two pairs of models can be chosen (`FACE_MODEL_PAIRS`), each with thresholds for its own scores and cosines:
 
 - YuNet (Wu, Peng and Yu 2023, MIT) and SFace (Zhong and others 2021, Apache-2.0), both from OpenCV Zoo,
   through OpenCV.

@@ -285,7 +285,7 @@ def _best_views(tracklet: Tracklet) -> tuple[int, ...]:
 
 
 def track_to_json(track: FaceTrack) -> dict[str, Any]:
-    """A track as JSON values; `from_row` gives back the same to the bit."""
+    """A track as JSON values; `track_from_json` gives back the same to the bit."""
     vectors = track.embeddings.astype(_HALF)
     return {
         "shot": track.shot,
@@ -296,7 +296,7 @@ def track_to_json(track: FaceTrack) -> dict[str, Any]:
 
 
 def track_from_json(row: Mapping[str, Any]) -> FaceTrack:
-    """The track that `to_row` wrote. Raises KeyError, TypeError, ValueError for anything else."""
+    """The track that `track_to_json` wrote. Raises KeyError, TypeError, ValueError for anything else."""
     vectors = [np.frombuffer(base64.b64decode(text), _HALF) for text in row["embeddings"]]
     return FaceTrack(
         row["shot"],

@@ -124,7 +124,7 @@ def write_sound(
 
 @contextmanager
 def being_written(path: Path, hint: str) -> Iterator[Path]:
-    """A file for ffmpeg's libraries to write in place of ``path``, see `replacing`.
+    """A file for ffmpeg's libraries to write in place of ``path``, see `replace_file`.
 
     Raises WorkFolderError where the disk refuses it, SoundError with ``hint`` where the libraries do.
     """

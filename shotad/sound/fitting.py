@@ -390,7 +390,7 @@ def neighbourhood(
     after: float,
 ) -> tuple[LineToSpeak, ...]:
     """The line ``line_id`` with the lines that may press on it, and those that are heard in the ``before``
-    seconds before it and the ``after`` seconds after it; `MOST` to each side.
+    seconds before it and the ``after`` seconds after it; `MAX_NEIGHBOURS` to each side.
 
     ``speech``, ``slots``, ``margin`` as for `lines_of`; the line is one that is heard.
     """

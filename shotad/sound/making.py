@@ -239,7 +239,7 @@ def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
 
 RECORD = "render.json"
 RENDER_STEP = "render/3"
-"""The step that makes files, and its version: raise it when they are made in another way (see `key_of`)."""
+"""The step that makes files, and its version: raise it when they are made in another way (see `hash_key`)."""
 
 
 _ROW_KEYS = {"path", "key", "state", "findings", "warnings", "sound", "told"}

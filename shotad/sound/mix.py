@@ -6,9 +6,9 @@ holds no samples: programme and voice are read and mixed block by block at each 
 (loudness and true peak of each file) and A3 (the voice is audible).
 
 `excerpt` mixes a few seconds as they are in the whole, to play one line without rendering the film. Levels
-depend on how loud the programme is as a whole and around the line. Until all of it was measured (`whole`),
-the seconds around the line must do (`nearby`), and the make-up gain, which a render corrects by measuring a
-trial mix, is estimated (`foreseen_make_up`).
+depend on how loud the programme is as a whole and around the line. Until all of it was measured
+(`measure_whole`), the seconds around the line must do (`measure_nearby`), and the make-up gain, which a
+render corrects by measuring a trial mix, is estimated (`estimated_make_up`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def prepare_mix(
 
     ``speech`` are the film seconds in which the film is not lowered. ``audio_track`` is the number of a
     track, None for the film's default. Lines are about as loud as the programme as a whole, and follow the
-    scene (`Heard.voice_level`). Raises FilmError for a track that is not there.
+    scene (`MeasuredSound.voice_level`). Raises FilmError for a track that is not there.
     """
     programme = programme_of(film, audio_track)
     progress, duration = progress or NoProgress(), film.info.duration

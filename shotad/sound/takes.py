@@ -1,6 +1,7 @@
 """Takes: stretched to a length with the pitch kept, stored as 16-bit FLAC, and the studios that give them.
 
-`Keeping` has each line spoken once and keeps its take in the work folder; `Foreseeing` speaks nothing.
+`CachingStudio` has each line spoken once and keeps its take in the work folder; `EstimatingStudio` speaks
+nothing.
 
 Takes are stretched by waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993): the result is put
 together from windows of the take that overlap by half. Each is taken from near its place in the take, where
@@ -238,7 +239,7 @@ def _hash(samples: Integers) -> str:
 
 
 TAKE_STEP = "take/1"
-"""The step that speaks, and its version: raise it when takes are made in another way (see `key_of`)."""
+"""The step that speaks, and its version: raise it when takes are made in another way (see `hash_key`)."""
 _TAKE_ENDING = ".flac"
 _TAKE_NAME = re.compile(rf"[0-9a-f]{{16}}\{_TAKE_ENDING}")
 """Names of the files of takes."""

@@ -221,8 +221,8 @@ def fit_track(
     """Fit every line of a track that is heard: its place, or why it has none; with pauses of the film where
     the settings allow them.
 
-    ``speech`` is when somebody speaks (film seconds). With a `Foreseeing` studio the result is what a render
-    is expected to come to, and nothing is spoken. Raises VoiceError.
+    ``speech`` is when somebody speaks (film seconds). With a `EstimatingStudio` studio the result is what a
+    render is expected to come to, and nothing is spoken. Raises VoiceError.
     """
     slots = {slot.id: slot.interval for slot in prepared.slots}
     lines: list[LineToSpeak] = []

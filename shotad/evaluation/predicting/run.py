@@ -1,8 +1,8 @@
 """Runs the pipeline over the clips of a dataset, one after the other, and writes their lines to a file.
 
-`choose` selects the ADs, `predict` describes them. Engines are made once, and a clip's lines are written as
-soon as it is done. Where a video is missing or damaged the clip's lines have failed, and the run goes on; an
-engine that is gone or a full disk ends the run, and the next one continues from there.
+`choose_clips` selects the ADs, `predict` describes them. Engines are made once, and a clip's lines are
+written as soon as it is done. Where a video is missing or damaged the clip's lines have failed, and the run
+goes on; an engine that is gone or a full disk ends the run, and the next one continues from there.
 
 Lines of other settings are moved to ``NAME.aside.jsonl``, and come back with those settings. At the end of a
 run the lines are in the dataset's order.
