@@ -24,7 +24,8 @@ from cast_actors import PHOTOS, REVISION, Company, View, company, dressed
 from cast_takes import Part, Take, long_film
 from PIL import Image as Pictures
 
-from shotad.core import CastSettings, Image
+from shotad.core import Image
+from shotad.core.config.sight import CastSettings
 from shotad.sight import FaceModels
 
 CRF = 23

@@ -26,7 +26,15 @@ from cast_actors import PHOTOS
 from cast_truth import Judged, Share, Truth, owner_of, read_truth, shares, shot_pairs
 from common import command_line
 
-from shotad.core import Cast, CastSettings, Config, Member, NoProgress, RunInputs, WorkFolder
+from shotad.core import (
+    Cast,
+    Config,
+    Member,
+    NoProgress,
+    RunInputs,
+    WorkFolder,
+)
+from shotad.core.config.sight import CastSettings
 from shotad.description import (
     RunContext,
     cast_discovery as discovering,

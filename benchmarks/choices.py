@@ -18,9 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from common import DESCRIBERS, DREAM, Lines, command_line, described_lines, said_around
 
-from shotad.core import Interval, Slot, slot_id
+from shotad.core import Interval, Slot
+from shotad.core.types import slot_id
 from shotad.description.choice import Chooser, Embed, FittedLine, Situation, by_rules, by_sequence
-from shotad.script import FittedText, check_line, make_embedder
+from shotad.script import make_embedder
+from shotad.script.fit import FittedText
+from shotad.script.rules import check_line
 
 KINDS = ("own", "repeats", "elsewhere", "cut off")
 

@@ -19,7 +19,8 @@ from typing import Any, Literal, get_args
 import made_clips
 import yaml
 
-from shotad.core import NoProgress, WeightsError, weight_store as weights
+from shotad.core import NoProgress, weight_store as weights
+from shotad.core.errors import WeightsError
 
 LABELS = Path(__file__).resolve().parents[1] / "tests" / "labels"
 LIST = LABELS / "clips.yaml"

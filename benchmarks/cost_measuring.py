@@ -19,7 +19,7 @@ from shotad.core import NoProgress, RunInputs, WorkFolder, load_config
 from shotad.description import RunContext, describe, estimate_run, prepare
 from shotad.description.estimate import Count
 from shotad.film import open_film
-from shotad.sight import credit_moments
+from shotad.sight.text import credit_moments
 from tests.bad_server import Act, BadServer, Seen, answer
 
 PLAIN = ("threads.features=none", "scale.method=none")

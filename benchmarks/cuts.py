@@ -20,7 +20,7 @@ import yaml
 from clips import LABELS, Half, chosen, read_clips
 from common import FILMS, command_line
 
-from shotad.core import ShotSettings
+from shotad.core.config.film import ShotSettings
 from shotad.film import detect_shots_in_pass, open_film
 
 NEAR = 2

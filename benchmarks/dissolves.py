@@ -28,7 +28,8 @@ from clips import Clip, Half, chosen
 from common import command_line
 from cuts import Count, Truth, count, truths
 
-from shotad.core import Interval, Shot, ShotSettings
+from shotad.core import Interval, Shot
+from shotad.core.config.film import ShotSettings
 from shotad.film import detect_shots_in_pass, moments_of, open_film
 from shotad.film.framing import PIXELS
 from shotad.grammar import Features, matching_of, shot_scores

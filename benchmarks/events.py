@@ -25,12 +25,19 @@ import numpy as np
 from common import DATA, command_line
 
 from shotad.core import Config
-from shotad.evaluation import Corpus, Item, MetricContext, Store, from_scripts, load_dataset
-from shotad.evaluation.interrater import pairs
+from shotad.evaluation import (
+    Corpus,
+    Item,
+    MetricContext,
+    Store,
+    load_dataset,
+)
+from shotad.evaluation.interrater import from_scripts, pairs
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.running import measure
 from shotad.evaluation.store import parser_of
-from shotad.script import Parse, listed, third_person_form
+from shotad.script.english_words import listed, third_person_form
+from shotad.script.parsing import Parse
 
 SYNONYMS = dict(
     pair.split("/")

@@ -17,7 +17,14 @@ from pathlib import Path
 from common import command_line
 
 from shotad.core import Interval, load_config
-from shotad.script import Cue, FilmId, Track, count_words, hand_id, read_cues
+from shotad.script import (
+    Cue,
+    Track,
+    count_words,
+    read_cues,
+)
+from shotad.script.cue import hand_id
+from shotad.script.track import FilmId
 from shotad.sound import CachingStudio, make_voice
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak

@@ -18,10 +18,18 @@ from pathlib import Path
 
 from common import DATA, cmd_ad, command_line
 
-from shotad.core import Interval, LintSettings, Utterance
+from shotad.core import Interval, Utterance
+from shotad.core.config.sound import LintSettings
 from shotad.description import Checker, lint
 from shotad.film import read_subtitles
-from shotad.script import Finding, Material, TrackLine, lines_of_script, read_cues, short_hash
+from shotad.script import (
+    Finding,
+    Material,
+    TrackLine,
+    lines_of_script,
+    read_cues,
+)
+from shotad.script.cue import short_hash
 
 HERE = Path(__file__).resolve().parent
 CUT = "CMD-AD"

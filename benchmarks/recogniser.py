@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import weights_file
+from shotad.core.weight_store import weights_file
 
 RATE = 16000
 LONGEST = 30.0

@@ -22,16 +22,17 @@ from typing import Any, Literal, get_args
 from clips import Half, chosen
 from common import FILMS, LABELS, command_line
 
-from shotad.core import (
+from shotad.core import ShotScale
+from shotad.core.config.film import ShotSettings
+from shotad.core.config.sight import (
     ComputeSettings,
-    PromptSettings,
     ScaleSettings,
-    ShotScale,
-    ShotSettings,
     ThreadSettings,
 )
+from shotad.core.config.words import PromptSettings
 from shotad.description.prompts import factors_for
-from shotad.film import ShotMoments, detect_shots_in_pass, open_film
+from shotad.film import detect_shots_in_pass, open_film
+from shotad.film.sampling import ShotMoments
 from shotad.grammar import ClipReader, GrammarModels, ShotSample, make_scale_reader
 from shotad.grammar.cache import GrammarCache
 from shotad.grammar.features import ScaleReader

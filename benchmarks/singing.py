@@ -28,13 +28,12 @@ from speech import RATE, Signal, backgrounds, hear, ours, rms
 from shotad.core import (
     Interval,
     Shot,
-    SlotSettings,
-    SlotVoice,
-    SpeechSettings,
     Utterance,
-    WeightsError,
     weight_store as weights,
 )
+from shotad.core.config.film import SlotSettings, SpeechSettings
+from shotad.core.errors import WeightsError
+from shotad.core.types import SlotVoice
 from shotad.film import VoiceTimes, free_time, plan_slots
 from shotad.film.singing import mark_slots, seconds_shared, voices_in
 from shotad.film.speech import HEARING_WEIGHTS, LEVELS, WINDOW, Leveller, Vad, speech_intervals

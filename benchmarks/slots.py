@@ -30,16 +30,25 @@ import numpy as np
 from common import DATA, DESCRIBERS, Lines, command_line, described_lines
 
 import shotad.film.slots as slots_module
-from shotad.core import Interval, Shot, Slot, SlotSettings, SpeechSettings, load_config, weights_file
+from shotad.core import (
+    Interval,
+    Shot,
+    Slot,
+    load_config,
+)
+from shotad.core.config.film import SlotSettings, SpeechSettings
+from shotad.core.weight_store import weights_file
 from shotad.film import (
-    HARD_MINIMUM,
-    join_intervals,
     open_film,
     plan_slots,
     read_subtitles,
     sound_blocks,
-    subtract,
     word_budget,
+)
+from shotad.film.slots import (
+    HARD_MINIMUM,
+    join_intervals,
+    subtract,
 )
 from shotad.film.speech import speech_in
 from shotad.script import count_words

@@ -24,8 +24,15 @@ import numpy as np
 import numpy.typing as npt
 from common import DATA, LABELS, command_line, sound_of
 
-from shotad.core import Interval, SpeechSettings, weights_file
-from shotad.film import SoundBlock, join_intervals, open_film, sound_blocks, subtract
+from shotad.core import Interval
+from shotad.core.config.film import SpeechSettings
+from shotad.core.weight_store import weights_file
+from shotad.film import (
+    SoundBlock,
+    open_film,
+    sound_blocks,
+)
+from shotad.film.slots import join_intervals, subtract
 from shotad.film.speech import RATE, WINDOW, Signal, Vad, speech_in, speech_intervals
 
 MARGIN = SpeechSettings().margin

@@ -36,8 +36,8 @@ from shotad.core import (
     Slot,
     Utterance,
     load_config,
-    slot_id,
 )
+from shotad.core.types import slot_id
 from shotad.description import SlotPlan
 from shotad.description.prompts import NO_STORY, stage2_messages
 from shotad.description.story import NEW_ENTRIES, StoryTeller

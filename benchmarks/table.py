@@ -32,7 +32,7 @@ from pydantic import TypeAdapter
 from table_parts.contests import Report, Stage, look, run_all, say
 from table_parts.show import disagreements, markdown
 
-from shotad.core import memory_total, processors
+from shotad.core.system import memory_total, processors
 
 PARTS = ("shots", "frames", "end-to-end", "rendering", "metrics")
 """Each is a module of `table_parts`, without hyphens."""

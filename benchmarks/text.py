@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from common import FILMS, LABELS, command_line, frames_at
 
-from shotad.core import TextFact
+from shotad.core.engine import TextFact
 from shotad.film import open_film
 from shotad.sight import FrameText, TextReader, texts_of_shots
 from shotad.sight.inscriptions import likeness

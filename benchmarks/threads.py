@@ -25,14 +25,14 @@ import numpy.typing as npt
 from clips import LABELS, Clip, Half, chosen, read_clips
 from common import FILMS, ROOT, command_line
 
-from shotad.core import ComputeSettings, Interval, ThreadSettings
+from shotad.core import Interval
+from shotad.core.config.sight import ComputeSettings, ThreadSettings
 from shotad.evaluation.threads import average_precision, labels_of, pure_shots, share
 from shotad.film import moments_of, open_film
 from shotad.film.framing import PIXELS
 from shotad.grammar import (
     FeatureMaker,
     Features,
-    FeaturesByPlace,
     FramePosition,
     make_feature_maker,
     matching_of,
@@ -40,6 +40,7 @@ from shotad.grammar import (
     threads_of,
 )
 from shotad.grammar.choices import features_at_hand
+from shotad.grammar.threads import FeaturesByPlace
 
 Bools = npt.NDArray[np.bool_]
 REACH = 11

@@ -19,9 +19,11 @@ from heardwords import plain_words
 from recogniser import RATE, Whisper
 from scipy.signal import resample_poly
 
-from shotad.core import VoiceError, VoiceSettings
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.script import count_words, read_cues
-from shotad.sound import make_voice, spoken_text
+from shotad.sound import make_voice
+from shotad.sound.pronunciation import spoken_text
 
 FEWEST = 5
 """Words of a line that is worth transcribing."""

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from shotad.film import Decoder, Film, Picture, nearest_tick, tick_second
-from shotad.film.framestore import Keeper
+from shotad.film import Film, Picture
+from shotad.film.decoder import Decoder
+from shotad.film.framestore import Keeper, nearest_tick, tick_second
 
 
 class Decodes:

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import Clip, Config, Message, Reply, Request, SamplingSettings, Stage, build_settings
+from shotad.core import (
+    Clip,
+    Config,
+    Message,
+    Reply,
+    Request,
+)
+from shotad.core.config.words import SamplingSettings
+from shotad.core.engine import Stage
+from shotad.core.settings import build_settings
 from shotad.engines import OpenAI
 from tests.bad_server import BadServer, Script, Seen
 

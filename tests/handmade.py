@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from shotad.core import Shot, Slot, Utterance, shot_rows, slot_rows, utterance_rows
+from shotad.core import (
+    Shot,
+    Slot,
+    Utterance,
+)
+from shotad.core.records import (
+    shot_rows,
+    slot_rows,
+    utterance_rows,
+)
 
 
 def asked(slot: str, **more: Any) -> dict[str, Any]:

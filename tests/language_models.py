@@ -10,7 +10,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from shotad.core import ComputeSettings, LocalSettings
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.config.words import LocalSettings
 from shotad.engines.local_loading import Kind, Loaded, load_way, way_of
 from shotad.engines.local_model import ModelPlace
 

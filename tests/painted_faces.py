@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pytest
 from PIL import Image as Pictures
 
-from shotad.core import Box, CastSettings, Progress
+from shotad.core import Box, Progress
+from shotad.core.config.sight import CastSettings
 from shotad.sight import Face, faces as facemodels
 from shotad.sight.faces import TrackingRules
 

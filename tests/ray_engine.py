@@ -15,7 +15,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.core import Abilities, Config, Engine, Identity, Reply, Request, Stage
+from shotad.core import (
+    Abilities,
+    Config,
+    Engine,
+    Identity,
+    Reply,
+    Request,
+)
+from shotad.core.engine import Stage
 from shotad.engines.fake import FakeEngine
 
 VARIABLE = "SHOTAD_TEST_CALLS"

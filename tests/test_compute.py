@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import (
-    ComputeSettings,
-    ConfigError,
-    ShotadError,
+from shotad.core import ShotadError, model_loading as compute
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import ConfigError
+from shotad.core.model_loading import (
     device_of,
     dtype_of,
-    model_loading as compute,
     require_module,
     require_torch,
 )

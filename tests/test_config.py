@@ -12,16 +12,22 @@ import yaml
 from shotad.batch.ray.cluster import RaySettings
 from shotad.core import (
     Config,
+    Settings,
+    load_config,
+)
+from shotad.core.errors import (
     ConfigError,
     PromptError,
-    Settings,
     UsageError,
+)
+from shotad.core.settings import (
+    bounds_of,
     data_root,
-    load_config,
     load_settings,
+    manifest_path,
+    number_settings,
     prompt_file,
 )
-from shotad.core.settings import bounds_of, manifest_path, number_settings
 from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
 from shotad.evaluation.datasets.dataset import Description

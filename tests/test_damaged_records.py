@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from shotad.core import WorkFolderError, read_record
+from shotad.core.errors import WorkFolderError
+from shotad.core.workfolder import read_record
 from tests.cli.program import Said, Shotad
 from tests.redo.redoing import SETTINGS, film_path, run
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Interval, LintSettings, ShotSettings, Utterance
+from shotad.core import Interval, Utterance
+from shotad.core.config.film import ShotSettings
+from shotad.core.config.sound import LintSettings
 from shotad.description import Checker, lint
 from shotad.engines.english import spoken_words
 from shotad.film import detect_shots_in_pass, open_film, read_subtitles

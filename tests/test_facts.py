@@ -16,28 +16,33 @@ from shotad.cli.options import Console
 from shotad.core import (
     Box,
     Clip,
-    EntranceFact,
-    FacesFact,
-    Facts,
     FilmInfo,
     FramePlan,
     Grammar,
     Interval,
     Message,
-    NamedFace,
     Reply,
-    Role,
-    ScriptError,
     Slot,
-    TextFact,
-    printable,
-    thread_number,
-    visible_text,
 )
+from shotad.core.engine import (
+    EntranceFact,
+    FacesFact,
+    Facts,
+    NamedFace,
+    TextFact,
+)
+from shotad.core.errors import ScriptError
+from shotad.core.progress import printable, visible_text
+from shotad.core.types import Role, thread_number
 from shotad.description.templates import material
 from shotad.film.subtitles import read_caption
-from shotad.script import LONGEST, Cue, SpokenTake, clean_text
-from shotad.script.cue import ScriptCue
+from shotad.script import Cue
+from shotad.script.cue import (
+    LONGEST,
+    ScriptCue,
+    SpokenTake,
+    clean_text,
+)
 from shotad.sight.cast_entries import tidy
 
 

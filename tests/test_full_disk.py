@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import disk_error, is_disk_error
+from shotad.core.files import disk_error, is_disk_error
 from tests.cli.program import FAKE
 from tests.media import FilmSpec, make_film
 

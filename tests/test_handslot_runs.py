@@ -16,14 +16,21 @@ from shotad.core import (
     RunInputs,
     Slot,
     WorkFolder,
-    WorkFolderError,
     load_config,
-    read_settings,
 )
-from shotad.description import Engines, describe, empty_line, track_material
+from shotad.core.errors import WorkFolderError
+from shotad.core.runsettings import read_settings
+from shotad.description import Engines, describe
+from shotad.description.lint_material import track_material
+from shotad.description.pipeline import empty_line
 from shotad.engines.fake import FakeEngine
-from shotad.film import HandSlots, SlotChange, change_slots, open_film, read_hand_slots, read_prepared
-from shotad.film.slot_records import FILE, hand_slot
+from shotad.film import (
+    HandSlots,
+    SlotChange,
+    open_film,
+    read_prepared,
+)
+from shotad.film.slot_records import FILE, change_slots, hand_slot, read_hand_slots
 from shotad.script import CueStatus, Track, save_track
 from tests.redo.redoing import SETTINGS, again, film_path, fresh, rows, run, track_of
 

@@ -20,14 +20,12 @@ from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob
 from shotad.core import (
     Config,
-    OutOfMemory,
     Reply,
     Request,
-    WeightsError,
-    is_out_of_memory,
     load_config,
-    memory_error_of,
 )
+from shotad.core.errors import OutOfMemory, WeightsError
+from shotad.core.memory_errors import is_out_of_memory, memory_error_of
 from shotad.engines import AskingPool
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film

@@ -10,15 +10,13 @@ from pathlib import Path
 import pytest
 
 from shotad.core import (
-    FilmError,
     RecordLog,
     Reply,
     Request,
     WorkFolder,
-    WorkFolderError,
-    replace_file,
-    write_text,
 )
+from shotad.core.errors import FilmError, WorkFolderError
+from shotad.core.files import replace_file, write_text
 from shotad.film import open_film
 from shotad.script import load_track
 from tests.cli.program import FAKE, Shotad

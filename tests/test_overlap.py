@@ -17,7 +17,14 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Engine, EngineError, Identity, RecordLog, Request, RunInputs, WorkFolderError
+from shotad.core import (
+    Engine,
+    Identity,
+    RecordLog,
+    Request,
+    RunInputs,
+)
+from shotad.core.errors import EngineError, WorkFolderError
 from shotad.description import DescribeResult
 from shotad.description.clip_builder import ClipReader
 from tests.media import FilmSpec, make_film

@@ -14,27 +14,26 @@ from typing import Any
 import pytest
 
 from shotad.core import (
-    EngineError,
     NoProgress,
     Progress,
     Request,
     RunInputs,
     WorkFolder,
-    data_root,
     load_config,
 )
+from shotad.core.errors import EngineError
+from shotad.core.settings import data_root
 from shotad.description import (
     DescribeResult,
     Engines,
     RunContext,
     describe,
     estimate_run,
-    film_shots,
-    film_speech,
     plan_clips,
     prepare,
     show_prompts,
 )
+from shotad.description.preparing import film_shots, film_speech
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.film.pyav_reader import PyavFilm

@@ -9,7 +9,12 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from shotad.core import Recording, lines, profile_steps, time_step
+from shotad.core.profiling import (
+    Recording,
+    lines,
+    profile_steps,
+    time_step,
+)
 
 
 class Clock:

@@ -20,7 +20,13 @@ import numpy as np
 import pytest
 
 import shotad
-from shotad.core import NoProgress, Request, Task, assignments_of, cache_folder
+from shotad.core import (
+    NoProgress,
+    Request,
+    Task,
+)
+from shotad.core.settings import assignments_of
+from shotad.core.weight_store import cache_folder
 from shotad.engines.fake import FakeEngine, plain_answer
 from tests.evaluation.predicting.minidataset import make_cmd
 from tests.media import make_stills

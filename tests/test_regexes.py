@@ -28,7 +28,7 @@ from typing import Any
 
 import pytest
 
-from shotad.script import LONGEST
+from shotad.script.cue import LONGEST
 
 PACKAGE = Path(__file__).resolve().parent.parent / "shotad"
 CALLS = frozenset(("compile", "match", "search", "sub", "subn", "split", "findall", "fullmatch", "finditer"))

@@ -7,20 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import EditConflict, Interval, ScriptError, WorkFolder, write_text
+from shotad.core import Interval, WorkFolder
+from shotad.core.errors import EditConflict, ScriptError
+from shotad.core.files import write_text
 from shotad.script import (
-    SCRIPTS_RECORD,
-    TRACK,
     Cue,
     EditField,
-    FilmId,
     Track,
-    are_scripts_current,
-    edited_scripts,
     import_into,
     load_track,
     present_track,
     save_track,
+)
+from shotad.script.track import FilmId
+from shotad.script.track_files import (
+    SCRIPTS_RECORD,
+    TRACK,
+    are_scripts_current,
+    edited_scripts,
     script_texts,
     with_edited_scripts,
 )

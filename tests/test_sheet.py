@@ -16,32 +16,32 @@ import pytest
 
 from shotad.core import (
     Config,
-    FacesFact,
-    Facts,
     FilmInfo,
     Interval,
+    WorkFolder,
+)
+from shotad.core.engine import (
+    FacesFact,
+    Facts,
     NamedFace,
     TextFact,
-    WorkFolder,
-    WorkFolderError,
-    slot_id,
-    thread_name,
 )
-from shotad.description import keep_material, read_worksheet, write_sheet
+from shotad.core.errors import WorkFolderError
+from shotad.core.types import slot_id, thread_name
+from shotad.description import read_worksheet, write_sheet
 from shotad.description.pipeline import long_silences
+from shotad.description.worksheet import keep_material
 from shotad.film import Picture
 from shotad.script import (
     Cue,
     CueStatus,
-    FilmId,
     Maker,
     Track,
     Worksheet,
     load_track,
-    people_lines,
-    shot_text,
-    to_json,
 )
+from shotad.script.track import FilmId, to_json
+from shotad.script.worksheet import people_lines, shot_text
 from tests.handmade import look
 from tests.htmlpage import Page, check_readable
 

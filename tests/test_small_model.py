@@ -16,12 +16,14 @@ import pytest
 import torch
 
 from shotad.core import (
-    ComputeSettings,
     Config,
-    LocalSettings,
     Message,
     NoProgress,
     Request,
+)
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.config.words import (
+    LocalSettings,
     SamplingSettings,
     Stage2Settings,
 )

@@ -199,19 +199,19 @@ def test_a_run_ends_amid_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc keeps memory so")
 def test_free_memory_goes_back() -> None:
     code = (
-        "from shotad.core import give_back_memory, memory_of\n"
+        "from shotad.core.system import process_memory, release_memory\n"
         "held = [bytearray(2000) for _ in range(100_000)]\n"
         "last = held[-1]\n"
         "del held\n"
-        "before = memory_of()\n"
-        "give_back_memory()\n"
-        "print(before - memory_of())\n"
+        "before = process_memory()\n"
+        "release_memory()\n"
+        "print(before - process_memory())\n"
         "circle = [bytearray(100_000_000)]\n"
         "circle.append(circle)\n"
         "del circle\n"
-        "before = memory_of()\n"
-        "give_back_memory(collect=True)\n"
-        "print(before - memory_of())\n"
+        "before = process_memory()\n"
+        "release_memory(collect=True)\n"
+        "print(before - process_memory())\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert min(map(int, done.stdout.split())) > 50 * MB
@@ -220,10 +220,10 @@ def test_free_memory_goes_back() -> None:
 def test_two_threads_are_quiet_at_once_and_standard_error_comes_back() -> None:
     code = (
         "import os, threading\n"
-        "from shotad.core import native_quiet\n"
+        "from shotad.core.model_loading import silence_native_output\n"
         "both = threading.Barrier(2, timeout=20)\n"
         "def work():\n"
-        "    with native_quiet():\n"
+        "    with silence_native_output():\n"
         "        both.wait()\n"
         "        os.write(2, b'hidden')\n"
         "        both.wait()\n"

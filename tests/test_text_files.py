@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import (
+from shotad.core.errors import SubtitleError, UsageError
+from shotad.core.text_files import (
     SIZE_LIMITS,
-    SubtitleError,
-    UsageError,
     check_encoding,
     decode_text,
     read_file_bytes,

@@ -15,27 +15,33 @@ import yaml
 from shotad.batch import FilmJob, PlannedFilm, Planner, StoredObject
 from shotad.core import (
     Config,
-    ConfigError,
-    DatasetError,
-    GivenCast,
     RunInputs,
     RunSettings,
-    UsageError,
     WorkFolder,
-    data_root,
-    distrust,
-    is_trusted,
     load_config,
+)
+from shotad.core.errors import (
+    CastError,
+    ConfigError,
+    DatasetError,
+    UsageError,
+)
+from shotad.core.runsettings import (
+    GivenCast,
     read_settings,
     record_cast,
-    refuse_foreign,
     run_config_with_changes,
-    setting_marks,
-    trust,
     with_cast,
     write_settings,
 )
-from shotad.core.errors import CastError
+from shotad.core.settings import data_root
+from shotad.core.trust import (
+    distrust,
+    is_trusted,
+    refuse_foreign,
+    setting_marks,
+    trust,
+)
 from shotad.evaluation.datasets.dataset import read_description
 from tests.bad_server import BadServer, answer
 from tests.cli.program import FAKE, Shotad

@@ -15,10 +15,11 @@ from click.testing import CliRunner
 
 import shotad.description.clip_builder
 from shotad.cli.analysis import grammar_command
-from shotad.core import Image, RunInputs, WeightsError
+from shotad.core import Image, RunInputs
+from shotad.core.errors import WeightsError
 from shotad.description import DescribeResult
 from shotad.engines.fake import FakeEngine
-from shotad.film import Moment
+from shotad.film.sampling import Moment
 from shotad.grammar import Features
 from shotad.grammar.features import ScaleGuess
 from tests.media import FilmSpec, make_film, read_number

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import WeightsError, weight_store as room
+from shotad.core import weight_store as room
+from shotad.core.errors import WeightsError
 from tests.bad_server import Act, BadServer
 
 CONTENT = b"tiny weights" * 100

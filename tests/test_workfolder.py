@@ -13,24 +13,26 @@ from pathlib import Path
 import pytest
 
 from shotad.core import (
-    CastError,
     Config,
-    ConfigError,
-    Display,
-    GivenCast,
     RecordLog,
     RunInputs,
     RunSettings,
     WorkFolder,
-    WorkFolderError,
-    address_without_secrets,
-    config_with_changes,
     load_config,
+)
+from shotad.core.errors import (
+    CastError,
+    ConfigError,
+    WorkFolderError,
+)
+from shotad.core.files import replace_file, write_text
+from shotad.core.progress import Display, address_without_secrets
+from shotad.core.runsettings import (
+    GivenCast,
+    config_with_changes,
     read_settings,
-    replace_file,
     with_cast,
     write_settings,
-    write_text,
 )
 
 
@@ -119,8 +121,8 @@ def test_a_second_process_is_told_and_stops(tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from shotad.core import replacing
-with replacing(Path(sys.argv[1])) as part:
+from shotad.core.files import replace_file
+with replace_file(Path(sys.argv[1])) as part:
     part.write_text("whole")
     print(part.name, flush=True)
     sys.stdin.readline()

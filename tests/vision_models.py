@@ -17,7 +17,12 @@ from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoConfig, AutoModelForImageTextToText, PretrainedConfig, PreTrainedTokenizerFast
 
-from shotad.core import Clip, Message, Request, SamplingSettings
+from shotad.core import (
+    Clip,
+    Message,
+    Request,
+)
+from shotad.core.config.words import SamplingSettings
 
 CHATML = (
     "{% if messages[0].role != 'system' %}<|im_start|>system\nBe of help.<|im_end|>\n{% endif %}"

@@ -21,7 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
-from shotad.core import NoProgress, ShotadError, WeightsError
+from shotad.core import NoProgress, ShotadError
+from shotad.core.errors import WeightsError
 from shotad.grammar.scale_net import load_released, released_weights, save_net
 from shotad.grammar.scale_training import start_net
 from shotad.grammar.training_settings import NetSettings

@@ -1,14 +1,16 @@
-"""Fail where one package of shotad takes a name from inside another, instead of the other's public names.
+"""Fail where one package of shotad imports from a module of another that is not public.
 
     python tools/public_names.py
 
-What a package offers stands in its ``__init__.pyi``. import-linter holds the layers; it cannot tell
-``from shotad.film import open_film`` from ``from shotad.film.reader import open_film``, which this can.
+A package's ``__init__.pyi`` lists its public names (``from .reader import Film as Film``) and its public
+modules (``from . import palette as palette``). Other packages import the names from the package and the rest
+from its public modules. import-linter holds the layers; it does not know which modules are public.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +25,28 @@ TOP_LEVEL = {"__init__.py", "__init__.pyi", "__main__.py", "py.typed"}
 """The files of ``shotad/`` itself; everything else stands in one of its packages."""
 
 
+@functools.cache
+def public_modules(package: str) -> frozenset[str]:
+    """The names of a package's public modules, from its ``__init__.pyi``."""
+    stub = PACKAGE / package / "__init__.pyi"
+    if not stub.is_file():
+        return frozenset()
+    modules: set[str] = set()
+    for node in ast.parse(stub.read_bytes()).body:
+        if isinstance(node, ast.ImportFrom) and node.module is None:
+            modules.update(name.name for name in node.names)
+    return frozenset(modules)
+
+
 def inner_imports(file: Path, package: str) -> Iterator[str]:
-    """Yield the dotted names that ``file``, of ``package``, imports from inside other packages."""
+    """Yield the dotted names that ``file``, of ``package``, imports from other packages' inner modules."""
     for node in ast.walk(ast.parse(file.read_bytes())):
         if not isinstance(node, ast.ImportFrom) or not node.module or node.level:
             continue
         parts = node.module.split(".")
-        from_inside = parts[0] == "shotad" and len(parts) > 2
-        if from_inside and parts[1] not in (package, NO_PUBLIC_NAMES):
+        if parts[0] != "shotad" or len(parts) < 3 or parts[1] in (package, NO_PUBLIC_NAMES):
+            continue
+        if parts[2] not in public_modules(parts[1]):
             for name in node.names:
                 yield f"{node.module}.{name.name}"
 
@@ -42,7 +58,7 @@ def main() -> int:
         path = file.relative_to(ROOT)
         package = file.relative_to(PACKAGE).parts[0]
         for name in inner_imports(file, package):
-            faults.append(f"{path}: imports {name}, which its package does not make public")
+            faults.append(f"{path}: imports {name}, but that module is not public")
     for file in sorted(PACKAGE.iterdir()):
         if file.is_file() and file.name not in TOP_LEVEL:
             faults.append(f"{file.relative_to(ROOT)}: stands in no package")

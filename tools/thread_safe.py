@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import ShotadError
-from shotad.evaluation import read_thread_labels
+from shotad.evaluation.thread_labels import read_thread_labels
 
 COLUMNS = ("clip", "start", "end", "thread")
 FIELDS = ("clip", "shots", "threads")

@@ -20,7 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import shotad
-from shotad.core import gpu_memory, memory_total, processors
+from shotad.core.system import (
+    gpu_memory,
+    memory_total,
+    processors,
+)
 
 SAMPLE = Path(__file__).parents[1] / "tests" / "sample" / "sample.mp4"
 HEAD = "| engine | film | lines | failed | seconds a line | GB | lint errors, warnings | tokens in, out |"

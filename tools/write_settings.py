@@ -19,7 +19,8 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from shotad.core import Config, UserOnly
+from shotad.core import Config
+from shotad.core.trust import UserOnly
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -26,7 +26,8 @@ from typing import Any, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass as checked
 
-from shotad.core import forget_peak, processors, system
+from shotad.core import system
+from shotad.core.system import forget_peak, processors
 
 HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parent

@@ -147,10 +147,10 @@ class Sleepy:
 def overlapped(scratch: Path, film: str, seconds: float, at_once: bool = False, bound: bool = False) -> Steps:
     """A run whose engines take their time, and in which a word is said every 10 s, by subtitles. ``bound``:
     only its longest room counts, for no order of work can be shorter."""
-    from shotad.core import profile_steps
+    from shotad.core.profiling import profile_steps
     from shotad.description import Engines, describe
     from shotad.film import open_film
-    from shotad.script import timecode
+    from shotad.script.cue import timecode
 
     spoken = scratch / "spoken.vtt"
     cues = (f"{timecode(at)} --> {timecode(at + 1)}\nWell.\n" for at in range(9, int(seconds) - 1, 10))

@@ -78,7 +78,8 @@ def one_pass(scratch: Path, film: str, plans: str) -> Steps:
     """Ours: one ascending pass that seeks over long gaps, shared by all clips."""
     import numpy as np
 
-    from shotad.core import FramePlan, Role
+    from shotad.core import FramePlan
+    from shotad.core.types import Role
     from shotad.film import clips, open_film
 
     opened, planned = open_film(Path(film)), []

@@ -58,7 +58,7 @@ def _film(stage: Stage, minutes: float) -> tuple[dict[str, Path], float]:
 def _describe(film: Path, folder: Path, seconds: float) -> None:
     """A run with slots and speech that are given."""
     import shotad
-    from shotad.script import timecode
+    from shotad.script.cue import timecode
 
     def script(name: str, start: float, end: float) -> Path:
         """A cue for each line, from and to so many seconds after its start."""
@@ -106,7 +106,8 @@ def ours(scratch: Path, film: str, folder: str) -> Steps:
     """`shotad render --make film` on a work folder as `shotad describe` leaves it."""
     from shotad.core import NoProgress, WorkFolder, load_config
     from shotad.film import open_film
-    from shotad.sound import Take, parse_wanted, run_render, wanted_files
+    from shotad.sound import Take, run_render
+    from shotad.sound.outputs import parse_wanted, wanted_files
     from shotad.sound.own_voices import FakeVoice
 
     place = Path(shutil.copytree(folder, scratch / "work"))

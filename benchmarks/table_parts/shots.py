@@ -94,7 +94,7 @@ def ours(scratch: Path, film: str, path: str) -> Steps:
     """The one pass of `shotad describe`, without frames kept."""
     import cv2  # noqa: F401
 
-    from shotad.core import ShotSettings
+    from shotad.core.config.film import ShotSettings
     from shotad.film import detect_shots_in_pass, open_film
 
     opened, settings = open_film(Path(film)), ShotSettings()

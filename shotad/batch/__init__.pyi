@@ -1,9 +1,25 @@
-from .batch import Batch as Batch, BatchProgress as BatchProgress
-from .fetching import read_text as read_text
-from .films import Watch as Watch
-from .jobs import FilmJob as FilmJob, earlier_result as earlier_result
-from .limits import auto_jobs as auto_jobs, parse_size as parse_size
-from .places import is_local as is_local, local_path as local_path
+from .batch import (
+    Batch as Batch,
+    BatchProgress as BatchProgress,
+)
+from .fetching import (
+    read_text as read_text,
+)
+from .films import (
+    Watch as Watch,
+)
+from .jobs import (
+    FilmJob as FilmJob,
+    earlier_result as earlier_result,
+)
+from .limits import (
+    auto_jobs as auto_jobs,
+    parse_size as parse_size,
+)
+from .places import (
+    is_local as is_local,
+    local_path as local_path,
+)
 from .planning import (
     STDIN as STDIN,
     PlannedFilm as PlannedFilm,
@@ -13,9 +29,16 @@ from .planning import (
     find_films as find_films,
     read_list as read_list,
 )
-from .ray.cluster import load_ray_settings as load_ray_settings
-from .ray.run import describe_on_ray as describe_on_ray, servers_asked as servers_asked
-from .store import StoredObject as StoredObject
+from .ray.cluster import (
+    load_ray_settings as load_ray_settings,
+)
+from .ray.run import (
+    describe_on_ray as describe_on_ray,
+    servers_asked as servers_asked,
+)
+from .store import (
+    StoredObject as StoredObject,
+)
 from .table import (
     REPORT_FILE as REPORT_FILE,
     FilmRow as FilmRow,

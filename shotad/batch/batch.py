@@ -15,7 +15,17 @@ from shotad.batch.limits import Need, Room
 from shotad.batch.planning import PlannedFilm
 from shotad.batch.table import FilmRow, film_labels, line_of
 from shotad.batch.workers import News, TaskNews, Work, Worker, WorkerPool, serve
-from shotad.core import DiskFull, NoProgress, Progress, Task, duration, single_line, size_text
+from shotad.core import (
+    NoProgress,
+    Progress,
+    Task,
+)
+from shotad.core.errors import DiskFull
+from shotad.core.progress import (
+    duration,
+    single_line,
+    size_text,
+)
 
 BEAT = 0.25
 """Seconds between two looks at memory, room and new films."""

@@ -14,22 +14,21 @@ from shotad.batch.jobs import FilmJob, FilmResult, earlier_result, error_line, f
 from shotad.batch.limits import Need, need_of
 from shotad.batch.staging import Placed, placed
 from shotad.core import (
-    EngineError,
     NoProgress,
     Progress,
     ShotadError,
     WorkFolder,
-    forget_peak,
-    lines,
-    memory_error_of,
-    peak_memory,
-    profile_steps,
-    write_settings,
 )
+from shotad.core.errors import EngineError
+from shotad.core.memory_errors import memory_error_of
+from shotad.core.profiling import lines, profile_steps
+from shotad.core.runsettings import write_settings
+from shotad.core.system import forget_peak, peak_memory
 from shotad.description import DescribeResult, Engines
 from shotad.film import Film, open_film
 from shotad.script import present_track
-from shotad.sound import OutputFile, Rendered, parse_wanted, wanted_files
+from shotad.sound import OutputFile, Rendered
+from shotad.sound.outputs import parse_wanted, wanted_files
 
 Begin = Callable[[Need], None]
 """Is told what a film needs before work goes into it, and raises ShotadError to refuse it."""
@@ -100,8 +99,10 @@ def _written(
     wanted: tuple[OutputFile, ...],
 ) -> FilmResult:
     """The film's result, when its track is written and what else is asked for is made."""
-    from shotad.description import describe, shortener
-    from shotad.sound import check_wanted, make_voice, run_render
+    from shotad.description import describe
+    from shotad.description.shortening import shortener
+    from shotad.sound import make_voice, run_render
+    from shotad.sound.render import check_wanted
 
     config, given = job.config, place.given
     # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.

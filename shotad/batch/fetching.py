@@ -25,20 +25,16 @@ from filelock import FileLock, Timeout
 
 from shotad.batch.places import is_local, local_path, name_of, shown
 from shotad.batch.store import Store, StoredObject, names_below
-from shotad.core import (
+from shotad.core import NoProgress, Progress
+from shotad.core.errors import FolderInUse, StorageError
+from shotad.core.files import write_text
+from shotad.core.progress import progress_task, size_text
+from shotad.core.text_files import (
     FileKind,
-    FolderInUse,
-    NoProgress,
-    Progress,
-    StorageError,
     decode_text,
-    file_stem,
-    hash_key,
-    progress_task,
     read_text_file,
-    size_text,
-    write_text,
 )
+from shotad.core.workfolder import file_stem, hash_key
 
 PART = 8 << 20
 """Bytes of one request: large enough that requests cost little, small enough that little is lost."""

@@ -28,7 +28,8 @@ from pathlib import Path, PurePosixPath
 
 from shotad.batch.places import WEB, is_local, join, local_path, name_of, parent_of, scheme_of
 from shotad.batch.store import Store, StoredObject
-from shotad.core import FilmError, ShotadError, StorageError
+from shotad.core import ShotadError
+from shotad.core.errors import FilmError, StorageError
 
 ENDINGS = frozenset(
     {

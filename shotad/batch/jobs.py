@@ -17,18 +17,17 @@ from typing import Any, Literal
 from shotad.batch.fetching import read_text
 from shotad.batch.places import is_address, join
 from shotad.batch.store import Store
-from shotad.core import (
-    Config,
+from shotad.core import Config
+from shotad.core.errors import (
     FolderInUse,
     StorageError,
     UsageError,
-    frame_rate_of,
-    hash_key,
-    parse_json,
-    readable_json,
-    write_text,
 )
-from shotad.sight import USE_LIST
+from shotad.core.files import write_text
+from shotad.core.records import parse_json
+from shotad.core.types import frame_rate_of
+from shotad.core.workfolder import hash_key, readable_json
+from shotad.sight.castfolder import USE_LIST
 
 State = Literal["done", "failed", "skipped", "in_use"]
 
@@ -173,7 +172,7 @@ def earlier_result(job: FilmJob) -> FilmResult | None:
 
     The film is not opened, and nothing but the mark is read.
     """
-    from shotad.script import TRACK
+    from shotad.script.track_files import TRACK
 
     if job.force or job.discard_edits:
         return None

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.batch.jobs import FilmJob
-from shotad.core import DiskFull, FilmInfo, UsageError, size_text
-from shotad.film import TICKS
+from shotad.core import FilmInfo
+from shotad.core.errors import DiskFull, UsageError
+from shotad.core.progress import size_text
+from shotad.film.framestore import TICKS
 from shotad.sound import OutputFile
 
 MB = 1_000_000

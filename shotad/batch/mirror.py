@@ -27,15 +27,11 @@ from shotad.batch.fetching import check_room, fetch_object
 from shotad.batch.jobs import DONE
 from shotad.batch.places import Addresses, join, shown
 from shotad.batch.store import Refused, Store, StoredObject, names_below
-from shotad.core import (
-    SETTINGS_FILE,
-    Progress,
-    StorageError,
-    progress_task,
-    readable_json,
-    write_bytes,
-    write_text,
-)
+from shotad.core import Progress
+from shotad.core.errors import StorageError
+from shotad.core.files import write_bytes, write_text
+from shotad.core.progress import progress_task
+from shotad.core.workfolder import SETTINGS_FILE, readable_json
 from shotad.script import track_lock
 
 State = tuple[int, int]

@@ -15,15 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from shotad.core import (
-    ShotadError,
-    StorageError,
-    UsageError,
-    address_without_secrets,
-    file_stem,
-    map_texts,
-    work_folder_of,
-)
+from shotad.core import ShotadError
+from shotad.core.errors import StorageError, UsageError
+from shotad.core.progress import address_without_secrets
+from shotad.core.records import map_texts
+from shotad.core.workfolder import file_stem, work_folder_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 S3 = ("s3", "s3a")

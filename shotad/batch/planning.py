@@ -38,23 +38,18 @@ from shotad.batch.places import (
     work_place_of,
 )
 from shotad.batch.store import Store, StoredObject, check_target
-from shotad.core import (
-    SETTINGS_FILE,
-    Config,
-    ConfigError,
-    ShotadError,
-    WorkFolderError,
-    assignments_of,
-    file_stem,
-    film_name_problem,
+from shotad.core import Config, ShotadError
+from shotad.core.errors import ConfigError, WorkFolderError
+from shotad.core.files import read_file
+from shotad.core.progress import film_name_problem, is_text
+from shotad.core.records import parse_json
+from shotad.core.settings import assignments_of, load_settings
+from shotad.core.trust import (
     is_inside,
-    is_text,
     is_trusted,
-    load_settings,
-    parse_json,
-    read_file,
     refuse_foreign,
 )
+from shotad.core.workfolder import SETTINGS_FILE, file_stem
 
 STDIN = "-"
 
@@ -417,7 +412,9 @@ class PrivacyNotices:
 def _leaving(job: FilmJob) -> list[str]:
     from shotad.description import Engines
     from shotad.engines import privacy_notice
-    from shotad.sound import make_voice, parse_wanted, privacy_notes as voice_notice
+    from shotad.sound import make_voice
+    from shotad.sound.outputs import parse_wanted
+    from shotad.sound.voice_engines import privacy_notes as voice_notice
 
     notices: list[str] = []
     # Nothing of an engine or a voice that cannot be had: its run says why.
@@ -431,7 +428,8 @@ def _leaving(job: FilmJob) -> list[str]:
 
 
 def _engines(job: FilmJob) -> list[str]:
-    from shotad.description import Engines, engine_names, engine_warnings
+    from shotad.description import Engines
+    from shotad.description.engine_pair import engine_names, engine_warnings
 
     with suppress(ShotadError):
         engines = Engines.of(job.config)

@@ -28,16 +28,15 @@ from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
 from shotad.batch.store import Refused, Store, check_kind
 from shotad.core import (
-    SETTINGS_FILE,
-    FolderInUse,
-    GivenCast,
     Progress,
     RunInputs,
     ShotadError,
-    StorageError,
-    cache_folder,
-    write_bytes,
 )
+from shotad.core.errors import FolderInUse, StorageError
+from shotad.core.files import write_bytes
+from shotad.core.runsettings import GivenCast
+from shotad.core.weight_store import cache_folder
+from shotad.core.workfolder import SETTINGS_FILE
 
 
 @dataclass(frozen=True, slots=True)

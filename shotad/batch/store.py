@@ -22,7 +22,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from shotad.batch.places import S3, WEB, is_local, scheme_of, shown
-from shotad.core import ShotadError, StorageError, address_without_secrets
+from shotad.core import ShotadError
+from shotad.core.errors import StorageError
+from shotad.core.progress import address_without_secrets
 
 T = TypeVar("T")
 

@@ -19,19 +19,17 @@ from shotad.batch.jobs import FilmResult
 from shotad.batch.limits import Need
 from shotad.batch.places import is_local, local_path, shown, without_query
 from shotad.batch.planning import PlannedFilm
-from shotad.core import (
-    UsageError,
-    WorkFolderError,
+from shotad.core.errors import UsageError, WorkFolderError
+from shotad.core.files import read_file, write_text
+from shotad.core.progress import (
     duration,
-    parse_json,
     plural,
     printable,
-    read_file,
     single_line,
     size_text,
     table_lines,
-    write_text,
 )
+from shotad.core.records import parse_json
 
 _WORTH_TELLING = 0.5
 """Seconds below which nobody wants to know how long it took."""

@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING
 
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
-from shotad.core import (
-    DiskFull,
-    Task,
+from shotad.core import Task
+from shotad.core.errors import DiskFull
+from shotad.core.progress import size_text
+from shotad.core.system import (
     exit_process,
     interruptible,
     own_modules_only,
     process_memory,
-    size_text,
     use_one_heap,
 )
 

@@ -17,9 +17,15 @@ from shotad.cli.options import (
     opened,
     settings,
 )
-from shotad.core import Interval, UsageError, interval_rows, slot_rows, utterance_rows
-from shotad.film import hand_row
-from shotad.script import timecode
+from shotad.core import Interval
+from shotad.core.errors import UsageError
+from shotad.core.records import (
+    interval_rows,
+    slot_rows,
+    utterance_rows,
+)
+from shotad.film.slot_records import hand_row
+from shotad.script.cue import timecode
 
 
 @click.command(name="shots")
@@ -28,7 +34,8 @@ from shotad.script import timecode
 @console_options
 def shots_command(console: Console, **options: Any) -> None:
     """Find the shots of FILM, and keep them in its work folder."""
-    from shotad.description import RunContext, film_shots
+    from shotad.description import RunContext
+    from shotad.description.preparing import film_shots
 
     config = settings(options)
     with opened(options, config) as (film, folder, inputs):
@@ -55,7 +62,7 @@ def shots_command(console: Console, **options: Any) -> None:
 def slots_command(console: Console, **options: Any) -> None:
     """Find the speech in FILM, and the slots in which AD can be spoken."""
     from shotad.description import RunContext, prepare
-    from shotad.film import explain_few_slots
+    from shotad.film.slots import explain_few_slots
 
     config = settings(options)
     with (
@@ -109,7 +116,7 @@ def grammar_command(console: Console, **options: Any) -> None:
 
     It reads every shot, also those away from slots.
     """
-    from shotad.core import shots_of
+    from shotad.core.records import shots_of
     from shotad.description import RunContext, read_grammar
 
     config = settings(options)
@@ -152,9 +159,16 @@ def sheet_command(console: Console, **options: Any) -> None:
     Name the film, or its work folder if the film is next to it. A film that was not described yet has no
     lines and no texts there.
     """
-    from shotad.description import RunContext, prepare, prepare_grammar, read_grammar, write_sheet
+    from shotad.description import (
+        RunContext,
+        prepare,
+        read_grammar,
+        write_sheet,
+    )
+    from shotad.description.clip_builder import prepare_grammar
     from shotad.film import Frames
-    from shotad.script import FilmId, present_track
+    from shotad.script import present_track
+    from shotad.script.track import FilmId
 
     config = settings(options)
     alone = options.pop("single_file")
@@ -196,8 +210,10 @@ def _places(options: dict[str, Any]) -> dict[str, Path]:
         raise UsageError(
             "--out has no meaning with a work folder.", "Leave it out, or name the film instead."
         )
-    from shotad.core import SETTINGS_FILE, WorkFolder, read_settings
-    from shotad.film import work_folder_film
+    from shotad.core import WorkFolder
+    from shotad.core.runsettings import read_settings
+    from shotad.core.workfolder import SETTINGS_FILE
+    from shotad.film.slot_records import work_folder_film
 
     if options["film_file"] is not None:
         return {"film": options["film_file"], "out": named}

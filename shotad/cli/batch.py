@@ -34,7 +34,15 @@ from shotad.cli.options import (
     strict_option,
     tell_failures,
 )
-from shotad.core import SAFE_PATH, CastError, Config, EngineError, FilmError, UsageError, WorkFolderError
+from shotad.core import Config
+from shotad.core.errors import (
+    CastError,
+    EngineError,
+    FilmError,
+    UsageError,
+    WorkFolderError,
+)
+from shotad.core.system import SAFE_PATH
 
 if TYPE_CHECKING:
     from shotad.batch import (
@@ -153,7 +161,7 @@ AUTO = "auto"
 def as_many_as_go(config: Config, films: int | None) -> int:
     """How many of so many films to work on at once (None: there may come any number)."""
     from shotad.batch import auto_jobs
-    from shotad.core import memory_free, processors
+    from shotad.core.system import memory_free, processors
     from shotad.engines import ENGINES, stage_engines
 
     stages = (stage_engines(config).stage1, stage_engines(config).stage2)
@@ -187,7 +195,8 @@ def _size(option: str, text: str) -> int:
 def open_with(console: Console, request: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.batch import is_local, local_path
-    from shotad.description import Engines, check_setting_files
+    from shotad.description import Engines
+    from shotad.description.inputs import check_setting_files
 
     options, config = request.options, request.config
     limits_of(options)

@@ -23,12 +23,15 @@ from shotad.cli.options import (
     opened,
     settings,
 )
-from shotad.core import CastError, UsageError, plural
-from shotad.script import timecode
+from shotad.core.errors import CastError, UsageError
+from shotad.core.progress import plural
+from shotad.script.cue import timecode
 
 if TYPE_CHECKING:
-    from shotad.core import Member, Reveal
-    from shotad.description import Discovery, RemovedFaces
+    from shotad.core import Member
+    from shotad.core.cast import Reveal
+    from shotad.description import Discovery
+    from shotad.description.cast_removal import RemovedFaces
     from shotad.sight import CastFile
 
 _COMMANDS = {
@@ -96,8 +99,9 @@ def name_command(
     PERSON is an id or a number from shotad cast show. Texts replace what was there (an empty one clears it);
     --alias adds a name. Comments and everything else in cast.yaml stay.
     """
-    from shotad.core import Reveal
-    from shotad.sight import conflicting_name, film_name, find_member, seconds_of
+    from shotad.core.cast import Reveal
+    from shotad.sight.cast_entries import film_name, seconds_of
+    from shotad.sight.castfile import conflicting_name, find_member
 
     if nameless and name:
         raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
@@ -148,7 +152,9 @@ def merge(console: Console, path: Path, person: str | None, into: str | None, un
     Both are ids, names, or numbers from shotad cast show. Where both have a value, INTO's stays. No file
     moves. If both have names, it asks first.
     """
-    from shotad.sight import find_member, keep_for_undo, merge, undo_merge as take_back
+    from shotad.sight import merge
+    from shotad.sight.castfile import find_member
+    from shotad.sight.castfolder import keep_for_undo, undo_merge as take_back
 
     if undo == bool(person or into) or bool(person) != bool(into):
         raise UsageError("There is nobody to merge.", "Name two people, or give --undo.")
@@ -190,14 +196,14 @@ def save_cast(file: CastFile, path: Path) -> None:
 
 def renew(path: Path) -> None:
     """Write again the overview of what was found in a cast, where there is one."""
-    from shotad.sight import update_overview
+    from shotad.sight.castfolder import update_overview
 
     update_overview(path if path.is_dir() else path.parent)
 
 
 def person_line(number: int, member: Member) -> str:
     """One person in words: number, id, name, and what else is known."""
-    from shotad.sight import time_text
+    from shotad.sight.cast_entries import time_text
 
     named = member.name or "no name yet"
     parts = [f"extra, never named ({member.name})" if member.name else "extra, never named"]
@@ -367,17 +373,23 @@ def forget_command(
     shots in which they, or somebody a little like them, were seen. Lines that say the name stay: edit them
     yourself. It never changes a character bank.
     """
-    from shotad.description import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
-    from shotad.sight import (
+    from shotad.description.cast_removal import (
+        clear_all,
+        clear_person,
+        delete_photos,
+        photos_to_forget,
+        run_folder,
+    )
+    from shotad.sight.castfile import find_member
+    from shotad.sight.castfolder import (
         DISCOVERY_FILE,
         OVERVIEW_FILE,
         UNDO_FILE,
-        find_member,
         forget_use,
         locked,
-        photo_key,
         update_overview,
     )
+    from shotad.sight.gallery import photo_key
 
     def ask(plan: str) -> None:
         if not yes:
@@ -430,8 +442,8 @@ def _notes(
     file: CastFile, gone: Sequence[Member], staying: Sequence[Path], folders: Sequence[Path], everybody: bool
 ) -> list[str]:
     """What stays, plainly."""
-    from shotad.description import folders_still_naming, folders_with_faces
-    from shotad.sight import CAST_FILE_HEADER
+    from shotad.description.cast_removal import folders_still_naming, folders_with_faces
+    from shotad.sight.castfile import CAST_FILE_HEADER
 
     notes = [f"Not deleted (outside the cast folder, or another person's too): {photo}" for photo in staying]
     # Names that are still in the file, in comments or others' entries

@@ -29,17 +29,18 @@ from shotad.cli.options import (
     tell_failures,
 )
 from shotad.cli.render import sound_flags, sound_options
-from shotad.core import (
-    Config,
+from shotad.core import Config
+from shotad.core.profiling import (
     Recording,
-    duration,
-    frame_rate_of,
     lines as time_lines,
     profile_steps,
     time_step,
-    write_settings,
 )
-from shotad.script import CueStatus, timecode
+from shotad.core.progress import duration
+from shotad.core.runsettings import write_settings
+from shotad.core.types import frame_rate_of
+from shotad.script import CueStatus
+from shotad.script.cue import timecode
 
 if TYPE_CHECKING:
     from shotad.description import DescribeResult
@@ -100,20 +101,22 @@ def command(console: Console, **options: Any) -> None:
         engines.check_machine(config)
 
     from shotad.description import describe, lint_track, open_engines
-    from shotad.script import summary_line
+    from shotad.script.guidelines import summary_line
 
     makes = makes_of(options)
     spoken = bool(makes)
     check_voice(config, makes)
     with opened(options, config) as (film, folder, inputs), profile_steps(options["timed"]) as recorded:
         if options["estimate"]:
-            from shotad.description import estimate_json, estimate_lines, estimate_run
+            from shotad.description import estimate_run
+            from shotad.description.estimate import estimate_json, estimate_lines
 
             foreseen = estimate_run(film, folder, config, inputs.given, engines=engines, progress=console)
             _tell(console, estimate_lines(foreseen), estimate_json(foreseen), recorded)
             return
         if options["shown_slot"] is not None:
-            from shotad.description import show_prompts, shown_json, shown_lines
+            from shotad.description import show_prompts
+            from shotad.description.shown_prompts import shown_json, shown_lines
 
             shown = show_prompts(
                 film,
@@ -128,7 +131,8 @@ def command(console: Console, **options: Any) -> None:
             return
         if spoken:
             # Refused before any work goes into the film where it cannot be made
-            from shotad.sound import check_wanted, parse_wanted, wanted_files
+            from shotad.sound.outputs import parse_wanted, wanted_files
+            from shotad.sound.render import check_wanted
 
             files_to_make = wanted_files(parse_wanted(makes), film.info.name, folder.path)
             check_wanted(film, files_to_make, config, config.language)
@@ -159,8 +163,9 @@ def command(console: Console, **options: Any) -> None:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
                 console.result(text, None)
-            from shotad.description import shortener
-            from shotad.sound import run_render, summary as render_summary
+            from shotad.description.shortening import shortener
+            from shotad.sound import run_render
+            from shotad.sound.outputs import summary as render_summary
 
             heard = run_render(
                 film, folder, config, files_to_make, console, shorten=partial(shortener, engines=engines)
@@ -199,7 +204,8 @@ def makes_of(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def check_voice(config: Config, makes: Sequence[str]) -> None:
     """Refuse a lexicon, a file that cannot be and its voice, before any work goes into the film."""
-    from shotad.sound import make_voice, parse_wanted, read_lexicon
+    from shotad.sound import make_voice, read_lexicon
+    from shotad.sound.outputs import parse_wanted
 
     read_lexicon(config.voice.lexicon)
     # Only what will speak: loading the embedded voice takes half a second.

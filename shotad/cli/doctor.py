@@ -15,28 +15,25 @@ from typing import Any
 import click
 
 from shotad.cli.options import Console, console_options
-from shotad.core import (
-    Config,
-    HubModel,
-    ShotadError,
-    Weights,
-    WeightsError,
-    address_without_secrets,
-    cache_folder,
-    cached_model_folder,
-    did_you_mean,
+from shotad.core import Config, ShotadError
+from shotad.core.errors import WeightsError, did_you_mean
+from shotad.core.model_loading import HubModel, cached_model_folder
+from shotad.core.progress import address_without_secrets, terminal_text
+from shotad.core.system import memory_total, processors
+from shotad.core.trust import (
     distrust,
-    manifest,
-    memory_total,
-    obtainable,
-    processors,
-    terminal_text,
     trust,
     trusted_folders,
+)
+from shotad.core.weight_store import (
+    Weights,
+    cache_folder,
+    manifest,
+    obtainable,
     weights_file,
     weights_state,
 )
-from shotad.engines import MODELS as TALKERS
+from shotad.engines.local_model import MODELS as TALKERS
 from shotad.grammar import MODELS as FEATURES
 
 _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
@@ -202,8 +199,14 @@ def _weights() -> list[Check]:
 
 def _engines() -> list[Check]:
     """Which engines ``auto`` takes, and which models of the hub for other engines are here."""
-    from shotad.core import cached_model_folder
-    from shotad.engines import MODELS, best_preset, chosen_model, is_running, running_servers
+    from shotad.core.model_loading import cached_model_folder
+    from shotad.engines import (
+        best_preset,
+        chosen_model,
+        running_servers,
+    )
+    from shotad.engines.local_model import MODELS
+    from shotad.engines.table import is_running
 
     here = [name for name, model in MODELS.items() if cached_model_folder(model.repo)]
     word = chosen_model()
@@ -220,8 +223,10 @@ def _engines() -> list[Check]:
 
 def _fitting() -> str:
     """Which engine this machine can run, and why."""
-    from shotad.core import gpu_memory
-    from shotad.engines import MEMORY_FACTOR, MODELS, PAPER_MEMORY, PRESETS
+    from shotad.core.system import gpu_memory
+    from shotad.engines import PRESETS
+    from shotad.engines.local_model import MEMORY_FACTOR, MODELS
+    from shotad.engines.table import PAPER_MEMORY
 
     small = MODELS[str(PRESETS["small"].model)]
     wanted, gpu_bytes, memory = small.bytes * MEMORY_FACTOR, gpu_memory() or 0, memory_total() or 0
@@ -237,8 +242,9 @@ def _fitting() -> str:
 
 def _voices() -> list[Check]:
     """Who speaks where the settings leave it to the machine, and what there is of each kind of voice."""
-    from shotad.core import VoiceSettings
-    from shotad.sound import AUTO_KINDS, kind_class, make_voice
+    from shotad.core.config.sound import VoiceSettings
+    from shotad.sound import make_voice
+    from shotad.sound.voice_engines import AUTO_KINDS, kind_class
 
     language = Config().language
     try:

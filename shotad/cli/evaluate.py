@@ -26,7 +26,10 @@ from shotad.cli.options import (
     together,
     write_files,
 )
-from shotad.core import Config, UsageError, load_config, readable_json, write_text
+from shotad.core import Config, load_config
+from shotad.core.errors import UsageError
+from shotad.core.files import write_text
+from shotad.core.workfolder import readable_json
 
 _DATASETS = {"check": ("shotad.cli.evaluate:check_command", "Check the files of a dataset.")}
 
@@ -213,18 +216,21 @@ def assisted_command(console: Console, **options: Any) -> None:
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
     with kept(console, inputs.config, options) as context:
-        done = evaluation.choose_assisted(inputs.corpus, names, context, expert=expert, done=tell)
+        done = evaluation.assisted_choice.choose_assisted(
+            inputs.corpus, names, context, expert=expert, done=tell
+        )
     written = evaluation.write_report(folder, done.report(inputs))
     write_text(
         folder / "assisted.json",
-        json.dumps(evaluation.assisted_json(done), ensure_ascii=False, indent=1) + "\n",
+        json.dumps(evaluation.assisted_choice.assisted_json(done), ensure_ascii=False, indent=1) + "\n",
     )
     rows = (json.dumps(choice, ensure_ascii=False) + "\n" for choice in done.choices)
     write_text(folder / "choices.jsonl", "".join(rows))
     shown = [folder / "assisted.json", folder / "choices.jsonl", *(f for f in written if f.suffix != ".png")]
-    text = evaluation.assisted_text(done, options["system"] or predictions.name)
+    text = evaluation.assisted_choice.assisted_text(done, options["system"] or predictions.name)
     console.result(
-        "\n".join([text, "", "Files:", *(f"  {path}" for path in shown)]), evaluation.assisted_json(done)
+        "\n".join([text, "", "Files:", *(f"  {path}" for path in shown)]),
+        evaluation.assisted_choice.assisted_json(done),
     )
 
 
@@ -290,27 +296,28 @@ def threads_command(console: Console, **options: Any) -> None:
     Run the same command again to continue where it stopped. Exit code 1 if a clip failed; a failed clip
     counts as nothing found.
     """
-    from shotad.core import WorkFolder, work_folder_of
+    from shotad.core import WorkFolder
+    from shotad.core.workfolder import work_folder_of
 
     named = {f"threads__{name}": options[name] for name in ("features", "frames", "match", "threshold")}
     config = load_config(options["config"], options["assignments"], **named)
     setups = (
-        evaluation.THREAD_SETUPS
+        evaluation.threads.THREAD_SETUPS
         if options["table"]
-        else (evaluation.ThreadSetup(config.threads.frames, config.threads.match),)
+        else (evaluation.threads.ThreadSetup(config.threads.frames, config.threads.match),)
     )
     if options["table"] and (options["frames"] or options["match"]):
         raise UsageError("--table compares all frames and matches.", "Leave out --frames and --match.")
     folder: Path = options["labels"]
     out = options["out"] or work_folder_of(folder.resolve())
-    clips, ignored = evaluation.read_thread_labels(folder, outside=out, films=options["films"])
+    clips, ignored = evaluation.thread_labels.read_thread_labels(folder, outside=out, films=options["films"])
     if ignored:
         console.note(f"No labels, left alone: {', '.join(ignored)}")
-    maker = evaluation.feature_maker(config, console)
+    maker = evaluation.threads.feature_maker(config, console)
     with WorkFolder(out, force=options["force"]) as place:
         console.note(f"Results: {out}")
         record = evaluation.evaluate_threads(clips, setups, config, place, maker, console)
-    console.result(evaluation.threads_text(record), record)
+    console.result(evaluation.threads.threads_text(record), record)
     if record["n"]["failed"]:
         click.get_current_context().exit(1)
 
@@ -343,14 +350,18 @@ def actions_command(console: Console, **options: Any) -> None:
     config = load_config(options["config"], options["assignments"])
     out: Path = options["out"]
     evaluation.check_folder(out.parent)
-    ads = evaluation.ads_of(options["source"], options["root"], options["annotation"])[: options["limit"]]
+    ads = evaluation.making_actions.ads_of(options["source"], options["root"], options["annotation"])[
+        : options["limit"]
+    ]
     with evaluation.Store(
         options["cache"] or out.with_suffix(".answers.sqlite"), forget=options["force"]
     ) as store:
         context = evaluation.MetricContext(config, store, console)
         actions, record = evaluation.make_actions(ads, options["engine"], context)
-    console.note(f"Actions: {', '.join(map(str, evaluation.write_actions(actions, record, out)))}")
-    console.result(evaluation.actions_text(record), record)
+    console.note(
+        f"Actions: {', '.join(map(str, evaluation.making_actions.write_actions(actions, record, out)))}"
+    )
+    console.result(evaluation.making_actions.actions_text(record), record)
     if record["failed"]:
         click.get_current_context().exit(1)
 
@@ -388,14 +399,14 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         raise UsageError("No judge is named.", "Add --judge openai:gpt-4o, or set measures.judge.engines.")
     if out is not None:
         evaluation.check_folder(out)
-    scripts = evaluation.read_steps(files)
-    labels = evaluation.read_labels(options["people"]) if options["people"] else None
+    scripts = evaluation.steps.read_steps(files)
+    labels = evaluation.steps.read_labels(options["people"]) if options["people"] else None
     with kept(console, config, options) as context:
         wanted = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
         results = [evaluation.evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
     record = {"schema": 1, "judges": results}
     write_files(console, out, {"steps.json": readable_json(record)})
-    console.result("\n\n".join(map(evaluation.steps_text, results)), record)
+    console.result("\n\n".join(map(evaluation.steps.steps_text, results)), record)
     all_figures = [
         figures for result in results for figures in (*result["scores"], *chain(*result["faults"].values()))
     ]
@@ -491,9 +502,11 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
     if len(scripts) > 2:
         raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")
     versions = list(
-        evaluation.from_scripts(*scripts) if len(scripts) == 2 else evaluation.from_table(scripts[0])
+        evaluation.interrater.from_scripts(*scripts)
+        if len(scripts) == 2
+        else evaluation.interrater.from_table(scripts[0])
     )
     with kept(console, _settings(options), options) as context:
         agreement = evaluation.inter_rater(versions[0], versions[1], thresholds, context, names)
     write_files(console, out, {"inter-rater.json": readable_json(agreement)})
-    console.result(evaluation.interrater_text(agreement, *versions), agreement)
+    console.result(evaluation.interrater.interrater_text(agreement, *versions), agreement)

@@ -27,25 +27,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import (
-    ConfigNames,
-    Display,
     NoProgress,
     Progress,
-    ScriptError,
     ShotadError,
     ShotadWarning,
-    UsageError,
-    assignments_of,
-    config_names,
-    display_mode,
-    explain_memory_errors,
-    frame_rate_of,
     load_config,
+)
+from shotad.core.config import ConfigNames, config_names
+from shotad.core.errors import (
+    ScriptError,
+    UsageError,
     quoted,
 )
+from shotad.core.memory_errors import explain_memory_errors
+from shotad.core.progress import Display, display_mode
+from shotad.core.settings import assignments_of
+from shotad.core.types import frame_rate_of
 
 if TYPE_CHECKING:
-    from shotad.core import Config, GivenCast, RunInputs, Shot, ShotScale, WorkFolder
+    from shotad.core import (
+        Config,
+        RunInputs,
+        Shot,
+        ShotScale,
+        WorkFolder,
+    )
+    from shotad.core.runsettings import GivenCast
     from shotad.description import Inputs, RunContext
     from shotad.evaluation import Report
     from shotad.film import Film
@@ -94,7 +101,9 @@ def describe(
     last are OtherFilm (the folder is another film's), EditConflict (one line was edited in two places) and
     InUse (another process holds the folder).
     """
-    from shotad.core import GivenCast, RunInputs, release_memory, write_settings
+    from shotad.core import RunInputs
+    from shotad.core.runsettings import GivenCast, write_settings
+    from shotad.core.system import release_memory
     from shotad.description import Engines, describe as describe_film, open_engines
 
     resolved = load_config(config, settings, engine=engine)
@@ -175,10 +184,18 @@ def render(
     stand in ``rendered.findings`` and ``rendered.failures``. Raises UsageError, ConfigError, FilmError,
     ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
     """
-    from shotad.core import SETTINGS_FILE, check_engine_known, read_settings, render_config
-    from shotad.description import RunContext, film_shots, film_speech, shortener
+    from shotad.core.runsettings import (
+        check_engine_known,
+        read_settings,
+        render_config,
+    )
+    from shotad.core.workfolder import SETTINGS_FILE
+    from shotad.description import RunContext
+    from shotad.description.preparing import film_shots, film_speech
+    from shotad.description.shortening import shortener
     from shotad.script import load_track
-    from shotad.sound import parse_wanted, run_render, wanted_files
+    from shotad.sound import run_render
+    from shotad.sound.outputs import parse_wanted, wanted_files
 
     place, shown = _work_folder(film, out), shown_progress(progress)
     run = read_settings(place) if (place / SETTINGS_FILE).is_file() else None
@@ -252,7 +269,7 @@ def detect_shots(
     ``out`` is a work folder in which they are kept and found again; None: nothing is kept. Raises FilmError,
     ConfigError, WorkFolderError.
     """
-    from shotad.description import film_shots
+    from shotad.description.preparing import film_shots
 
     with _context(film, load_config(config, settings), out, progress) as context:
         film_record = film_shots(context)
@@ -425,7 +442,7 @@ def shown_progress(progress: bool | Progress) -> Progress:
 
 
 def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
-    from shotad.core import work_folder_of
+    from shotad.core.workfolder import work_folder_of
 
     named = _path("out", out)
     if named is not None:
@@ -500,8 +517,10 @@ def _grammar(
 
 def _track_file(track: Track | PathLike | None, folder: WorkFolder) -> Path:
     """The file of the track that is meant. One of other lines than the folder's gets a file of its own."""
-    from shotad.core import write_text
-    from shotad.script import TRACK, load_track, to_json
+    from shotad.core.files import write_text
+    from shotad.script import load_track
+    from shotad.script.track import to_json
+    from shotad.script.track_files import TRACK
 
     own = folder.path / TRACK
     if isinstance(track, str | os.PathLike):

@@ -14,7 +14,8 @@ from typing import Any
 
 import click
 
-from shotad.core import UsageError, address_without_secrets
+from shotad.core.errors import UsageError
+from shotad.core.progress import address_without_secrets
 
 
 class LazyGroup(click.Group):

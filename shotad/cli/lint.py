@@ -15,7 +15,8 @@ from shotad.cli.options import (
     encoding_option,
     settings_options,
 )
-from shotad.core import UsageError, language_of
+from shotad.core.config.languages import language_of
+from shotad.core.errors import UsageError
 
 if TYPE_CHECKING:
     from shotad.core import Config
@@ -50,7 +51,13 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
 
     Exit code 1 for an error, which must be mended before you publish.
     """
-    from shotad.script import Report, report_json, report_text, rules_json, rules_text
+    from shotad.script import Report
+    from shotad.script.guidelines import (
+        report_json,
+        report_text,
+        rules_json,
+        rules_text,
+    )
 
     if options["listing"]:
         console.result(rules_text(), rules_json())
@@ -58,7 +65,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     if not paths:
         raise UsageError("There is nothing to check.", "Name a film, a work folder, or a script.")
     every = options["level"] == "warning"
-    from shotad.description import LintTargets, checked_paths
+    from shotad.description.lint_check import LintTargets, checked_paths
 
     targets = LintTargets(
         speech=options["speech"],
@@ -89,7 +96,8 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
 
 def _settings(options: dict[str, Any], run: Config | None) -> Config:
     """What was asked for, over the settings of the run that wrote the track."""
-    from shotad.core import Config, load_settings
+    from shotad.core import Config
+    from shotad.core.settings import load_settings
 
     config = load_settings(
         Config,

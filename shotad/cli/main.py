@@ -18,16 +18,14 @@ import click
 
 from shotad import __version__
 from shotad.cli.lazy import LazyGroup
-from shotad.core import (
-    ShotadError,
-    WorkFolderError,
-    disk_error,
+from shotad.core import ShotadError
+from shotad.core.errors import WorkFolderError
+from shotad.core.files import disk_error, is_disk_error
+from shotad.core.memory_errors import memory_error_of
+from shotad.core.progress import printable, terminal_text
+from shotad.core.system import (
     exit_process,
     interruptible,
-    is_disk_error,
-    memory_error_of,
-    printable,
-    terminal_text,
     use_one_heap,
 )
 

@@ -20,23 +20,26 @@ import click
 from shotad.cli.lazy import HerePath
 from shotad.core import (
     Config,
-    Display,
-    ProgressMode,
     ShotadError,
+    load_config,
+)
+from shotad.core.errors import (
     UsageError,
     WorkFolderError,
-    assignments_of,
-    display_mode,
-    frame_rate_of,
-    load_config,
     quoted,
-    read_text_file,
-    redact_sent_secrets,
-    refuse_special,
-    terminal_text,
-    write_text,
 )
-from shotad.script import parse_time
+from shotad.core.files import refuse_special, write_text
+from shotad.core.progress import (
+    Display,
+    ProgressMode,
+    display_mode,
+    terminal_text,
+)
+from shotad.core.redaction import redact_sent_secrets
+from shotad.core.settings import assignments_of
+from shotad.core.text_files import read_text_file
+from shotad.core.types import frame_rate_of
+from shotad.script.cue import parse_time
 
 if TYPE_CHECKING:
     from shotad.core import WorkFolder
@@ -230,8 +233,8 @@ def note_text(path: Path | None) -> str | None:
 
 def track_folder(path: Path) -> Path:
     """The work folder meant by a film or by the folder itself."""
-    from shotad.core import work_folder_of
-    from shotad.script import TRACK
+    from shotad.core.workfolder import work_folder_of
+    from shotad.script.track_files import TRACK
 
     for folder in (path, work_folder_of(path)):
         refuse_special(folder / TRACK)
@@ -244,7 +247,7 @@ def track_folder(path: Path) -> Path:
 
 def track_file(path: Path) -> Path:
     """The track meant by its own file (a translation's too), by a film, or by the work folder."""
-    from shotad.script import TRACK
+    from shotad.script.track_files import TRACK
 
     return path if path.is_file() and path.suffix.lower() == ".json" else track_folder(path) / TRACK
 
@@ -253,7 +256,8 @@ def track_file(path: Path) -> Path:
 def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
     """The film, its work folder, and what was given, read and checked. Raises as `work_on`."""
     from shotad.cli.interface import work_on
-    from shotad.core import GivenCast, RunInputs
+    from shotad.core import RunInputs
+    from shotad.core.runsettings import GivenCast
 
     start = asked_time(options["start"]) if options.get("start") else 0.0
     end = asked_time(options["end"]) if options.get("end") else None
@@ -274,7 +278,8 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
 def kept(console: Console, config: Config, options: Mapping[str, Any]) -> Iterator[MetricContext]:
     """What an evaluation works with; what is computed is kept in the file of ``--cache``, and what is there
     is not used with ``--force``."""
-    from shotad.evaluation import MetricContext, Store, store_file
+    from shotad.evaluation import MetricContext, Store
+    from shotad.evaluation.store import store_file
 
     with Store(options["cache"] or store_file(), forget=options.get("force", False)) as store:
         yield MetricContext(config, store, console)

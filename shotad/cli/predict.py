@@ -21,7 +21,9 @@ from shotad.cli.options import (
     tell_failures,
     text_of,
 )
-from shotad.core import Config, UsageError, load_config, plural
+from shotad.core import Config, load_config
+from shotad.core.errors import UsageError
+from shotad.core.progress import plural
 
 _PREDICTIONS = HerePath(path_type=Path, dir_okay=False)
 _SHOTS = click.Choice(["published", "found"])

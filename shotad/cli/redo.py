@@ -17,7 +17,7 @@ from shotad.cli.options import (
     tell_failures,
     track_folder,
 )
-from shotad.script import timecode
+from shotad.script.cue import timecode
 
 if TYPE_CHECKING:
     from shotad.description import RewrittenLine
@@ -44,11 +44,18 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
 
     Exit code 1 if no slot got a new line; 0 if only some did not (3 with --strict).
     """
-    from shotad.core import WorkFolder, read_settings, run_config_with_changes, with_cast
+    from shotad.core import WorkFolder
+    from shotad.core.runsettings import (
+        read_settings,
+        run_config_with_changes,
+        with_cast,
+    )
     from shotad.description import Engines, redo
     from shotad.engines import privacy_notice
-    from shotad.film import open_film, work_folder_film
-    from shotad.script import TRACK, load_track
+    from shotad.film import open_film
+    from shotad.film.slot_records import work_folder_film
+    from shotad.script import load_track
+    from shotad.script.track_files import TRACK
 
     place = track_folder(path)
     run = with_cast(read_settings(place), options["cast"])

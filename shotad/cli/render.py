@@ -18,8 +18,8 @@ from shotad.cli.options import (
     together,
     track_folder,
 )
-from shotad.core import LOUDNESS_PROFILES
-from shotad.sound import parse_wanted, wanted_files
+from shotad.core.config.sound import LOUDNESS_PROFILES
+from shotad.sound.outputs import parse_wanted, wanted_files
 
 _MAKES = "Write film, film+text, text, ad or mix, as in film:mkv or ad:mp3; repeatable."
 sound_options = together(
@@ -59,11 +59,19 @@ def command(console: Console, path: Path, **options: Any) -> None:
 
     Exit code 1 if the result breaks a rule that must hold.
     """
-    from shotad.core import WorkFolder, check_engine_known, read_settings, render_config
-    from shotad.description import shortener
-    from shotad.film import open_film, work_folder_film
-    from shotad.script import TRACK, load_track
-    from shotad.sound import run_render, summary
+    from shotad.core import WorkFolder
+    from shotad.core.runsettings import (
+        check_engine_known,
+        read_settings,
+        render_config,
+    )
+    from shotad.description.shortening import shortener
+    from shotad.film import open_film
+    from shotad.film.slot_records import work_folder_film
+    from shotad.script import load_track
+    from shotad.script.track_files import TRACK
+    from shotad.sound import run_render
+    from shotad.sound.outputs import summary
 
     place = track_folder(path)
     run = read_settings(place)

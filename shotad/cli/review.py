@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.options import PATH, Console, console_options, film_file_option, track_folder
-from shotad.core import FilmError, UsageError
+from shotad.core.errors import FilmError, UsageError
 
 if TYPE_CHECKING:
     from shotad.core import RunSettings
@@ -42,7 +42,7 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
             f"The review page needs {missing.name}, which is not installed.", "pip install 'shotad[review]'"
         ) from None
     del starlette
-    from shotad.core import read_settings
+    from shotad.core.runsettings import read_settings
     from shotad.review import serve
 
     run = read_settings(folder)
@@ -54,7 +54,7 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
 
 def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Path | None:
     """The film; None where it is gone and nobody says where it is."""
-    from shotad.film import work_folder_film
+    from shotad.film.slot_records import work_folder_film
     from shotad.review import track_film
 
     if given is not None:

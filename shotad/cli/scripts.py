@@ -11,7 +11,12 @@ import click
 
 from shotad.cli.lazy import HerePath
 from shotad.cli.options import PATH, Console, confirm, console_options, track_file
-from shotad.core import MissingLines, ScriptError, UsageError, plural
+from shotad.core.errors import (
+    MissingLines,
+    ScriptError,
+    UsageError,
+)
+from shotad.core.progress import plural
 
 if TYPE_CHECKING:
     from shotad.script import Track, Worksheet
@@ -57,15 +62,16 @@ def export_command(
         )
     from shotad.script import (
         FORMATS,
-        TRACK,
-        check_unchanged,
-        is_translation,
         load_track,
-        refuse_older,
-        script_file,
         script_format,
-        track_name,
         write_format,
+    )
+    from shotad.script.formats import check_unchanged, script_file
+    from shotad.script.track_files import (
+        TRACK,
+        is_translation,
+        refuse_older,
+        track_name,
     )
 
     file = track_file(paths[0])
@@ -96,7 +102,7 @@ def export_command(
 
 def _worksheet_of(file: Path, language: str) -> Worksheet | None:
     """The material of the work folder in which a track lies; None where it has no records of the film."""
-    from shotad.description import worksheet_with_pictures
+    from shotad.description.worksheet_page import worksheet_with_pictures
 
     if not (file.parent / "shots.json").is_file():
         return None
@@ -163,7 +169,8 @@ def import_command(
 
     Lines that the script lacks are removed only with --remove-missing, or when you say yes on a terminal.
     """
-    from shotad.script import TRACK, import_into, translation_of
+    from shotad.script import import_into
+    from shotad.script.track_files import TRACK, translation_of
 
     lost = _lost_track(path, script)
     if lost is None:
@@ -208,9 +215,22 @@ def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:
     Raises FilmError where the film is not there either.
     """
     from shotad import __version__
-    from shotad.core import SETTINGS_FILE, read_record, read_settings, refuse_special, work_folder_of
-    from shotad.film import open_film, work_folder_film
-    from shotad.script import TRACK, FilmId, Track, load_track, lost_translation, track_name
+    from shotad.core.files import refuse_special
+    from shotad.core.runsettings import read_settings
+    from shotad.core.workfolder import (
+        SETTINGS_FILE,
+        read_record,
+        work_folder_of,
+    )
+    from shotad.film import open_film
+    from shotad.film.slot_records import work_folder_film
+    from shotad.script import Track, load_track
+    from shotad.script.track import FilmId
+    from shotad.script.track_files import (
+        TRACK,
+        lost_translation,
+        track_name,
+    )
 
     if path.suffix.lower() == ".json":
         source = path.parent / TRACK

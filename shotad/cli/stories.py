@@ -21,7 +21,11 @@ from shotad.cli.options import (
     track_file,
     write_files,
 )
-from shotad.core import UsageError, load_config, plural, readable_json, write_text
+from shotad.core import load_config
+from shotad.core.errors import UsageError
+from shotad.core.files import write_text
+from shotad.core.progress import plural
+from shotad.core.workfolder import readable_json
 
 _WHO_ANSWERS = "Who answers: openai:MODEL or llama3:MODEL."
 
@@ -52,7 +56,7 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     """
     if options["instruction"]:
         file: Path = options["instruction"]
-        prompt = evaluation.cml_instruction(
+        prompt = evaluation.cml.cml_instruction(
             file.stem, text_of("--instruction", file, "Write the film's summary into it.")
         )
         console.result(prompt, {"title": file.stem, "prompt": prompt})
@@ -62,13 +66,16 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
         raise UsageError(missing, "Write shotad evaluate cml FOLDER --judge openai:gpt-4o, say.")
     if options["out"] is not None:
         evaluation.check_folder(options["out"])
-    config, texts = load_config(options["config"], options["assignments"]), evaluation.read_scripts(scripts)
+    config, texts = (
+        load_config(options["config"], options["assignments"]),
+        evaluation.cml.read_scripts(scripts),
+    )
     with kept(console, config, options) as context:
         report = evaluation.evaluate_cml(
             texts, options["judge"], options["analyst"] or options["judge"], context
         )
     write_files(console, options["out"], {"cml.json": readable_json(report)})
-    console.result(evaluation.cml_text(report), report)
+    console.result(evaluation.cml.cml_text(report), report)
     if report["n"]["failed"]:
         click.get_current_context().exit(1)
 
@@ -106,10 +113,10 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
 
     Run the same command again to continue where it stopped.
     """
-    films = evaluation.read_stage(folder)
+    films = evaluation.stage.read_stage(folder)
     if options["check"]:
-        check = evaluation.check_stage(films)
-        console.result(evaluation.check_stage_text(check), check)
+        check = evaluation.stage.check_stage(films)
+        console.result(evaluation.stage.check_stage_text(check), check)
         if not check["whole"]:
             click.get_current_context().exit(1)
         return
@@ -179,16 +186,16 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
         raise UsageError(message, "Write the file into the table's column.")
     encoding = config.speech.encoding
     films = (
-        evaluation.read_films(source, encoding=encoding)
+        evaluation.story_questions.read_films(source, encoding=encoding)
         if is_table
-        else (evaluation.read_film(source.stem, source, **files, encoding=encoding),)
+        else (evaluation.story_questions.read_film(source.stem, source, **files, encoding=encoding),)
     )
     for note in (note for film in films for note in film.notes):
         console.note(note)
     if options["make"]:
         with kept(console, config, options) as context:
-            new_questions = evaluation.make_story_questions(films, options["engine"], context)
-        write_text(options["make"], evaluation.write_questions(new_questions))
+            new_questions = evaluation.story_questions.make_story_questions(films, options["engine"], context)
+        write_text(options["make"], evaluation.story_questions.write_questions(new_questions))
         counts = f"{plural(len(new_questions), 'question')} on {plural(len(films), 'film')}"
         hint = "Read them before you use them: drop what is not answered by the film."
         value = {"questions": len(new_questions), "file": str(options["make"])}
@@ -196,12 +203,12 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
         return
     if not options["questions"]:
         raise UsageError("There are no questions.", "Name a file by --questions, or make one by --make FILE.")
-    questions = evaluation.read_questions(options["questions"])
+    questions = evaluation.story_questions.read_questions(options["questions"])
     more = {"tries": options["tries"]}
     if options["conditions"]:
         more["conditions"] = [name.strip() for name in options["conditions"].split(",") if name.strip()]
     if options["estimate"]:
-        estimate = evaluation.estimate_story(films, questions, config.seed, **more)
+        estimate = evaluation.story.estimate_story(films, questions, config.seed, **more)
         text = (
             f"At most {estimate['answers']:,} answers with {estimate['characters'] / 1e6:,.1f} million "
             f"characters of lines, and {estimate['checks']:,} checks of open answers. What is kept from "
@@ -214,9 +221,11 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     more |= {name: options[name] for name in ("judge", "anyway")}
     with kept(console, config, options) as context:
         story = evaluation.evaluate_story(films, questions, options["engine"], context, **more)
-    written = evaluation.write_story(folder, story)
+    written = evaluation.story.write_story(folder, story)
     listed = ["", "Files:", *(f"  {path}" for path in written)]
-    console.result("\n".join([evaluation.story_text(story), *listed]), evaluation.story_record(story))
+    console.result(
+        "\n".join([evaluation.story.story_text(story), *listed]), evaluation.story.story_record(story)
+    )
 
 
 @click.command(name="screenplay")
@@ -251,21 +260,25 @@ def screenplay_command(
     file = track_file(path)
     track = load_track(file)
     if subtitles is None:
-        utterances = evaluation.recorded_speech(file.parent)
+        utterances = evaluation.screenplay.recorded_speech(file.parent)
     else:
         read = read_subtitles(subtitles, encoding=encoding)
         utterances = read.utterances
         for note in read.notes:
             console.note(note)
-    dialogue = evaluation.said_elements(utterances)
+    dialogue = evaluation.screenplay.said_elements(utterances)
     if not dialogue:
         console.note("No dialogue: the run had no subtitles. Name them by --subtitles.")
-    signs = evaluation.FilmSigns.of(file.parent)
+    signs = evaluation.screenplay.FilmSigns.of(file.parent)
     play = evaluation.make_screenplay(
-        evaluation.described_elements(track), dialogue, signs, Path(track.film.name).stem, track.language
+        evaluation.screenplay.described_elements(track),
+        dialogue,
+        signs,
+        Path(track.film.name).stem,
+        track.language,
     )
     name = form or {".json": "json", ".txt": "text", ".cml": "cml"}.get(out.suffix if out else "", "fountain")
-    text = evaluation.write_screenplay(play, name)
+    text = evaluation.screenplay_files.write_screenplay(play, name)
     value = {"scenes": len(play.scenes), "actions": len(track.heard), "dialogue": len(dialogue)}
     if out is None:
         console.result(text.rstrip("\n"), {**value, "file": None, "screenplay": text})

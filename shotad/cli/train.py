@@ -43,11 +43,11 @@ def scale(console: Console, data: Path, out: Path, resume: bool, **options: Any)
     Use the best checkpoint with shotad describe --set scale.checkpoint=OUT/best.safetensors.
     Several GPUs: torchrun --nproc_per_node 8 -m shotad.cli.main train scale … (or accelerate launch).
     """
-    from shotad.core import require_module
+    from shotad.core.model_loading import require_module
 
     for module in ("torch", "transformers", "accelerate"):
         require_module(module, "shotad train", "train")
-    from shotad.core import load_settings
+    from shotad.core.settings import load_settings
     from shotad.grammar import ScaleTraining, end_process, published_comparison, scores_by_class, train_scale
 
     files, backbone = options["config"] or [RECIPE], options["backbone"]

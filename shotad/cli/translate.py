@@ -18,11 +18,13 @@ from shotad.cli.options import (
     tell_failures,
     track_file,
 )
-from shotad.core import Config, language_of, load_config
-from shotad.script import timecode
+from shotad.core import Config, load_config
+from shotad.core.config.languages import language_of
+from shotad.script.cue import timecode
 
 if TYPE_CHECKING:
-    from shotad.core import Engine, GivenCast
+    from shotad.core import Engine
+    from shotad.core.runsettings import GivenCast
     from shotad.description import TranslationOutcome
 
 _QUOTES = click.Choice(["translate", "keep"])
@@ -52,16 +54,10 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     Exit code 1 if every line failed; 0 if only some did (3 with --strict).
     """
     from shotad.core import WorkFolder
-    from shotad.description import (
-        estimate_json,
-        estimate_lines,
-        estimate_translation,
-        prepare_engine,
-        prepare_local_engines,
-        read_track_to_translate,
-        translate_into,
-        translation_languages,
-    )
+    from shotad.description import estimate_translation, translate_into
+    from shotad.description.engine_pair import prepare_engine, prepare_local_engines
+    from shotad.description.estimate import estimate_json, estimate_lines
+    from shotad.description.translation import read_track_to_translate, translation_languages
 
     tag = language_of(target).tag
     file = track_file(path)
@@ -91,7 +87,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
 
 def _engine(config: Config, source: str) -> Engine:
     """The engine that translates. One that cannot is told so before it refuses to write the new language."""
-    from shotad.description import check_translates
+    from shotad.description.translation import check_translates
     from shotad.engines import make_engine, stage_engines
 
     name = stage_engines(config).stage2
@@ -116,15 +112,14 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
     The language becomes the new one: engines that write one language alone refuse others.
     """
-    from shotad.core import (
-        SETTINGS_FILE,
+    from shotad.core import RunInputs, RunSettings
+    from shotad.core.runsettings import (
         GivenCast,
-        RunInputs,
-        RunSettings,
         read_settings,
         run_config_with_changes,
         with_cast,
     )
+    from shotad.core.workfolder import SETTINGS_FILE
 
     path, note = options["cast"], options["note"]
     if (folder / SETTINGS_FILE).is_file():

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from shotad.cli.options import PATH, Console, console_options, settings_options
-from shotad.core import UsageError, load_config, plural
+from shotad.core import load_config
+from shotad.core.errors import UsageError
+from shotad.core.progress import plural
 
 _ENDINGS = (".wav", ".flac")
 _MOST = 12
@@ -51,7 +53,8 @@ def command(console: Console, say: str | None, out: Path | None, **options: Any)
 
 
 def _list(console: Console, language: str | None, name: str | None) -> None:
-    from shotad.sound import kind_class, voices
+    from shotad.sound import voices
+    from shotad.sound.voice_engines import kind_class
 
     whom, lines = f" for {language}" if language else "", []
     shown = [info for info in voices(language) if name is None or name in (info.name, info.kind)]
@@ -80,18 +83,17 @@ def _list(console: Console, language: str | None, name: str | None) -> None:
 
 
 def _say(console: Console, config: Any, text: str, out: Path | None, language: str | None) -> None:
-    from shotad.core import write_bytes
+    from shotad.core.files import write_bytes
     from shotad.sound import (
         Checker,
-        flac,
         make_voice,
-        privacy_notes,
         read_lexicon,
         speak_checked,
-        spoken_text,
         voices,
-        wav,
     )
+    from shotad.sound.pronunciation import spoken_text
+    from shotad.sound.takes import flac, wav
+    from shotad.sound.voice_engines import privacy_notes
 
     if not any(c.isalnum() for c in text):
         raise UsageError(f"There is no word in {text!r}.", "Give a text: --say TEXT.")

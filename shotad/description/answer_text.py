@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 
-from shotad.core import visible_text
+from shotad.core.progress import visible_text
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _TEMPLATE_TOKENS = re.compile(

@@ -12,7 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from shotad.core import Description, RefusalError, ScriptError, quoted
+from shotad.core import Description
+from shotad.core.errors import (
+    RefusalError,
+    ScriptError,
+    quoted,
+)
 from shotad.description.answer_text import (
     is_error_report,
     is_nothing,
@@ -21,7 +26,8 @@ from shotad.description.answer_text import (
     without_markup,
     without_thoughts,
 )
-from shotad.script import LONGEST, split_sentences
+from shotad.script import split_sentences
+from shotad.script.cue import LONGEST
 
 _RETRY = "Run again with another seed or engine."
 

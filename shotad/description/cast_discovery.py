@@ -14,7 +14,13 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import Cast, Member, Progress, UsageError, progress_task
+from shotad.core import (
+    Cast,
+    Member,
+    Progress,
+)
+from shotad.core.errors import UsageError
+from shotad.core.progress import progress_task
 from shotad.description.cast_recognition import (
     DISCOVERED,
     FaceSearch,
@@ -25,7 +31,7 @@ from shotad.description.cast_recognition import (
 )
 from shotad.description.preparing import RunContext, film_shots
 from shotad.film import Film
-from shotad.script import timecode
+from shotad.script.cue import timecode
 from shotad.sight import (
     Appearance,
     CastFile,
@@ -38,24 +44,25 @@ from shotad.sight import (
     Gallery,
     Match,
     Picture,
-    cast_path,
-    file_stem,
-    free_ids,
     group_people,
-    is_blank,
-    locked,
     match_people,
-    merge_appearances,
-    note_use,
-    person_from_tracks,
     portrait,
-    portrait_candidates,
-    put_pictures,
     read_gallery,
-    remove_pictures,
-    select_portraits,
     write_overview,
 )
+from shotad.sight.castfile import cast_path
+from shotad.sight.castfolder import (
+    file_stem,
+    free_ids,
+    is_blank,
+    locked,
+    merge_appearances,
+    note_use,
+    put_pictures,
+    remove_pictures,
+)
+from shotad.sight.facetracks import portrait_candidates, select_portraits
+from shotad.sight.found_people import person_from_tracks
 
 MAX_PIXELS = 1920 * 1080
 """Most pixels of the frames in which faces are looked for."""

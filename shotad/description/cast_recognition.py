@@ -16,42 +16,42 @@ from typing import Any
 import numpy as np
 
 from shotad.core import (
-    REAPPEARANCE_SECONDS,
     Cast,
-    CastSettings,
     Character,
     ContextShot,
     Image,
     Interval,
-    Presence,
     Progress,
     RecordLog,
-    Role,
     Shot,
     Sighting,
     WorkFolder,
-    hash_key,
-    progress_task,
-    time_step,
 )
+from shotad.core.cast import REAPPEARANCE_SECONDS, Presence
+from shotad.core.config.sight import CastSettings
+from shotad.core.profiling import time_step
+from shotad.core.progress import progress_task
+from shotad.core.types import Role
+from shotad.core.workfolder import hash_key
 from shotad.description.preparing import RunContext
 from shotad.description.slotplan import SlotPlan, nearby_names
-from shotad.film import Pictures, Prepared, join_intervals, marks_for
+from shotad.film import Pictures, Prepared
+from shotad.film.overlays import marks_for
+from shotad.film.slots import join_intervals
 from shotad.sight import (
     FaceModels,
     FaceTrack,
     Gallery,
     PhotoReading,
     Verdict,
-    check_photo,
     get_face_models,
     identify,
-    note_use,
     read_gallery,
-    track_from_json,
-    track_to_json,
     tracks_of_shot,
 )
+from shotad.sight.castfolder import note_use
+from shotad.sight.facetracks import track_from_json, track_to_json
+from shotad.sight.photos import check_photo
 
 ENTRANCE = 1.0
 """Seconds before a slot within which a person who comes in still counts as coming in during the slot."""

@@ -19,10 +19,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import CastError, Member, RecordLog, UsageError, WorkFolder, read_file, work_folder_of
+from shotad.core import (
+    Member,
+    RecordLog,
+    WorkFolder,
+)
+from shotad.core.errors import CastError, UsageError
+from shotad.core.files import read_file
+from shotad.core.workfolder import work_folder_of
 from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
 from shotad.description.worksheet_page import remove_worksheet
-from shotad.sight import names_of, photos_in, track_from_json, unreadable_photos, used_in
+from shotad.sight.castfile import (
+    names_of,
+    photos_in,
+    unreadable_photos,
+)
+from shotad.sight.castfolder import used_in
+from shotad.sight.facetracks import track_from_json
 
 LITTLE_ALIKE = 0.2
 """Cosine to a person's photos from which a face goes with them: half of that from which SFace names

@@ -12,25 +12,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from shotad.core import Character, Message, Presence, RefusalError, ScriptError, is_english, language_of
+from shotad.core import Character, Message
+from shotad.core.cast import Presence
+from shotad.core.config.languages import is_english, language_of
+from shotad.core.errors import RefusalError, ScriptError
 from shotad.description.prompts import answer_form
 from shotad.description.slotplan import NearbyName
 from shotad.description.templates import prompt_block, without_material
 from shotad.description.wording import other_language, without_quotations
-from shotad.script import (
+from shotad.script import Finding, count_words
+from shotad.script.cast_members import name_keys
+from shotad.script.names import (
+    cast_mentions,
+    people_named,
+    words_of,
+)
+from shotad.script.pace import budget_text, spoken_words
+from shotad.script.rules import (
     SOMEONE,
     TALK,
-    Finding,
     Limits,
-    budget_text,
-    cast_mentions,
     check_line,
-    count_words,
-    name_keys,
-    people_named,
     similarity,
-    spoken_words,
-    words_of,
 )
 
 

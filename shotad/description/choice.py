@@ -16,15 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Config,
     Interval,
-    Presence,
     Progress,
     Request,
-    SamplingSettings,
     Slot,
 )
+from shotad.core.cast import EMPTY_PRESENCE, Presence
+from shotad.core.config.words import SamplingSettings
 from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
 from shotad.description.seeds import slot_seed
@@ -34,13 +33,13 @@ from shotad.engines import AskingPool
 from shotad.script import (
     Embedder,
     Finding,
-    FittedText,
     Level,
-    VisibleTime,
-    check_installed,
     make_embedder,
-    similarity,
 )
+from shotad.script.cue import VisibleTime
+from shotad.script.embeddings import check_installed
+from shotad.script.fit import FittedText
+from shotad.script.rules import similarity
 
 LINES_COMPARED = 10
 """Last lines that a candidate is compared with."""

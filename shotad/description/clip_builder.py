@@ -16,22 +16,23 @@ from fractions import Fraction
 from shotad.core import (
     Abilities,
     Config,
-    ConfigError,
     ContextShot,
     Grammar,
     Interval,
     Progress,
-    Role,
-    Seconds,
     Shot,
     Slot,
-    WeightsError,
     WorkFolder,
-    WorkFolderError,
-    hash_key,
-    progress_task,
-    weights_file,
 )
+from shotad.core.errors import (
+    ConfigError,
+    WeightsError,
+    WorkFolderError,
+)
+from shotad.core.progress import progress_task
+from shotad.core.types import Role, Seconds
+from shotad.core.weight_store import weights_file
+from shotad.core.workfolder import hash_key
 from shotad.description.cast_recognition import check_cast, recognise
 from shotad.description.preparing import RunContext, film_shots
 from shotad.description.slotplan import SlotPlan, shown_shots
@@ -41,8 +42,8 @@ from shotad.film import (
     context_shots,
     moments_of,
     plan_frames,
-    published_moments_of,
 )
+from shotad.film.sampling import published_moments_of
 from shotad.grammar import (
     ClipReader,
     GrammarModels,

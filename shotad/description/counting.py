@@ -25,10 +25,10 @@ from shotad.core import (
     Message,
     Reply,
     Request,
-    Stage,
     Usage,
-    is_english,
 )
+from shotad.core.config.languages import is_english
+from shotad.core.engine import Stage
 from shotad.description.engine_pair import Engines
 from shotad.description.slotplan import SlotPlan
 from shotad.engines import Memory

@@ -5,33 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shotad.core import Config, Presence, Slot, hash_key, is_english, language_of
+from shotad.core import Config, Slot
+from shotad.core.cast import Presence
+from shotad.core.config.languages import is_english, language_of
+from shotad.core.workfolder import hash_key
 from shotad.description import choice
 from shotad.description.doubt import doubt_signals, estimate_doubt
 from shotad.description.sights import sight_of
 from shotad.description.stage_answers import Candidate, Stage1Answer, Stage2Answer
 from shotad.description.wording import letters_of, other_language
-from shotad.engines import identity_record, prompt_record
+from shotad.engines.asking import identity_record, prompt_record
 from shotad.film import word_budget
 from shotad.script import (
-    BENCHMARK,
     Cue,
     CueKind,
     CueStatus,
-    FittedText,
-    Limits,
     Maker,
     Provenance,
-    VisibleTime,
-    budget_text,
-    check_line,
-    clean_text,
     count_words,
-    fit_spoken,
-    name_keys,
+)
+from shotad.script.cast_members import name_keys
+from shotad.script.cue import (
+    VisibleTime,
+    clean_text,
     spoken_interval,
-    spoken_words,
     visible_part,
+)
+from shotad.script.fit import FittedText, fit_spoken
+from shotad.script.pace import budget_text, spoken_words
+from shotad.script.rules import (
+    BENCHMARK,
+    Limits,
+    check_line,
 )
 
 SILENT = "nothing worth saying was found"

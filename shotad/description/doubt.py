@@ -12,18 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from shotad.core import EMPTY_PRESENCE, Facts, Presence, is_english
+from shotad.core.cast import EMPTY_PRESENCE, Presence
+from shotad.core.config.languages import is_english
+from shotad.core.engine import Facts
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer, Statement
 from shotad.description.wording import content_of, letters_of, without_quotations, words_of
-from shotad.script import (
-    Doubt,
-    cast_mentions,
-    count_words,
-    name_keys,
-    people_named,
-    quotations,
-    short_hash,
-)
+from shotad.script import Doubt, count_words
+from shotad.script.cast_members import name_keys
+from shotad.script.cue import short_hash
+from shotad.script.names import cast_mentions, people_named
+from shotad.script.rules import quotations
 
 _WEIGHTS: Mapping[str, float] = {
     # Of a line of which nothing else is known.

@@ -10,36 +10,33 @@ from typing import Any
 from shotad.core import (
     Config,
     Engine,
-    EngineError,
     Progress,
+    Usage,
+)
+from shotad.core.config.languages import language_of
+from shotad.core.engine import (
     Stage,
     SupportsCounting,
     SupportsEstimates,
     SupportsPreparing,
-    Usage,
-    language_of,
-    weights_file,
-    weights_folder,
 )
+from shotad.core.errors import EngineError
+from shotad.core.weight_store import weights_file, weights_folder
 from shotad.engines import (
     AskingPool,
     Memory,
     StageUsage,
-    are_local_models,
     check_fits,
     chosen_model,
-    identity_record,
-    is_running,
     make_engine,
     privacy_notice,
-    silent_servers,
     stage_engines,
 )
-from shotad.script import (
-    DEFAULT_EMBEDDER as EMBEDDINGS,
-    Maker,
-    check_installed,
-)
+from shotad.engines.asking import are_local_models, identity_record
+from shotad.engines.openai_engine import silent_servers
+from shotad.engines.table import is_running
+from shotad.script import Maker
+from shotad.script.embeddings import DEFAULT_EMBEDDER as EMBEDDINGS, check_installed
 
 STAGE_NAMES: Mapping[Stage, str] = {"stage1": "Stage I", "stage2": "Stage II"}
 """What the stages are called before people."""

@@ -22,11 +22,11 @@ from shotad.core import (
     Progress,
     RecordLog,
     RunInputs,
-    Stage,
     WorkFolder,
-    cached_model_folder,
-    is_fetched,
 )
+from shotad.core.engine import Stage
+from shotad.core.model_loading import cached_model_folder
+from shotad.core.weight_store import is_fetched
 from shotad.description.clip_builder import plan_clips, prepare_grammar
 from shotad.description.counting import (
     DESCRIPTION_WORDS,
@@ -44,10 +44,14 @@ from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import clip_key
 from shotad.description.templates import tokens_in
 from shotad.description.writing import write_slots
-from shotad.engines import ANSWERS_RECORD, AnswerLog, ClipOnDemand
-from shotad.film import HEARING_WEIGHTS, Film, Prepared, embedded_track
+from shotad.engines import AnswerLog, ClipOnDemand
+from shotad.engines.asking import ANSWERS_RECORD
+from shotad.film import Film, Prepared
+from shotad.film.speech import HEARING_WEIGHTS
+from shotad.film.subtitles import embedded_track
 from shotad.grammar import MODELS, scale_weights
-from shotad.sight import FACE_MODEL_PAIRS, TEXT_WEIGHTS
+from shotad.sight.faces import FACE_MODEL_PAIRS
+from shotad.sight.text import TEXT_WEIGHTS
 
 MESSAGE_TOKENS = 5
 """What a chat template puts around a message; ChatML, the most common, takes 5 with the role's name."""

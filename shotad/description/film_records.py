@@ -15,6 +15,8 @@ from shotad.core import (
     Interval,
     Shot,
     Slot,
+)
+from shotad.core.records import (
     interval_rows,
     shot_rows,
     shots_of,
@@ -28,6 +30,8 @@ from shotad.film import (
     HandSlots,
     HeardSpeech,
     VoiceTimes,
+)
+from shotad.film.slot_records import (
     hand_in_both,
     hand_row,
     read_hand_slots,

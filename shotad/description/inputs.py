@@ -16,21 +16,25 @@ from typing import Generic, TypeVar
 from shotad.core import (
     Cast,
     Config,
-    FileKind,
     FilmInfo,
     Interval,
     RunInputs,
-    ScriptError,
     Shot,
     ShotadError,
+)
+from shotad.core.errors import (
+    ScriptError,
     SubtitleError,
     UsageError,
-    read_file_bytes,
 )
+from shotad.core.text_files import FileKind, read_file_bytes
 from shotad.description.lint_check import check_lint_settings
 from shotad.description.prompts import load_examples
-from shotad.film import Subtitles, check_inside, choose_track, read_subtitles
-from shotad.script import given_shots, slot_cues, timecode
+from shotad.film import Subtitles, read_subtitles
+from shotad.film.audio import choose_track
+from shotad.film.speech import check_inside
+from shotad.script.cue import timecode
+from shotad.script.formats import given_shots, slot_cues
 from shotad.sight import load_cast
 
 Content = TypeVar("Content")

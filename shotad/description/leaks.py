@@ -12,9 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from shotad.core import Description, FrameMark
-from shotad.film import COLOURS
-from shotad.script import quotations, split_sentences
+from shotad.core import Description
+from shotad.core.cast import FrameMark
+from shotad.film.overlays import COLOURS
+from shotad.script import split_sentences
+from shotad.script.rules import quotations
 
 _LONGEST = 1000
 """Characters of a sentence; a model that repeats itself without an end writes longer ones."""

@@ -10,23 +10,24 @@ from pathlib import Path
 
 from shotad.core import (
     Config,
-    FitSettings,
     Interval,
-    LintSettings,
     NoProgress,
     Progress,
-    ScriptError,
     ShotadError,
-    SlotSettings,
-    SpeechKind,
+)
+from shotad.core.config.film import SlotSettings
+from shotad.core.config.languages import is_english
+from shotad.core.config.sound import FitSettings, LintSettings
+from shotad.core.errors import (
+    ScriptError,
     UsageError,
     WorkFolderError,
-    is_english,
-    parse_json,
-    read_text_file,
-    refuse_special,
-    work_folder_of,
 )
+from shotad.core.files import refuse_special
+from shotad.core.records import parse_json
+from shotad.core.text_files import read_text_file
+from shotad.core.types import SpeechKind
+from shotad.core.workfolder import work_folder_of
 from shotad.description.lint_material import (
     beside_film,
     in_folder,
@@ -36,46 +37,51 @@ from shotad.description.lint_material import (
     script_material,
     track_material,
 )
-from shotad.film import subtract
+from shotad.film.slots import subtract
 from shotad.script import (
-    BENCHMARK,
     RULES,
-    TRACK,
     Finding,
-    IntervalIndex,
     Level,
-    Limits,
     Material,
     Report,
     SentenceReader,
     Track,
     TrackLine,
-    UserWords,
-    WordList,
+    load_track,
+)
+from shotad.script.guidelines import (
     accept_filter,
     accept_findings,
-    check_dialogue,
-    check_lead,
-    check_line,
-    check_names,
-    check_order,
-    check_pace,
-    check_pronouns,
-    check_silence,
-    check_subtitles,
-    check_texts,
     finding_stamp,
     line_stamps,
-    lists_for,
-    load_track,
-    make_sentence_reader,
-    people_named,
-    quoted_text_start,
     read_accepted,
-    read_words,
     selects_rule,
     sort_findings,
 )
+from shotad.script.line_checks import (
+    IntervalIndex,
+    check_dialogue,
+    check_pace,
+    check_pronouns,
+    check_subtitles,
+    check_texts,
+    make_sentence_reader,
+    quoted_text_start,
+)
+from shotad.script.names import check_names, people_named
+from shotad.script.rules import (
+    BENCHMARK,
+    Limits,
+    UserWords,
+    WordList,
+    check_lead,
+    check_line,
+    check_order,
+    check_silence,
+    lists_for,
+    read_words,
+)
+from shotad.script.track_files import TRACK
 
 OVERLAP = 0.3
 """T1: seconds of speech that a line may touch (describers' own cues run that far over)."""

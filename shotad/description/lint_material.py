@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shotad.core import (
-    SETTINGS_FILE,
     Cast,
-    CastError,
     Config,
     Image,
     Interval,
@@ -19,20 +17,23 @@ from shotad.core import (
     Progress,
     RecordLog,
     RunSettings,
-    TextFact,
-    WorkFolderError,
+)
+from shotad.core.engine import TextFact
+from shotad.core.errors import CastError, WorkFolderError
+from shotad.core.files import write_text
+from shotad.core.progress import progress_task
+from shotad.core.records import slots_of, utterances_of
+from shotad.core.runsettings import read_settings
+from shotad.core.workfolder import (
+    SETTINGS_FILE,
     hash_key,
-    progress_task,
     read_record,
-    read_settings,
     readable_json,
-    slots_of,
-    utterances_of,
     work_folder_of,
-    write_text,
 )
 from shotad.description.stage_answers import Stage1Answer
-from shotad.film import check_inside, fit_subtitles, read_subtitles
+from shotad.film import fit_subtitles, read_subtitles
+from shotad.film.speech import check_inside
 from shotad.script import (
     Cue,
     Finding,
@@ -40,13 +41,13 @@ from shotad.script import (
     Material,
     Track,
     TrackLine,
-    finding_of,
-    is_by_hand,
-    line_stamp,
     lines_of_script,
     lines_of_track,
     read_cues,
 )
+from shotad.script.cue import line_stamp
+from shotad.script.edits import is_by_hand
+from shotad.script.guidelines import finding_of
 from shotad.sight import load_cast
 
 if TYPE_CHECKING:
@@ -264,7 +265,8 @@ def beside_film(material: Material, film: Path) -> Material:
 
     What the material has already stays. Raises FilmError for a film that cannot be read.
     """
-    from shotad.film import embedded_track, open_film
+    from shotad.film import open_film
+    from shotad.film.subtitles import embedded_track
 
     with open_film(film) as opened:
         info = opened.info
@@ -327,7 +329,12 @@ def kept_texts(folder: Path | None, fingerprint: str, key: str | None = None) ->
 
 
 def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:
-    from shotad.sight import FrameText, TextReader, plain_fraction, texts_of_shots
+    from shotad.sight import (
+        FrameText,
+        TextReader,
+        texts_of_shots,
+    )
+    from shotad.sight.text import plain_fraction
 
     moments = [i * EVERY for i in range(int(film.info.duration / EVERY) + 1)]
     reader = TextReader()

@@ -25,8 +25,8 @@ from shotad.core import (
     RunInputs,
     Slot,
     WorkFolder,
-    time_step,
 )
+from shotad.core.profiling import time_step
 from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, prepare_grammar
 from shotad.description.engine_pair import Engines, EngineUsage
 from shotad.description.inputs import Inputs
@@ -37,33 +37,29 @@ from shotad.description.stage2 import STAGE2_STEP
 from shotad.description.worksheet import keep_material, read_worksheet
 from shotad.description.worksheet_page import write_sheet
 from shotad.description.writing import write_slots
-from shotad.film import (
-    Film,
-    Prepared,
+from shotad.film import Film, Prepared
+from shotad.film.slot_records import (
     changes_since,
-    explain_few_slots,
     forget_lost_slots,
     refuse_lost_slots,
-    subtract,
 )
+from shotad.film.slots import explain_few_slots, subtract
 from shotad.script import (
     Cue,
     CueStatus,
-    FilmId,
-    Limits,
     Maker,
     Track,
-    check_names,
-    is_changed,
-    keep_discarded,
     merge_edits,
     present_track,
     save_track,
-    silences as silences_in,
-    timecode,
     track_lock,
-    update_spoken_ends,
 )
+from shotad.script.cue import is_changed, timecode
+from shotad.script.edits import update_spoken_ends
+from shotad.script.names import check_names
+from shotad.script.rules import Limits, silences as silences_in
+from shotad.script.track import FilmId
+from shotad.script.track_files import keep_discarded
 
 LINE_STEPS = (SHOTS_STEP, GRAMMAR_STEP, STAGE1_STEP, STAGE2_STEP)
 """The steps on which a line depends, each with the version of its code (see `key_of`)."""

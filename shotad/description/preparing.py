@@ -20,16 +20,15 @@ from shotad.core import (
     Progress,
     RunInputs,
     Shot,
-    SpeechSettings,
-    SubtitleError,
-    WeightsError,
     WorkFolder,
-    hash_key,
-    progress_task,
-    seconds,
-    time_range,
-    weights_file,
 )
+from shotad.core.config.film import SpeechSettings
+from shotad.core.errors import SubtitleError, WeightsError
+from shotad.core.progress import progress_task
+from shotad.core.records import seconds
+from shotad.core.types import time_range
+from shotad.core.weight_store import weights_file
+from shotad.core.workfolder import hash_key
 from shotad.description.film_records import (
     FilmShots,
     FilmSlots,
@@ -46,9 +45,6 @@ from shotad.description.film_records import (
 )
 from shotad.description.inputs import GivenFile, Inputs, SlotCues, check_start, digest_of
 from shotad.film import (
-    CONTEXT_REACH,
-    HARD_MINIMUM,
-    HEARING_WEIGHTS,
     Film,
     FoundSpeech,
     Frame,
@@ -59,19 +55,24 @@ from shotad.film import (
     Prepared,
     Subtitles,
     VoiceTimes,
-    apply_hand_slots,
     detect_shots_in_pass,
     find_speech,
-    fixed_slots,
     free_time,
-    hand_row,
     hear_speech,
     mark_slots,
     plan_slots,
-    read_hand_slots,
-    zones_around,
 )
-from shotad.sight import TEXT_WEIGHTS, TextReader, credit_moments, find_credits
+from shotad.film.framing import zones_around
+from shotad.film.sampling import CONTEXT_REACH
+from shotad.film.slot_records import (
+    apply_hand_slots,
+    hand_row,
+    read_hand_slots,
+)
+from shotad.film.slots import HARD_MINIMUM, fixed_slots
+from shotad.film.speech import HEARING_WEIGHTS
+from shotad.sight import TextReader, find_credits
+from shotad.sight.text import TEXT_WEIGHTS, credit_moments
 
 SHOTS_STEP = "shots/4"
 """The step that finds shots, and its version: raise it with every change of the cuts (see `hash_key`)."""
@@ -255,7 +256,8 @@ def embedded_subtitles(film: Film, settings: SpeechSettings) -> tuple[Subtitles 
 
     None where there are none, where they do not fit, or where none are wanted.
     """
-    from shotad.film import check_inside, embedded_track, end_of_sound_and_picture
+    from shotad.film.speech import check_inside
+    from shotad.film.subtitles import embedded_track, end_of_sound_and_picture
 
     path, duration = film.info.path, film.info.duration
     if settings.source not in ("auto", "subtitles") or path is None:

@@ -21,19 +21,17 @@ from typing import Any, Literal
 
 from shotad.core import (
     Config,
-    ConfigError,
     Description,
     FramePlan,
     Grammar,
     Message,
-    PromptError,
-    PromptSettings,
-    Role,
-    is_english,
-    language_of,
-    prompt_file,
-    read_text_file,
 )
+from shotad.core.config.languages import is_english, language_of
+from shotad.core.config.words import PromptSettings
+from shotad.core.errors import ConfigError, PromptError
+from shotad.core.settings import prompt_file
+from shotad.core.text_files import read_text_file
+from shotad.core.types import Role
 from shotad.description.slotplan import (
     PLURALS,
     SHAPES,
@@ -53,7 +51,8 @@ from shotad.description.templates import (
 )
 from shotad.description.wording import looks_english
 from shotad.film import word_budget
-from shotad.script import budget_text, count_words
+from shotad.script import count_words
+from shotad.script.pace import budget_text
 
 Factor = Literal["face", "object", "environment"]
 

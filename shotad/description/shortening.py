@@ -13,14 +13,13 @@ from itertools import takewhile
 from shotad.core import (
     Config,
     Engine,
-    EngineError,
     Message,
     Progress,
     Request,
-    ScriptError,
     WorkFolder,
-    is_english,
 )
+from shotad.core.config.languages import is_english
+from shotad.core.errors import EngineError, ScriptError
 from shotad.description import checks
 from shotad.description.answers import parse_stage2
 from shotad.description.engine_pair import Engines, prepare_engine
@@ -29,27 +28,26 @@ from shotad.description.seeds import slot_seed
 from shotad.description.templates import prompt_messages
 from shotad.description.wording import content_of, subject_and_verb, words_of
 from shotad.engines import (
-    ANSWERS_RECORD,
     AnswerLog,
     AskingPool,
     Memory,
     NoMemory,
     StageUsage,
-    answer_key,
     make_engine,
     stage_engines,
 )
-from shotad.script import (
-    DETERMINERS,
+from shotad.engines.asking import ANSWERS_RECORD, answer_key
+from shotad.script.english_words import DETERMINERS
+from shotad.script.fit import (
     ShortenedLine,
     ShortenRequest,
     bare_word,
-    budget_text,
     capitals_are_names,
-    names_in,
-    quotations,
     with_native_punctuation,
 )
+from shotad.script.names import names_in
+from shotad.script.pace import budget_text
+from shotad.script.rules import quotations
 
 PURPOSE = "shorten"
 """Of the answers in the log; see `AnswerLog`."""

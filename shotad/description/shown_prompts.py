@@ -14,11 +14,10 @@ from shotad.core import (
     Progress,
     RunInputs,
     Slot,
-    Stage,
-    UsageError,
     WorkFolder,
-    quoted,
 )
+from shotad.core.engine import Stage
+from shotad.core.errors import UsageError, quoted
 from shotad.description.clip_builder import plan_clips, prepare_grammar
 from shotad.description.engine_pair import STAGE_NAMES, Engines
 from shotad.description.estimate import foreseeing
@@ -35,7 +34,13 @@ from shotad.description.slotplan import SlotPlan, as_called
 from shotad.description.stage1 import known_description
 from shotad.description.story import StoryMemory, story_of
 from shotad.film import Film, Prepared
-from shotad.script import TRACK, load_track, milliseconds, parse_time, timecode
+from shotad.script import load_track
+from shotad.script.cue import (
+    milliseconds,
+    parse_time,
+    timecode,
+)
+from shotad.script.track_files import TRACK
 
 
 @dataclass(frozen=True, slots=True)

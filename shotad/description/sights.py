@@ -11,11 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from shotad.core import EMPTY_PRESENCE, Presence, Role, is_english
+from shotad.core.cast import EMPTY_PRESENCE, Presence
+from shotad.core.config.languages import is_english
+from shotad.core.types import Role
 from shotad.description.leaks import SHOTS
 from shotad.description.stage_answers import Stage1Answer, Statement
 from shotad.description.wording import content_of
-from shotad.script import VisibleTime, cast_mentions, spoken_words
+from shotad.script.cue import VisibleTime
+from shotad.script.names import cast_mentions
+from shotad.script.pace import spoken_words
 
 Part = tuple[int, float, float | None]
 """A part of a line: the words of the line before it, and the seconds from and until which it is seen."""

@@ -15,18 +15,20 @@ from typing import Any, NamedTuple
 
 from shotad.core import (
     Config,
-    EditConflict,
     NoProgress,
     Progress,
     RunSettings,
-    UsageError,
     WorkFolder,
-    WorkFolderError,
-    hash_key,
-    parse_record,
-    progress_task,
-    read_file,
 )
+from shotad.core.errors import (
+    EditConflict,
+    UsageError,
+    WorkFolderError,
+)
+from shotad.core.files import read_file
+from shotad.core.progress import progress_task
+from shotad.core.records import parse_record
+from shotad.core.workfolder import hash_key
 from shotad.description.choice import Situation, make_chooser
 from shotad.description.clip_builder import plan_clips, prepare_grammar
 from shotad.description.cues import cue_of, one_line
@@ -42,23 +44,27 @@ from shotad.description.stage2 import write_lines
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer
 from shotad.description.story import StoryMemory, story_of
 from shotad.description.worksheet_page import write_sheet
-from shotad.engines import ANSWERS_RECORD, AnswerLog
-from shotad.film import Film, Prepared, read_prepared, refuse_lost_slots
+from shotad.engines import AnswerLog
+from shotad.engines.asking import ANSWERS_RECORD
+from shotad.film import (
+    Film,
+    Prepared,
+    read_prepared,
+)
+from shotad.film.slot_records import refuse_lost_slots
 from shotad.script import (
-    TRACK,
     Cue,
     CueStatus,
-    FilmId,
     Track,
-    find_lines,
-    is_by_hand,
     load_track,
     present_track,
-    review_stamp,
     save_track,
     track_lock,
-    with_redone_lines,
 )
+from shotad.script.cue import review_stamp
+from shotad.script.edits import is_by_hand, with_redone_lines
+from shotad.script.track import FilmId, find_lines
+from shotad.script.track_files import TRACK
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,41 +19,45 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from shotad.core import (
-    EMPTY_PRESENCE,
-    NAME_TITLES,
-    SENTENCE_STARTERS,
-    WORD_NAMES,
     Abilities,
     Character,
     Config,
     ContextShot,
     Description,
-    FrameMark,
     FramePlan,
     Grammar,
     Interval,
-    Presence,
-    PromptSettings,
-    Role,
-    Scene,
     Slot,
     Utterance,
-    seconds,
 )
-from shotad.script import (
+from shotad.core.cast import (
+    EMPTY_PRESENCE,
+    NAME_TITLES,
+    SENTENCE_STARTERS,
+    WORD_NAMES,
+    FrameMark,
+    Presence,
+)
+from shotad.core.config.words import PromptSettings
+from shotad.core.engine import Scene
+from shotad.core.records import seconds
+from shotad.core.types import Role
+from shotad.script.cast_members import name_keys
+from shotad.script.english_words import (
     FUNCTION_WORDS,
     LEMMAS,
     NO_ARTICLE,
+    listed,
+)
+from shotad.script.names import (
     NO_NAMES,
     SENTENCE_START,
     CastMention,
     cast_mentions,
-    listed,
-    name_keys,
     people_named,
-    quotations,
     words_of,
 )
+from shotad.script.rules import quotations
 
 _SLACK = 1e-6
 """Seconds by which a planned moment may miss the border of its shot, for rounding."""

@@ -11,20 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import (
-    HEARING_RATE,
     Clip,
     Config,
     Description,
     Engine,
-    EngineError,
-    FrameMark,
     RecordLog,
     Reply,
     Request,
+)
+from shotad.core.cast import FrameMark
+from shotad.core.errors import (
+    EngineError,
     ScriptError,
-    hash_key,
     quoted,
 )
+from shotad.core.types import HEARING_RATE
+from shotad.core.workfolder import hash_key
 from shotad.description import checks
 from shotad.description.answers import parse_stage1
 from shotad.description.leaks import clean
@@ -33,8 +35,21 @@ from shotad.description.prompts import effective_scale, factors_for, stage1_mess
 from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan, names_of, presence_in_prompt, shown_people
 from shotad.description.stage_answers import Attempt, ShownPerson, Stage1Answer, shown_shots_of
-from shotad.engines import ANSWERS_RECORD, AnswerLog, AskingPool, ClipOnDemand, Memory
-from shotad.film import SoundSeeker, choose_track, clips, paint, resize_images, vlm_size
+from shotad.engines import (
+    AnswerLog,
+    AskingPool,
+    ClipOnDemand,
+    Memory,
+)
+from shotad.engines.asking import ANSWERS_RECORD
+from shotad.film import (
+    SoundSeeker,
+    clips,
+    paint,
+    resize_images,
+    vlm_size,
+)
+from shotad.film.audio import choose_track
 from shotad.script import count_words, split_sentences
 
 STAGE1_STEP = "stage1/2"

@@ -17,10 +17,9 @@ from shotad.core import (
     Message,
     Reply,
     Request,
-    SamplingSettings,
-    ScriptError,
-    quoted,
 )
+from shotad.core.config.words import SamplingSettings
+from shotad.core.errors import ScriptError, quoted
 from shotad.description import checks
 from shotad.description.answers import parse_stage2
 from shotad.description.choice import distinct, merged
@@ -30,7 +29,7 @@ from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_nam
 from shotad.description.stage_answers import Attempt, Candidate, Stage2Answer, statements_of_line
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.engines import AskingPool, ClipOnDemand
-from shotad.script import with_native_punctuation
+from shotad.script.fit import with_native_punctuation
 
 STAGE2_STEP = "stage2/2"
 """The step, and the version of how replies are read (see `key_of`)."""

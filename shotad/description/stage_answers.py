@@ -12,18 +12,23 @@ from typing import Any, Literal, cast
 
 from shotad.core import (
     Description,
-    Facts,
     Identity,
     Interval,
     Message,
     Reply,
-    Role,
     ShotScale,
     Usage,
-    seconds,
 )
+from shotad.core.engine import Facts
+from shotad.core.records import seconds
+from shotad.core.types import Role
 from shotad.description.slotplan import NearbyName, SlotPlan
-from shotad.engines import identity_record, prompt_record, reply_of, reply_record
+from shotad.engines.asking import (
+    identity_record,
+    prompt_record,
+    reply_of,
+    reply_record,
+)
 
 Json = Mapping[str, Any]
 

@@ -17,19 +17,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Config,
     Interval,
     Message,
-    Presence,
     RecordLog,
     Request,
-    SamplingSettings,
     Slot,
-    SpeechKind,
     Utterance,
-    hash_key,
 )
+from shotad.core.cast import EMPTY_PRESENCE, Presence
+from shotad.core.config.words import SamplingSettings
+from shotad.core.types import SpeechKind
+from shotad.core.workfolder import hash_key
 from shotad.description.answer_text import is_nothing, without_thoughts
 from shotad.description.answers import is_refusal, plain, unescaped_json
 from shotad.description.prompts import NO_STORY, StoryContext
@@ -37,8 +36,11 @@ from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import hide_names, hide_names_in_utterance, mentions_of, seconds_between
 from shotad.description.templates import cut_to_words, form_of, prompt_block, prompt_messages, tokens_in
 from shotad.description.wording import content_of, letters_of
-from shotad.engines import AskingPool, identity_record, prompt_record
-from shotad.script import Cue, capitals_are_names, names_in
+from shotad.engines import AskingPool
+from shotad.engines.asking import identity_record, prompt_record
+from shotad.script import Cue
+from shotad.script.fit import capitals_are_names
+from shotad.script.names import names_in
 
 Record = Mapping[str, Any]
 """What the memory learnt of one section, as it stands in ``story.jsonl``."""

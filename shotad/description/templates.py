@@ -19,15 +19,14 @@ import jinja2
 from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from shotad.core import (
-    Message,
-    PromptError,
-    PromptSettings,
+from shotad.core import Message
+from shotad.core.config.words import PromptSettings
+from shotad.core.errors import PromptError, did_you_mean
+from shotad.core.progress import visible_text
+from shotad.core.settings import (
     data_root,
-    did_you_mean,
     prompt_file,
     shipped_prompts,
-    visible_text,
 )
 
 SUFFIX = ".j2"

@@ -22,10 +22,7 @@ from shotad import __version__
 from shotad.core import (
     Config,
     Engine,
-    EngineError,
-    GivenCast,
     Interval,
-    Language,
     NoProgress,
     Progress,
     RecordLog,
@@ -33,24 +30,27 @@ from shotad.core import (
     Request,
     Slot,
     Usage,
-    UsageError,
     WorkFolder,
-    hash_key,
-    language_of,
-    progress_task,
-    refuse_special,
-    slots_of,
 )
+from shotad.core.config.languages import Language, language_of
+from shotad.core.errors import EngineError, UsageError
+from shotad.core.files import refuse_special
+from shotad.core.progress import progress_task
+from shotad.core.records import slots_of
+from shotad.core.runsettings import GivenCast
+from shotad.core.workfolder import hash_key
 from shotad.description import translation_prompt as prompt
 from shotad.description.counting import CountedRequest, CountingEngine, EstimateMemory
 from shotad.description.engine_pair import EngineUsage, Terms, engine_usage
 from shotad.description.estimate import Estimate, estimate_counted
 from shotad.description.templates import MATERIAL, check_templates, prompt_hash
 from shotad.engines import (
-    ANSWERS_RECORD,
     AnswerLog,
     AskingPool,
     Memory,
+)
+from shotad.engines.asking import (
+    ANSWERS_RECORD,
     identity_record,
     prompt_record,
 )
@@ -58,15 +58,17 @@ from shotad.script import (
     Cue,
     Maker,
     Track,
-    keep_discarded,
     load_track,
     merge_edits,
-    quotations,
+    track_lock,
+)
+from shotad.script.edits import update_spoken_ends
+from shotad.script.rules import quotations
+from shotad.script.track_files import (
+    keep_discarded,
     refuse_lost_translation,
     save_translation,
-    track_lock,
     track_name,
-    update_spoken_ends,
     with_edited_scripts,
 )
 from shotad.sight import load_cast

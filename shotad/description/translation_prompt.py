@@ -18,15 +18,17 @@ from dataclasses import dataclass, field, replace
 from shotad.core import (
     Config,
     Interval,
-    Language,
     Message,
-    RefusalError,
     Reply,
     Request,
-    SamplingSettings,
-    ScriptError,
     Slot,
-    SlotSettings,
+)
+from shotad.core.config.film import SlotSettings
+from shotad.core.config.languages import Language
+from shotad.core.config.words import SamplingSettings
+from shotad.core.errors import (
+    RefusalError,
+    ScriptError,
     quoted,
 )
 from shotad.description.answer_text import is_error_report, is_nothing, without_markup, without_thoughts
@@ -38,7 +40,6 @@ from shotad.description.wording import other_language, without_quotations
 from shotad.engines import AskingPool
 from shotad.film import word_budget
 from shotad.script import (
-    MARKUP,
     Cue,
     CueKind,
     CueStatus,
@@ -47,15 +48,18 @@ from shotad.script import (
     Provenance,
     Track,
     Translation,
+)
+from shotad.script.cue import clean_text, short_hash
+from shotad.script.fit import fit_spoken, with_native_punctuation
+from shotad.script.pace import (
     budget_text,
-    clean_text,
-    fit_spoken,
     has_blanks,
-    quotations,
-    short_hash,
-    similarity,
     spoken_words,
-    with_native_punctuation,
+)
+from shotad.script.rules import (
+    MARKUP,
+    quotations,
+    similarity,
 )
 
 ATTEMPTS = 3

@@ -17,13 +17,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core import Config, Message, is_english
+from shotad.core import Config, Message
+from shotad.core.config.languages import is_english
 from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
 from shotad.description.prompts import frames_shown
 from shotad.description.slotplan import SHAPES, SlotPlan, name_with_mark, presence_in_prompt
 from shotad.description.templates import form_of, prompt_messages
-from shotad.script import (
+from shotad.script import split_sentences
+from shotad.script.english_words import (
     ADVERBS,
     DETERMINERS,
     FLOATING_QUANTIFIERS,
@@ -37,12 +39,13 @@ from shotad.script import (
     PRONOUNS,
     RESULT_PARTICIPLES,
     THIRD_PERSON_VERBS,
+)
+from shotad.script.fit import (
     bare_word,
     is_lead_in,
     main_verb,
-    quotations,
-    split_sentences,
 )
+from shotad.script.rules import quotations
 
 VERDICT_TOKENS = 256
 """Longest answer: a verdict is a few tokens, and a line has a handful of statements."""

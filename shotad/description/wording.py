@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from shotad.core import is_english, languages
-from shotad.script import (
+from shotad.core.config.languages import is_english, languages
+from shotad.script.english_words import (
     ADJECTIVE_ENDINGS,
     ADJECTIVES,
     ADVERBS,
@@ -43,9 +43,9 @@ from shotad.script import (
     UNFINISHED_ENDINGS,
     lemma,
     listed,
-    quotations,
     singular,
 )
+from shotad.script.rules import quotations
 
 _NOUNS = NOUNS_TOO | MOSTLY_NOUNS | frozenset(map(lemma, NOUNS_TOO))
 _SURE_VERBS = (

@@ -16,37 +16,43 @@ from typing import Any
 
 from shotad.core import (
     Config,
-    FacesFact,
-    Facts,
     FilmInfo,
     Interval,
-    Role,
     Shot,
-    TextFact,
     Utterance,
     WorkFolder,
-    WorkFolderError,
-    hash_key,
+)
+from shotad.core.engine import (
+    FacesFact,
+    Facts,
+    TextFact,
+)
+from shotad.core.errors import WorkFolderError
+from shotad.core.files import read_file
+from shotad.core.progress import printable
+from shotad.core.records import (
     parse_record,
-    printable,
-    read_file,
     shots_of,
     slots_of,
     utterances_of,
 )
+from shotad.core.types import Role
+from shotad.core.workfolder import hash_key
 from shotad.description.cast_discovery import MAX_PIXELS
 from shotad.description.stage_answers import Stage1Answer
 from shotad.description.worksheet_people import SeenPeople, seen_people
 from shotad.script import (
-    SheetDialogue,
     SheetEntry,
+    Worksheet,
+    count_words,
+    load_track,
+)
+from shotad.script.worksheet import (
+    SheetDialogue,
     SheetFace,
     SheetPeople,
     SheetShot,
     SheetText,
-    Worksheet,
-    count_words,
-    load_track,
     text_offer,
 )
 

@@ -26,34 +26,38 @@ from shotad.core import (
     Progress,
     ShotadError,
     WorkFolder,
+)
+from shotad.core.files import (
     inner_folder,
     own_files,
-    plural,
-    progress_task,
     read_file,
-    read_settings,
-    time_items,
-    time_step,
     write_bytes,
 )
+from shotad.core.profiling import time_items, time_step
+from shotad.core.progress import plural, progress_task
+from shotad.core.runsettings import read_settings
 from shotad.description.worksheet import MATERIAL, keep_material, read_worksheet
-from shotad.film import Pictures, open_film, page_environment, work_folder_film
+from shotad.film import Pictures, open_film
+from shotad.film.palette import page_environment
+from shotad.film.slot_records import work_folder_film
 from shotad.script import (
-    NO_FILM,
-    SOME_PICTURES,
     Cue,
-    SheetFace,
     Track,
     Worksheet,
+    load_track,
+)
+from shotad.script.cue import timecode
+from shotad.script.worksheet import (
+    NO_FILM,
+    SOME_PICTURES,
+    SheetFace,
     dialogue_text,
     is_text_read_out,
-    load_track,
     people_lines,
     short_time,
     slot_length_text,
     slot_note,
     text_summary,
-    timecode,
 )
 
 PAGE, PICTURES = "worksheet.html", "worksheet"

@@ -18,11 +18,11 @@ from shotad.core import (
     Member,
     ShotadError,
     WorkFolder,
-    parse_record,
-    read_file,
-    read_settings,
-    thread_name,
 )
+from shotad.core.files import read_file
+from shotad.core.records import parse_record
+from shotad.core.runsettings import read_settings
+from shotad.core.types import thread_name
 from shotad.description.cast_discovery import DISCOVERY_RATE, LEAST_SECONDS, MAX_PIXELS
 from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, RECOGNITION_RATE
 from shotad.sight import (
@@ -34,8 +34,8 @@ from shotad.sight import (
     FoundPerson,
     group_people,
     load_cast,
-    track_from_json,
 )
+from shotad.sight.facetracks import track_from_json
 
 OWN_CAST = "cast"
 """The cast folder within the work folder, which the review page makes where there is no other."""

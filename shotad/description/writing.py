@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from shotad.core import Engine, RecordLog, Task, WorkFolder, hash_key, progress_task
+from shotad.core import (
+    Engine,
+    RecordLog,
+    Task,
+    WorkFolder,
+)
+from shotad.core.progress import progress_task
+from shotad.core.workfolder import hash_key
 from shotad.description.choice import Situation, make_chooser
 from shotad.description.cues import cue_of
 from shotad.description.engine_pair import Engines, EngineUsage, engine_usage
@@ -20,8 +27,15 @@ from shotad.description.stage1 import STAGE1_STEP, clip_of, describe_clip
 from shotad.description.stage2 import STAGE2_STEP, write_lines
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer
 from shotad.description.story import StoryTeller
-from shotad.engines import ANSWERS_RECORD, AnswerLog, ClipOnDemand, Memory, NoMemory
-from shotad.film import Prepared, why_left_empty
+from shotad.engines import (
+    AnswerLog,
+    ClipOnDemand,
+    Memory,
+    NoMemory,
+)
+from shotad.engines.asking import ANSWERS_RECORD
+from shotad.film import Prepared
+from shotad.film.singing import why_left_empty
 from shotad.script import Cue
 
 LINES_BEFORE_LOOKS = 64

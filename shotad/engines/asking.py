@@ -31,12 +31,12 @@ from shotad.core import (
     Reply,
     Request,
     ShotadError,
-    Stage,
     Usage,
-    hash_key,
-    is_out_of_memory,
-    time_step,
 )
+from shotad.core.engine import Stage
+from shotad.core.memory_errors import is_out_of_memory
+from shotad.core.profiling import time_step
+from shotad.core.workfolder import hash_key
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from shotad.core import Character, NamedFace
+from shotad.core import Character
+from shotad.core.engine import NamedFace
 
 _VOWELS = re.compile(r"[aeiouy]", re.IGNORECASE)
 

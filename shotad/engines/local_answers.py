@@ -10,15 +10,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import (
-    EngineError,
     Reply,
     Request,
     ShotadError,
     Usage,
-    is_out_of_memory,
-    require_module,
-    require_torch,
 )
+from shotad.core.errors import EngineError
+from shotad.core.memory_errors import is_out_of_memory
+from shotad.core.model_loading import require_module, require_torch
 from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only
 
 if TYPE_CHECKING:

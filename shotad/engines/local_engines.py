@@ -20,16 +20,18 @@ from typing import Any, ClassVar, Literal, Self
 from shotad.core import (
     Abilities,
     Config,
-    EngineError,
-    FrameSettings,
-    HubModel,
     Identity,
     Message,
     NoProgress,
     Progress,
     Reply,
     Request,
-    Stage,
+)
+from shotad.core.config.film import FrameSettings
+from shotad.core.engine import Stage
+from shotad.core.errors import EngineError
+from shotad.core.model_loading import (
+    HubModel,
     damaged_model_errors,
     first_message_line,
     require_module,

@@ -20,24 +20,26 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from shotad.core import (
-    ComputeSettings,
+from shotad.core import ShotadError
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.config.words import LocalSettings
+from shotad.core.errors import (
     ConfigError,
     EngineError,
-    LocalSettings,
-    ShotadError,
     WeightsError,
+)
+from shotad.core.memory_errors import is_out_of_memory
+from shotad.core.model_loading import (
     damaged_model_errors,
     device_of,
     dtype_of,
     first_message_line,
-    is_out_of_memory,
-    memory_free,
     require_module,
     require_torch,
     silence_transformers,
     weight_files,
 )
+from shotad.core.system import memory_free
 from shotad.engines.local_model import ModelPlace
 
 PURPOSE = "A local model"

@@ -13,26 +13,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.core import (
+from shotad.core import Config, Progress
+from shotad.core.errors import (
+    EngineError,
+    WeightsError,
+    did_you_mean,
+)
+from shotad.core.model_loading import (
     NETWORK_HINT,
     TEXT_MODEL_FILES,
-    Config,
-    EngineError,
     HubModel,
-    Progress,
-    Weights,
-    WeightsError,
     cache_place,
     cached_model_folder,
-    did_you_mean,
     fingerprint,
-    gpu_memory,
     is_model_folder,
-    manifest,
-    memory_total,
     model_folder,
-    size_text,
     weight_files,
+)
+from shotad.core.progress import size_text
+from shotad.core.system import gpu_memory, memory_total
+from shotad.core.weight_store import (
+    Weights,
+    manifest,
     weights_file,
 )
 

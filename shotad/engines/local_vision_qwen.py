@@ -25,7 +25,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import HEARING_RATE, FrameSettings, Request
+from shotad.core import Request
+from shotad.core.config.film import FrameSettings
+from shotad.core.types import HEARING_RATE
 from shotad.engines.local_words import Refused, Template, turns
 from shotad.film import resize_images
 

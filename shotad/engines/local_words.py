@@ -22,10 +22,9 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from shotad.core import (
-    Clip,
-    EngineError,
-    Request,
+from shotad.core import Clip, Request
+from shotad.core.errors import EngineError
+from shotad.core.model_loading import (
     damaged_model_errors,
     first_message_line,
     require_module,

@@ -17,16 +17,18 @@ from typing import Any, Literal
 from shotad.core import (
     Abilities,
     Config,
-    EngineError,
-    Facts,
     Identity,
-    NamedFace,
     Reply,
     Request,
-    TextFact,
     Usage,
-    hash_key,
 )
+from shotad.core.engine import (
+    Facts,
+    NamedFace,
+    TextFact,
+)
+from shotad.core.errors import EngineError
+from shotad.core.workfolder import hash_key
 from shotad.engines.english import (
     Quote,
     bare,
@@ -40,7 +42,9 @@ from shotad.engines.english import (
     without_names,
 )
 from shotad.engines.table import ENGINES, stage_engines
-from shotad.script import INTRODUCTIONS, VisibleTime, check_line, visible_part
+from shotad.script.cue import VisibleTime, visible_part
+from shotad.script.rules import check_line
+from shotad.script.worksheet import INTRODUCTIONS
 
 REVISION = "14"
 """Raise it with every change that changes a line: records depend on it."""

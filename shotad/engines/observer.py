@@ -15,38 +15,38 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Abilities,
     Clip,
     Config,
+    Identity,
+    Interval,
+    Reply,
+    Request,
+    ShotadError,
+    Sighting,
+    Utterance,
+)
+from shotad.core.cast import EMPTY_PRESENCE, Presence
+from shotad.core.engine import (
     EntranceFact,
     FacesFact,
     Facts,
-    Identity,
-    Interval,
     NamedFace,
-    Presence,
-    Reply,
-    Request,
-    Role,
     Scene,
-    ShotadError,
-    Sighting,
     TextFact,
-    Utterance,
-    WeightsError,
-    weights_file,
 )
+from shotad.core.errors import WeightsError
+from shotad.core.types import Role
+from shotad.core.weight_store import weights_file
 from shotad.engines.english import bare, listed
 from shotad.sight import (
-    TEXT_WEIGHTS,
     FaceFinder,
     FrameText,
     TextReader,
-    looks_like_credits,
-    plain_fraction,
     texts_of_shots,
 )
+from shotad.sight.inscriptions import looks_like_credits
+from shotad.sight.text import TEXT_WEIGHTS, plain_fraction
 
 REVISION = "16"
 """Raise it with every change that changes what is measured: records depend on it."""

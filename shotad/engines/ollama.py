@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core import Config, Stage
+from shotad.core import Config
+from shotad.core.engine import Stage
 from shotad.engines.openai_client import Address, ChatClient
 from shotad.engines.openai_engine import OpenAI
 from shotad.engines.openai_wire import Body, ServerAnswer, error_in

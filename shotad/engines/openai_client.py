@@ -21,7 +21,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from shotad.core import EngineError, redact, redact_answer, remember_secrets, require_module
+from shotad.core.errors import EngineError
+from shotad.core.model_loading import require_module
+from shotad.core.redaction import (
+    redact,
+    redact_answer,
+    remember_secrets,
+)
 from shotad.engines.openai_wire import Body, ServerAnswer
 
 _CONNECT_TIMEOUT = 15.0

@@ -21,14 +21,14 @@ from shotad.core import (
     Abilities,
     Config,
     Engine,
-    EngineError,
     Identity,
     NoProgress,
     Progress,
     Reply,
     Request,
-    Stage,
 )
+from shotad.core.engine import Stage
+from shotad.core.errors import EngineError
 from shotad.engines import openai_wire as wire
 from shotad.engines.openai_client import (
     CallFailed,

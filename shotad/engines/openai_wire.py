@@ -31,8 +31,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from shotad.core import HEARING_RATE, EndpointSettings, EngineError, Reply, Request, Usage
-from shotad.film import jpeg
+from shotad.core import (
+    Reply,
+    Request,
+    Usage,
+)
+from shotad.core.config.words import EndpointSettings
+from shotad.core.errors import EngineError
+from shotad.core.types import HEARING_RATE
+from shotad.film.palette import jpeg
 
 Body = dict[str, Any]
 

@@ -21,7 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Config, Engine, EngineError, Stage, did_you_mean, user_folder
+from shotad.core import Config, Engine
+from shotad.core.engine import Stage
+from shotad.core.errors import EngineError, did_you_mean
+from shotad.core.trust import user_folder
 
 ENGINES = {
     "fake": "shotad.engines.fake:FakeEngine",

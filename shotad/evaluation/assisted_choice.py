@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.core import EvaluationError, plural, table_lines
+from shotad.core.errors import EvaluationError
+from shotad.core.progress import plural, table_lines
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Item, Json, Result, Row, make_metric, score
 from shotad.evaluation.report.table import (
     NONE,

@@ -25,8 +25,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad import __version__
-from shotad.core import EvaluationError, plural, progress_task, read_text_file, table_lines
-from shotad.description import prompt_messages
+from shotad.core.errors import EvaluationError
+from shotad.core.progress import (
+    plural,
+    progress_task,
+    table_lines,
+)
+from shotad.core.text_files import read_text_file
+from shotad.description.templates import prompt_messages
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (

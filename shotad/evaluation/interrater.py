@@ -14,7 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import EvaluationError, Interval, ShotadError, plural, require_module, table_lines
+from shotad.core import Interval, ShotadError
+from shotad.core.errors import EvaluationError
+from shotad.core.model_loading import require_module
+from shotad.core.progress import plural, table_lines
 from shotad.evaluation.datasets.tables import read_records
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, make_metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
@@ -23,7 +26,8 @@ from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS, NONE, number, span_words
 from shotad.evaluation.running import NotMeasured
 from shotad.evaluation.store import MetricContext
-from shotad.script import parse_time, read_cues
+from shotad.script import read_cues
+from shotad.script.cue import parse_time
 
 Pair = tuple[Item, Item, float]
 """Two lines of the same moment, one of each version, and their tIoU."""

@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import DatasetError, progress_task, readable_json, write_text
+from shotad.core.errors import DatasetError
+from shotad.core.files import write_text
+from shotad.core.progress import progress_task
+from shotad.core.workfolder import readable_json
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import csv_text, first_of, read_records
 from shotad.evaluation.metric import Json, says_something
@@ -35,7 +38,7 @@ from shotad.evaluation.metrics.judge import (
     sentence,
 )
 from shotad.evaluation.store import MetricContext, parser_of
-from shotad.script import (
+from shotad.script.english_words import (
     COORDINATING_WORDS,
     DETERMINERS,
     NOMINATIVE_PRONOUNS,

@@ -19,7 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import EvaluationError, Interval, did_you_mean, hash_key, progress_task, quoted
+from shotad.core import Interval
+from shotad.core.errors import (
+    EvaluationError,
+    did_you_mean,
+    quoted,
+)
+from shotad.core.progress import progress_task
+from shotad.core.workfolder import hash_key
 from shotad.evaluation.store import MetricContext
 
 METRICS = {

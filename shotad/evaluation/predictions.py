@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shotad.core import EvaluationError, quoted
+from shotad.core.errors import EvaluationError, quoted
 from shotad.evaluation.datasets.dataset import Ad, Dataset, may_be_same_ad, same_text
 from shotad.evaluation.datasets.tables import (
     MALFORMED,

@@ -13,13 +13,13 @@ from typing import Literal
 
 from shotad.core import (
     Config,
-    EvaluationError,
     Progress,
     ShotadError,
-    address_without_secrets,
-    file_sha256,
     load_config,
 )
+from shotad.core.errors import EvaluationError
+from shotad.core.progress import address_without_secrets
+from shotad.core.weight_store import file_sha256
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, Finding, read_records

@@ -20,7 +20,15 @@ from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import Interval, Shot, Utterance, quoted, read_record, shots_of, slot_id, utterances_of
+from shotad.core import (
+    Interval,
+    Shot,
+    Utterance,
+)
+from shotad.core.errors import quoted
+from shotad.core.records import shots_of, utterances_of
+from shotad.core.types import slot_id
+from shotad.core.workfolder import read_record
 from shotad.script import Track
 
 

@@ -16,9 +16,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from shotad.core import EvaluationError, first_error_message, read_text_file
+from shotad.core.errors import EvaluationError
+from shotad.core.records import first_error_message
+from shotad.core.text_files import read_text_file
 from shotad.evaluation.screenplay import Element, Scene, Screenplay, read_cml, write_cml
-from shotad.script import timecode
+from shotad.script.cue import timecode
 
 NOBODY = "UNKNOWN"
 """The character of a dialogue whose speaker is not known."""

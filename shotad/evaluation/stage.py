@@ -25,7 +25,10 @@ from pydantic import (
     model_validator,
 )
 
-from shotad.core import DatasetError, first_error_message, parse_json, plural, read_text_file, table_lines
+from shotad.core.errors import DatasetError
+from shotad.core.progress import plural, table_lines
+from shotad.core.records import first_error_message, parse_json
+from shotad.core.text_files import read_text_file
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.judge import (
     SENTENCE,

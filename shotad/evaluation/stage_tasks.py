@@ -23,8 +23,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import DatasetError, EvaluationError
-from shotad.description import in_quotes
+from shotad.core.errors import DatasetError, EvaluationError
+from shotad.description.templates import in_quotes
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
     SENTENCE,

@@ -22,8 +22,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from shotad.core import EvaluationError, ScriptError, hash_key, plural, read_file_bytes, table_lines
-from shotad.description import prompt_block
+from shotad.core.errors import EvaluationError, ScriptError
+from shotad.core.progress import plural, table_lines
+from shotad.core.text_files import read_file_bytes
+from shotad.core.workfolder import hash_key
+from shotad.description.templates import prompt_block
 from shotad.evaluation.datasets.tables import TableRow, first_of, read_records
 from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.judge import (
@@ -44,7 +47,8 @@ from shotad.evaluation.metrics.judged import in_passages
 from shotad.evaluation.predictions import NAMES, PredictionRow, read_predictions
 from shotad.evaluation.report.table import NONE
 from shotad.evaluation.store import MetricContext
-from shotad.script import TRACK, read_cues
+from shotad.script import read_cues
+from shotad.script.track_files import TRACK
 
 PASSAGE = 120.0
 """Seconds of a film whose lines are one script, so that tracks of one film can be laid side by side."""

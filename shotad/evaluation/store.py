@@ -21,23 +21,24 @@ import numpy as np
 
 from shotad.core import (
     Config,
-    EvaluationError,
-    MeasureSettings,
     NoProgress,
     Progress,
-    cache_folder,
-    hash_key,
-    progress_task,
 )
-from shotad.script import (
-    Embedder,
-    Parse,
-    Parser,
+from shotad.core.config.measures import MeasureSettings
+from shotad.core.errors import EvaluationError
+from shotad.core.progress import progress_task
+from shotad.core.weight_store import cache_folder
+from shotad.core.workfolder import hash_key
+from shotad.script import Embedder, make_embedder
+from shotad.script.embeddings import (
     Vectors,
     check_installed,
     embedding_model,
+)
+from shotad.script.parsing import (
+    Parse,
+    Parser,
     find_parser,
-    make_embedder,
 )
 
 T = TypeVar("T")

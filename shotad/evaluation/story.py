@@ -18,16 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import (
-    EvaluationError,
-    Interval,
-    SamplingSettings,
-    plural,
-    readable_json,
-    table_lines,
-    write_text,
-)
-from shotad.description import MISSING, slot_seed
+from shotad.core import Interval
+from shotad.core.config.words import SamplingSettings
+from shotad.core.errors import EvaluationError
+from shotad.core.files import write_text
+from shotad.core.progress import plural, table_lines
+from shotad.core.workfolder import readable_json
+from shotad.description.lint_material import MISSING
+from shotad.description.seeds import slot_seed
 from shotad.evaluation.datasets.tables import csv_text
 from shotad.evaluation.metric import Json, MetricFormula, Result, Row
 from shotad.evaluation.metrics.judge import (
@@ -54,7 +52,7 @@ from shotad.evaluation.story_questions import (
     check_questions,
     given_lines,
 )
-from shotad.script import timecode
+from shotad.script.cue import timecode
 
 TRIES = 5
 SAMPLING = SamplingSettings(temperature=0.2, top_p=0.9)

@@ -17,17 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import (
-    DatasetError,
-    EvaluationError,
-    Interval,
-    Slot,
-    read_record,
-    slot_id,
-    slots_of,
-    work_folder_of,
-)
-from shotad.description import is_film, slot_seed
+from shotad.core import Interval, Slot
+from shotad.core.errors import DatasetError, EvaluationError
+from shotad.core.records import slots_of
+from shotad.core.types import slot_id
+from shotad.core.workfolder import read_record, work_folder_of
+from shotad.description.lint_check import is_film
+from shotad.description.seeds import slot_seed
 from shotad.evaluation.datasets.tables import csv_text, first_of, read_records
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import (
@@ -51,7 +47,9 @@ from shotad.evaluation.screenplay import Element, described_elements, recorded_s
 from shotad.evaluation.screenplay_files import plain_line, read_screenplay
 from shotad.evaluation.store import MetricContext
 from shotad.film import read_subtitles
-from shotad.script import TRACK, load_track, parse_time, read_cues
+from shotad.script import load_track, read_cues
+from shotad.script.cue import parse_time
+from shotad.script.track_files import TRACK
 
 Elements = tuple[Element, ...]
 

@@ -22,7 +22,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import DatasetError, Interval, parse_json, read_text_file
+from shotad.core import Interval
+from shotad.core.errors import DatasetError
+from shotad.core.records import parse_json
+from shotad.core.text_files import read_text_file
 
 OVERLAP = 0.002
 """Seconds by which shots may overlap: times that were rounded to milliseconds."""

@@ -25,17 +25,15 @@ from array_api_compat import array_namespace
 from shotad import __version__
 from shotad.core import (
     Config,
-    FilmError,
     Image,
     NoProgress,
     Progress,
-    Seconds,
-    UsageError,
     WorkFolder,
-    hash_key,
-    progress_task,
-    table_lines,
 )
+from shotad.core.errors import FilmError, UsageError
+from shotad.core.progress import progress_task, table_lines
+from shotad.core.types import Seconds
+from shotad.core.workfolder import hash_key
 from shotad.evaluation.thread_labels import LabelledClip
 from shotad.film import Film, moments_of, open_film
 from shotad.grammar import (

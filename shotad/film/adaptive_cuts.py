@@ -7,7 +7,8 @@ from typing import Any
 from scenedetect.common import FrameTimecode
 from scenedetect.detectors import AdaptiveDetector
 
-from shotad.core import Image, ShotSettings
+from shotad.core import Image
+from shotad.core.config.film import ShotSettings
 from shotad.film.shot_scores import LEAST_CONTENT
 
 

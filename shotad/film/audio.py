@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import AudioTrack, FilmError, FilmInfo, is_out_of_memory
+from shotad.core import FilmInfo
+from shotad.core.errors import FilmError
+from shotad.core.memory_errors import is_out_of_memory
+from shotad.core.types import AudioTrack
 from shotad.film.container import Media, packets_of, skip_other_streams, timeline_of
 from shotad.film.reader import Film
 

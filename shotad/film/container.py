@@ -18,7 +18,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shotad.core import AudioTrack, FilmError, FilmInfo, file_fingerprint, is_out_of_memory
+from shotad.core import FilmInfo
+from shotad.core.errors import FilmError
+from shotad.core.memory_errors import is_out_of_memory
+from shotad.core.types import AudioTrack, file_fingerprint
 from shotad.film.colour import Light, Orientation, frame_light, frame_orientation
 from shotad.film.timeline import PacketMover, SectionFinder, Timeline
 

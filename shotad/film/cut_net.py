@@ -18,7 +18,13 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Floats, OnnxGraph, OnnxModel, unloadable_model_error, weights_file
+from shotad.core.onnx import (
+    Floats,
+    OnnxGraph,
+    OnnxModel,
+    unloadable_model_error,
+)
+from shotad.core.weight_store import weights_file
 
 SIZE = (48, 27)
 """(width, height) of the pictures."""

@@ -13,7 +13,8 @@ from collections.abc import Generator, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shotad.core import FilmError, is_out_of_memory
+from shotad.core.errors import FilmError
+from shotad.core.memory_errors import is_out_of_memory
 from shotad.film.container import Media, packets_of, skip_other_streams, timeline_of
 from shotad.film.reader import TOLERANCE
 

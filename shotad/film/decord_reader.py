@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import FilmError, UsageError
+from shotad.core.errors import FilmError, UsageError
 from shotad.film.container import find_media, probe, timeline_of
 from shotad.film.reader import TOLERANCE, Film, Frame, picture_holes
 

@@ -27,10 +27,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shotad.core import (
-    FilmInfo,
-    Image,
-    WorkFolderError,
+from shotad.core import FilmInfo, Image
+from shotad.core.errors import WorkFolderError
+from shotad.core.files import (
     append_to_file,
     check_held_folder,
     open_file,

@@ -23,7 +23,13 @@ from typing import Self, cast
 
 import numpy as np
 
-from shotad.core import Config, Interval, Seconds, WorkFolder, time_step
+from shotad.core import (
+    Config,
+    Interval,
+    WorkFolder,
+)
+from shotad.core.profiling import time_step
+from shotad.core.types import Seconds
 from shotad.film.framestore import (
     QUALITY,
     TICKS,

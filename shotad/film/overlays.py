@@ -26,16 +26,17 @@ import numpy.typing as npt
 from PIL import Image as Pillow, ImageDraw, ImageFont
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Box,
     Clip,
-    FrameMark,
-    FrameSettings,
     Image,
-    OverlaySettings,
-    Presence,
     Sighting,
 )
+from shotad.core.cast import (
+    EMPTY_PRESENCE,
+    FrameMark,
+    Presence,
+)
+from shotad.core.config.film import FrameSettings, OverlaySettings
 from shotad.film.palette import BLACK, PAPER, Colour, ink_on
 
 PATCH = 28

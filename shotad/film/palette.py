@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pictures
 
-from shotad.core import Image, replace_file
+from shotad.core import Image
+from shotad.core.files import replace_file
 
 if TYPE_CHECKING:
     from jinja2 import Environment

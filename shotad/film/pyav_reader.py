@@ -11,7 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.core import FilmError, UsageError, film_name_problem, is_tar, is_text, processors
+from shotad.core.errors import FilmError, UsageError
+from shotad.core.progress import film_name_problem, is_text
+from shotad.core.system import processors
+from shotad.core.weight_store import is_tar
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media, holds_another, last_second, probe
 from shotad.film.decoder import Decoder, hardware_for

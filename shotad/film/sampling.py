@@ -30,15 +30,13 @@ import numpy.typing as npt
 
 from shotad.core import (
     Clip,
-    ContextSettings,
     ContextShot,
     FramePlan,
-    FrameSettings,
     Interval,
-    Role,
-    Seconds,
     Shot,
 )
+from shotad.core.config.film import ContextSettings, FrameSettings
+from shotad.core.types import Role, Seconds
 from shotad.film.reader import Picture
 
 CURRENT_REACH = 3.0

@@ -29,7 +29,7 @@ from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
 from shotad.core import Image
 
 if TYPE_CHECKING:
-    from shotad.core import ShotSettings
+    from shotad.core.config.film import ShotSettings
     from shotad.film.reader import Frame
 
 LEAST_CONTENT = 15.0

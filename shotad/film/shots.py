@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shotad.core import FilmError, Image, Interval, Shot, ShotSettings, time_items, time_step
+from shotad.core import (
+    Image,
+    Interval,
+    Shot,
+)
+from shotad.core.config.film import ShotSettings
+from shotad.core.errors import FilmError
+from shotad.core.profiling import time_items, time_step
 from shotad.film.reader import Film, Frame
 
 if TYPE_CHECKING:

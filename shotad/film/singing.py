@@ -13,7 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shotad.core import Floats, Interval, Slot, SlotVoice, SpeechSettings
+from shotad.core import Interval, Slot
+from shotad.core.config.film import SpeechSettings
+from shotad.core.onnx import Floats
+from shotad.core.types import SlotVoice
 from shotad.film.audio import SoundBlock
 from shotad.film.slots import join_intervals
 from shotad.film.voice_net import SINGING, SPEECH, STEP, VoiceNet

@@ -16,30 +16,32 @@ from typing import Any
 
 from shotad.core import (
     Config,
-    EditConflict,
-    FilmError,
     FilmInfo,
     Interval,
-    ReviewError,
     RunSettings,
     Shot,
     Slot,
-    SlotSettings,
     Utterance,
     WorkFolder,
+)
+from shotad.core.config.film import SlotSettings
+from shotad.core.errors import (
+    EditConflict,
+    FilmError,
+    ReviewError,
     WorkFolderError,
+)
+from shotad.core.files import read_file, write_text
+from shotad.core.records import (
     interval_rows,
     parse_json,
-    read_file,
-    read_record,
-    readable_json,
     shots_of,
-    slot_id,
     slot_rows,
     slots_of,
     utterances_of,
-    write_text,
 )
+from shotad.core.types import slot_id
+from shotad.core.workfolder import read_record, readable_json
 from shotad.film.slots import EARLIEST, free_time, word_budget
 
 FILE = "slots.hand.json"

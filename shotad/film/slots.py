@@ -18,10 +18,11 @@ from shotad.core import (
     Shot,
     Sighting,
     Slot,
-    SlotSettings,
-    SpeechKind,
-    SpeechSettings,
     Utterance,
+)
+from shotad.core.config.film import SlotSettings, SpeechSettings
+from shotad.core.types import (
+    SpeechKind,
     slot_id,
     time_range,
 )

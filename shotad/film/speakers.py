@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shotad.core import PARTICLES
+from shotad.core.cast import PARTICLES
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Marks around the speaker of a voice tag while other tags are removed. They are from Unicode's private use

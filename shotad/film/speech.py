@@ -23,19 +23,17 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import (
-    AudioTrack,
     Interval,
     NoProgress,
-    OnnxModel,
     Progress,
-    SpeechKind,
-    SpeechSettings,
-    SubtitleError,
     Utterance,
-    time_items,
-    time_step,
-    weights_file,
 )
+from shotad.core.config.film import SpeechSettings
+from shotad.core.errors import SubtitleError
+from shotad.core.onnx import OnnxModel
+from shotad.core.profiling import time_items, time_step
+from shotad.core.types import AudioTrack, SpeechKind
+from shotad.core.weight_store import weights_file
 from shotad.film import voice_net
 from shotad.film.audio import GUARD, DownmixCheck, SoundBlock, choose_track, sound_blocks
 from shotad.film.reader import Film

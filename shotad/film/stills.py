@@ -13,7 +13,10 @@ from typing import cast
 
 import numpy as np
 
-from shotad.core import FilmError, FilmInfo, Image, TarArchive, UsageError, file_fingerprint, read_limited
+from shotad.core import FilmInfo, Image
+from shotad.core.errors import FilmError, UsageError
+from shotad.core.types import file_fingerprint
+from shotad.core.weight_store import TarArchive, read_limited
 from shotad.film.reader import TOLERANCE, Film, Frame
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})

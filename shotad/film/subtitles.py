@@ -20,18 +20,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.core import (
-    FilmError,
-    Interval,
-    SpeechKind,
-    SubtitleError,
-    Utterance,
-    is_tar,
+from shotad.core import Interval, Utterance
+from shotad.core.errors import FilmError, SubtitleError
+from shotad.core.progress import (
     plural,
     printable,
-    read_text_file,
     visible_text,
 )
+from shotad.core.text_files import read_text_file
+from shotad.core.types import SpeechKind
+from shotad.core.weight_store import is_tar
 from shotad.film.container import TEXT_CODECS, exact_start, find_media, packets_of, readable_metadata
 from shotad.film.speakers import marked, of_actor, pieces
 from shotad.film.subtitle_files import UnknownFrameRate, parse_subtitle_text, read_clock

@@ -21,17 +21,24 @@ from .features import (
     FeatureMaker as FeatureMaker,
     Features as Features,
 )
-from .scale_training import TrainingResult as TrainingResult, train_scale as train_scale
+from .scale_training import (
+    train_scale as train_scale,
+)
 from .threads import (
-    FeaturesByPlace as FeaturesByPlace,
     FramePosition as FramePosition,
-    Matching as Matching,
     matching_of as matching_of,
     positions_for as positions_for,
     shot_scores as shot_scores,
     threads_of as threads_of,
     whole_scores as whole_scores,
 )
-from .training_loop import end_process as end_process
-from .training_records import published_comparison as published_comparison, scores_by_class as scores_by_class
-from .training_settings import ScaleTraining as ScaleTraining
+from .training_loop import (
+    end_process as end_process,
+)
+from .training_records import (
+    published_comparison as published_comparison,
+    scores_by_class as scores_by_class,
+)
+from .training_settings import (
+    ScaleTraining as ScaleTraining,
+)

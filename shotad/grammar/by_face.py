@@ -24,10 +24,14 @@ from typing import Any
 import cv2
 import numpy as np
 
-from shotad.core import Image, Progress, silence_native_output, unloadable_model_error, weights_file
-from shotad.film import Moment
+from shotad.core import Image, Progress
+from shotad.core.model_loading import silence_native_output
+from shotad.core.onnx import unloadable_model_error
+from shotad.core.weight_store import weights_file
+from shotad.film.sampling import Moment
 from shotad.grammar.features import ScaleGuess
-from shotad.sight import active_area, crop
+from shotad.sight import crop
+from shotad.sight.motion import active_area
 
 REVISION = "5"
 """Raise it with every change that changes an answer: records depend on it."""

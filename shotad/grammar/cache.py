@@ -14,8 +14,13 @@ from typing import Any, cast, get_args
 import numpy as np
 from array_api_compat import array_namespace
 
-from shotad.core import Grammar, ThreadSettings, hold_model_loading, thread_name, time_items, time_step
-from shotad.film import Moment, Pictures, ShotMoments
+from shotad.core import Grammar
+from shotad.core.config.sight import ThreadSettings
+from shotad.core.model_loading import hold_model_loading
+from shotad.core.profiling import time_items, time_step
+from shotad.core.types import thread_name
+from shotad.film import Pictures
+from shotad.film.sampling import Moment, ShotMoments
 from shotad.grammar.features import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
 from shotad.grammar.threads import joined, matching_of, positions_for, shot_scores, threads_of, whole_scores
 

@@ -6,21 +6,20 @@ import importlib.util
 import os
 from pathlib import Path
 
-from shotad.core import (
+from shotad.core import Progress, ShotadError
+from shotad.core.config.sight import (
     ComputeSettings,
-    ConfigError,
-    Progress,
     ScaleSettings,
-    ShotadError,
     ThreadSettings,
+)
+from shotad.core.errors import ConfigError, did_you_mean
+from shotad.core.model_loading import (
     cached_model_folder,
     device_of,
-    did_you_mean,
-    manifest,
     require_module,
     require_torch,
-    weights_file,
 )
+from shotad.core.weight_store import manifest, weights_file
 from shotad.grammar.features import MODELS, FeatureMaker, ScaleReader
 
 _TIMM, _HUB = "timm:", "hub:"

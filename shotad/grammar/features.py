@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image as Pillow
 
-from shotad.core import NETWORK_HINT, HubModel, Image, ShotScale
-from shotad.film import Moment
+from shotad.core import Image, ShotScale
+from shotad.core.model_loading import NETWORK_HINT, HubModel
+from shotad.film.sampling import Moment
 
 Array = Any
 """A float array of numpy or of torch; both are taken wherever this stands."""

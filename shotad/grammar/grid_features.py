@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from shotad.core import Image
 from shotad.grammar.features import THREAD_SIZE, Features, all_upright, fitted, grid_of, is_upright
-from shotad.sight import active_area
+from shotad.sight.motion import active_area
 
 Floats = npt.NDArray[np.float32]
 

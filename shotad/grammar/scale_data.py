@@ -43,7 +43,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
-from shotad.core import DatasetError, FilmError, Image, ShotScale, parse_json, read_text_file
+from shotad.core import Image, ShotScale
+from shotad.core.errors import DatasetError, FilmError
+from shotad.core.records import parse_json
+from shotad.core.text_files import read_text_file
 
 if TYPE_CHECKING:
     from shotad.core import FilmInfo

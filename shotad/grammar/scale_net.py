@@ -22,19 +22,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import (
-    ComputeSettings,
-    Image,
-    ShotScale,
-    WeightsError,
+from shotad.core import Image, ShotScale
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import WeightsError
+from shotad.core.files import replace_file
+from shotad.core.model_loading import (
     device_of,
     dtype_of,
-    file_sha256,
-    replace_file,
     require_module,
     require_torch,
 )
-from shotad.film import Moment
+from shotad.core.weight_store import file_sha256
+from shotad.film.sampling import Moment
 from shotad.grammar.features import MEAN, STD, ScaleGuess, fitted, is_upright
 
 if TYPE_CHECKING:

@@ -19,19 +19,23 @@ from filelock import FileLock, Timeout
 
 from shotad import __version__
 from shotad.core import (
-    NETWORK_HINT,
-    ConfigError,
     NoProgress,
     Progress,
     ShotScale,
+)
+from shotad.core.errors import (
+    ConfigError,
     UsageError,
     WeightsError,
     WorkFolderError,
-    is_model_folder,
-    readable_json,
-    require_torch,
-    write_text,
 )
+from shotad.core.files import write_text
+from shotad.core.model_loading import (
+    NETWORK_HINT,
+    is_model_folder,
+    require_torch,
+)
+from shotad.core.workfolder import readable_json
 from shotad.grammar.features import MODELS
 from shotad.grammar.scale_data import SPLITS, ScaleData, read_items
 from shotad.grammar.scale_net import (
@@ -156,7 +160,7 @@ def _described(
 
 
 def _draw(path: Path, test: Scores) -> None:
-    from shotad.film import matrix_png
+    from shotad.film.palette import matrix_png
 
     shares = test.confusion / test.confusion.sum(axis=1, keepdims=True).clip(min=1)
     cells = [

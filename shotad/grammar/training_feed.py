@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import Image, ShotadError, own_modules_only, require_torch
+from shotad.core import Image, ShotadError
+from shotad.core.model_loading import require_torch
+from shotad.core.system import own_modules_only
 from shotad.grammar.features import fitted
 from shotad.grammar.scale_data import ScaleItem, open_picture
 from shotad.grammar.training_settings import AugmentSettings, ScaleTraining, augmented

@@ -25,19 +25,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from shotad.core import (
-    ComputeSettings,
-    ConfigError,
     Progress,
     ShotadError,
     Task,
-    WorkFolderError,
+)
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import ConfigError, WorkFolderError
+from shotad.core.files import replace_file
+from shotad.core.model_loading import (
     device_of,
     dtype_of,
-    progress_task,
-    replace_file,
     require_module,
     require_torch,
 )
+from shotad.core.progress import progress_task
 from shotad.grammar.scale_data import ScaleData, Split
 from shotad.grammar.scale_net import ScaleNet, save_net
 from shotad.grammar.training_feed import Feed, Pick, Piece, epoch_order, in_batches, share_of

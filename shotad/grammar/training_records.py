@@ -13,7 +13,9 @@ from typing import Any, Self, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import DatasetError, ShotScale, append_to_file, replace_file
+from shotad.core import ShotScale
+from shotad.core.errors import DatasetError
+from shotad.core.files import append_to_file, replace_file
 
 FILE = "metrics.csv"
 COLUMNS = (

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from PIL import Image as Pictures, ImageFilter
 from pydantic import Field
 
-from shotad.core import ComputeSettings, Image, Settings
+from shotad.core import Image, Settings
+from shotad.core.config.sight import ComputeSettings
 
 
 class AugmentSettings(Settings):

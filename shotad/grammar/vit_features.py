@@ -20,24 +20,22 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.core import (
-    ComputeSettings,
-    ConfigError,
-    Image,
-    Progress,
-    WeightsError,
+from shotad.core import Image, Progress
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import ConfigError, WeightsError
+from shotad.core.model_loading import (
     damaged_model_errors,
     device_of,
     dtype_of,
-    file_sha256,
     first_message_line,
     model_folder,
-    processors,
     require_module,
     require_torch,
     silence_transformers,
     weight_files,
 )
+from shotad.core.system import processors
+from shotad.core.weight_store import file_sha256
 from shotad.grammar.features import (
     HINT,
     MODELS,

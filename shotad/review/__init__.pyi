@@ -1,2 +1,6 @@
-from .routes import track_film as track_film
-from .serving import serve as serve
+from .routes import (
+    track_film as track_film,
+)
+from .serving import (
+    serve as serve,
+)

@@ -15,9 +15,11 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from shotad.core import ReviewError, plural, quoted
-from shotad.description import empty_line
-from shotad.film import SlotChange, new_slot
+from shotad.core.errors import ReviewError, quoted
+from shotad.core.progress import plural
+from shotad.description.pipeline import empty_line
+from shotad.film import SlotChange
+from shotad.film.slot_records import new_slot
 from shotad.review.events import Json
 from shotad.review.timeline import (
     SOURCE,
@@ -38,24 +40,24 @@ from shotad.review.timeline import (
     with_words,
 )
 from shotad.script import (
-    EARLIEST,
-    EMPTIED,
-    REMOVED,
     Cue,
     CueStatus,
     Edit,
     EditField,
     LineState,
+)
+from shotad.script.cue import (
+    EARLIEST,
     accept as accepted_by,
     clean_text,
     hand_id,
-    has_blanks,
-    machine_version,
     mark_edit,
     milliseconds,
-    spoken_words,
     unaccept as unaccepted,
 )
+from shotad.script.edits import machine_version
+from shotad.script.pace import has_blanks, spoken_words
+from shotad.script.track import EMPTIED, REMOVED
 
 EditAction = Callable[[Timeline, str, Json], Change]
 """An act: timeline, id of a line, arguments → change. Raises ReviewError."""

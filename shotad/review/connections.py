@@ -22,7 +22,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from shotad.core import is_busy
+from shotad.core.files import is_busy
 
 _LOG = logging.getLogger(__name__)
 

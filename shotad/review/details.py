@@ -13,12 +13,25 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Config, Role, ShotadError, open_file, parse_record
-from shotad.description import ADDED, Attempt, Stage1Answer, Stage2Answer
+from shotad.core import Config, ShotadError
+from shotad.core.files import open_file
+from shotad.core.records import parse_record
+from shotad.core.types import Role
+from shotad.description import (
+    Attempt,
+    Stage1Answer,
+    Stage2Answer,
+)
+from shotad.description.pipeline import ADDED
 from shotad.engines import ENGINES, stage_engines
 from shotad.review.keeping import WatchedFile
 from shotad.review.session import Session
-from shotad.script import REDO, Cue, CueStatus, EditField
+from shotad.script import (
+    Cue,
+    CueStatus,
+    EditField,
+)
+from shotad.script.cue import REDO
 
 Note = dict[str, str]
 

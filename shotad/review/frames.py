@@ -20,41 +20,48 @@ from typing import Any, Literal
 import numpy as np
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Character,
     Clip,
-    FrameMark,
     Image,
-    OverlaySettings,
-    Presence,
-    ReviewError,
-    Role,
     Sighting,
     WorkFolder,
+)
+from shotad.core.cast import (
+    EMPTY_PRESENCE,
+    FrameMark,
+    Presence,
+)
+from shotad.core.config.film import OverlaySettings
+from shotad.core.errors import (
+    ReviewError,
     WorkFolderError,
-    hash_key,
-    inner_folder,
-    parse_json,
     quoted,
+)
+from shotad.core.files import (
+    inner_folder,
     read_file,
     write_bytes,
 )
-from shotad.description import CHARACTERS, FACES
+from shotad.core.records import parse_json
+from shotad.core.types import Role
+from shotad.core.workfolder import hash_key
+from shotad.description.cast_recognition import CHARACTERS, FACES
 from shotad.film import (
-    COLOURS,
-    STILLS,
     Film,
     Frames as Reading,
-    jpeg,
     open_film,
     paint,
     resize_images,
     vlm_size,
 )
+from shotad.film.framing import STILLS
+from shotad.film.overlays import COLOURS
+from shotad.film.palette import jpeg
 from shotad.review.details import records_of, stage1_answer
 from shotad.review.keeping import WatchedFile
 from shotad.review.session import Session
-from shotad.sight import FaceTrack, track_from_json
+from shotad.sight import FaceTrack
+from shotad.sight.facetracks import track_from_json
 
 KEPT = 24
 """Slots whose pictures are held in memory, those asked for last: about 2 MB each."""

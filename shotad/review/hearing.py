@@ -22,68 +22,88 @@ from typing import Any
 import numpy as np
 
 from shotad.core import (
-    CastError,
     Config,
-    FilmError,
     Interval,
-    ReviewError,
     ShotadError,
+)
+from shotad.core.errors import (
+    CastError,
+    FilmError,
+    ReviewError,
     VoiceError,
     WorkFolderError,
-    hash_key,
+    quoted,
+)
+from shotad.core.files import (
     inner_folder,
     own_files,
-    parse_record,
-    quoted,
     read_file,
-    readable_json,
-    silence_native_output,
     write_bytes,
     write_text,
 )
-from shotad.film import Film, Prepared, no_line_times, open_film
+from shotad.core.model_loading import silence_native_output
+from shotad.core.records import parse_record
+from shotad.core.workfolder import hash_key, readable_json
+from shotad.film import (
+    Film,
+    Prepared,
+    open_film,
+)
+from shotad.film.slots import no_line_times
 from shotad.review.events import Json
-from shotad.script import Cue, Finding, Level, Track, spoken_words
+from shotad.script import (
+    Cue,
+    Finding,
+    Level,
+    Track,
+)
+from shotad.script.pace import spoken_words
 from shotad.sound import (
-    AUTO,
-    DUCKING_HOLD,
-    EMPTY_LEXICON,
-    MAX_NEIGHBOURS,
-    NO_WORDS,
-    RATE,
-    VOICES,
     CachingStudio,
     EstimatingStudio,
     Fitting,
     Loudness,
     LoudnessCurve,
     MeasuredSound,
-    Part,
     Programme,
     Speaker,
     Spoken,
     Take,
-    blocking_findings,
+    excerpt,
+    fit_track,
+    make_voice,
+    measure_whole,
+    place_lines,
+    programme_of,
+    voices,
+)
+from shotad.sound.fitting import (
+    MAX_NEIGHBOURS,
+    fit,
+    neighbourhood,
+)
+from shotad.sound.levels import DUCKING_HOLD, limit_of
+from shotad.sound.mix import (
+    Part,
     estimate_loudness,
     estimated_make_up,
-    excerpt,
-    fit,
-    fit_track,
-    limit_of,
     loudness_of,
-    make_voice,
     measure_nearby,
-    measure_whole,
-    neighbourhood,
-    place_lines,
+)
+from shotad.sound.programme import RATE, silent_programme
+from shotad.sound.pronunciation import EMPTY_LEXICON
+from shotad.sound.takes import wav
+from shotad.sound.voice_engines import (
+    AUTO,
     plain_language,
     privacy_notes,
-    programme_of,
+)
+from shotad.sound.voicing import (
+    NO_WORDS,
+    VOICES,
+    blocking_findings,
     pronunciations,
-    silent_programme,
     unspeakable_reason,
-    voices,
-    wav,
 )
 
 REVIEW = "review"

@@ -19,28 +19,33 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import (
+from shotad.core import Slot
+from shotad.core.errors import (
     OutdatedLine,
     ScriptError,
-    Slot,
     WorkFolderError,
+)
+from shotad.core.files import (
     append_to_file,
     open_file,
-    parse_record,
     read_file,
+    write_text,
+)
+from shotad.core.records import (
+    parse_record,
     slot_rows,
     slots_of,
-    write_text,
 )
 from shotad.film import SlotChange
 from shotad.review.timeline import Change, RequestId
-from shotad.script import (
+from shotad.script import Cue, Track
+from shotad.script.newer import (
     BEGUN,
     HISTORY,
-    Cue,
-    Fields,
-    Track,
     content_stamp,
+)
+from shotad.script.track import (
+    Fields,
     cue_json,
     read_cue,
 )

@@ -16,7 +16,13 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Literal
 
-from shotad.core import Progress, ReviewError, ShotadError, Task, memory_error_of, quoted
+from shotad.core import (
+    Progress,
+    ShotadError,
+    Task,
+)
+from shotad.core.errors import ReviewError, quoted
+from shotad.core.memory_errors import memory_error_of
 from shotad.review.events import Json, Tabs
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]

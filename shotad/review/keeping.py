@@ -14,33 +14,35 @@ from itertools import combinations
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from shotad.core import (
-    ScriptError,
-    ShotadError,
-    WorkFolder,
-    WorkFolderError,
+from shotad.core import ShotadError, WorkFolder
+from shotad.core.errors import ScriptError, WorkFolderError
+from shotad.core.files import (
     as_work_folder_errors,
     is_busy,
-    plural,
     read_file,
     write_bytes,
 )
+from shotad.core.progress import plural
 from shotad.review.timeline import Change
 from shotad.script import (
-    REDO,
-    SCRIPTS_RECORD,
     Cue,
     Format,
     Track,
-    are_scripts_current,
-    content_stamp,
+)
+from shotad.script.cue import REDO
+from shotad.script.newer import content_stamp
+from shotad.script.track import (
     cue_block,
     cue_span,
-    edited_scripts,
     from_json,
+    to_json,
+)
+from shotad.script.track_files import (
+    SCRIPTS_RECORD,
+    are_scripts_current,
+    edited_scripts,
     script_places,
     script_texts,
-    to_json,
     with_scripts,
     write_texts,
 )

@@ -6,15 +6,18 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from shotad.core import ReviewError, ShotadError, read_file
-from shotad.description import find_cast, picture_file, read_worksheet
+from shotad.core import ShotadError
+from shotad.core.errors import ReviewError
+from shotad.core.files import read_file
+from shotad.description import read_worksheet
+from shotad.description.worksheet_page import picture_file
+from shotad.description.worksheet_people import find_cast
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
 from shotad.review.work import state_of_cast
-from shotad.script import (
+from shotad.script import Cue, Worksheet
+from shotad.script.worksheet import (
     NO_FILM,
-    Cue,
-    Worksheet,
     dialogue_text,
     people_lines,
     short_time,

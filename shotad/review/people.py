@@ -20,30 +20,28 @@ import numpy as np
 from PIL import Image
 
 from shotad.core import (
-    CastError,
     Character,
     Config,
     FilmInfo,
     Interval,
     Member,
     Progress,
-    ReviewError,
     ShotadError,
     WorkFolder,
-    hash_key,
-    plural,
+)
+from shotad.core.errors import (
+    CastError,
+    ReviewError,
     quoted,
 )
-from shotad.description import (
-    CHARACTERS,
-    DISCOVERED,
-    MAX_PIXELS,
-    OWN_CAST,
-    find_cast,
-    read_rows,
-    with_spoken_names,
-)
-from shotad.film import jpeg
+from shotad.core.progress import plural
+from shotad.core.workfolder import hash_key
+from shotad.description.cast_discovery import MAX_PIXELS
+from shotad.description.cast_recognition import CHARACTERS, DISCOVERED
+from shotad.description.slot_redo import read_rows
+from shotad.description.slotplan import with_spoken_names
+from shotad.description.worksheet_people import OWN_CAST, find_cast
+from shotad.film.palette import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
 from shotad.review.session import Session
@@ -57,23 +55,26 @@ from shotad.review.work import (
     state_of_cast,
     why_not,
 )
-from shotad.script import Cue, LineState, cast_mentions
+from shotad.script import Cue, LineState
+from shotad.script.names import cast_mentions
 from shotad.sight import (
     CastFile,
     CastPictures,
     DiscoveryRecord,
     FaceModels,
-    conflicting_name,
     get_face_models,
     group_people,
-    keep_for_undo,
     load_cast,
-    load_photo,
-    locked as cast_held,
     merge,
-    track_from_json,
+)
+from shotad.sight.castfile import conflicting_name
+from shotad.sight.castfolder import (
+    keep_for_undo,
+    locked as cast_held,
     update_overview,
 )
+from shotad.sight.facetracks import track_from_json
+from shotad.sight.photos import load_photo
 
 PICTURE_PIXELS = 240
 """Length of the longer side of a person's picture on the page."""

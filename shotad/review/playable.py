@@ -36,24 +36,29 @@ from av.video.frame import PictureType
 from av.video.reformatter import Interpolation, VideoReformatter
 from av.video.stream import VideoStream
 
-from shotad.core import Config, FilmError, FilmInfo
+from shotad.core import Config, FilmInfo
+from shotad.core.errors import FilmError
 from shotad.film import (
     Film,
     Frame,
-    Orientation,
     Samples,
-    Size,
-    as_fraction,
-    choose_track,
     find_media,
+    sound_blocks,
+)
+from shotad.film.audio import choose_track
+from shotad.film.colour import (
+    Orientation,
     frame_light,
     frame_matrix,
     frame_orientation,
+)
+from shotad.film.container import (
+    as_fraction,
     is_cover,
     packets_of,
-    sound_blocks,
     timeline_of,
 )
+from shotad.film.reader import Size
 
 MOST_OFF = 0.02
 """Seconds by which the browser's second 0 may lie beside the film's: half a frame of 25 a second."""

@@ -30,18 +30,21 @@ from shotad.core import (
     Config,
     FilmInfo,
     ShotadError,
-    WorkFolderError,
-    hash_key,
+)
+from shotad.core.errors import WorkFolderError
+from shotad.core.files import (
     inner_folder,
     lock_file,
     read_file,
-    readable_json,
     refuse_special,
     remove_leftovers_beside,
     replace_file,
     write_text,
 )
-from shotad.film import STILLS, Film, choose_track, open_film
+from shotad.core.workfolder import hash_key, readable_json
+from shotad.film import Film, open_film
+from shotad.film.audio import choose_track
+from shotad.film.framing import STILLS
 from shotad.review.events import Json, Tabs
 from shotad.review.playable import (
     BITS,

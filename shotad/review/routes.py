@@ -34,18 +34,19 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from shotad.core import (
-    FilmError,
     FilmInfo,
-    OutdatedLine,
-    ReviewError,
     RunSettings,
     ShotadError,
-    WorkFolderError,
-    parse_record,
-    read_file,
-    readable_json,
-    write_text,
 )
+from shotad.core.errors import (
+    FilmError,
+    OutdatedLine,
+    ReviewError,
+    WorkFolderError,
+)
+from shotad.core.files import read_file, write_text
+from shotad.core.records import parse_record
+from shotad.core.workfolder import readable_json
 from shotad.film import open_film
 from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
@@ -69,7 +70,10 @@ from shotad.review.session import Session
 from shotad.review.timeline import Change
 from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
-from shotad.script import LONGEST, TRACK, FilmId, load_track
+from shotad.script import load_track
+from shotad.script.cue import LONGEST
+from shotad.script.track import FilmId
+from shotad.script.track_files import TRACK
 
 
 def open_session(

@@ -32,7 +32,9 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from shotad.core import ShotadError, is_busy, parse_json
+from shotad.core import ShotadError
+from shotad.core.files import is_busy
+from shotad.core.records import parse_json
 from shotad.review.connections import LET_IN, Seldom
 
 _LOG = logging.getLogger(__name__)

@@ -27,18 +27,22 @@ from filelock import Timeout
 from starlette.types import ASGIApp
 
 from shotad.core import (
-    FolderInUse,
     Progress,
-    ReviewError,
     RunSettings,
-    UsageError,
     WorkFolder,
+)
+from shotad.core.errors import (
+    FolderInUse,
+    ReviewError,
+    UsageError,
     WorkFolderError,
+)
+from shotad.core.files import (
     lock_file,
-    parse_json,
     read_file,
     write_text,
 )
+from shotad.core.records import parse_json
 from shotad.review.connections import Connections
 from shotad.review.events import Tabs
 from shotad.review.routes import Review, make_app, open_session, review_of

@@ -14,23 +14,36 @@ from pathlib import Path
 
 from shotad.core import (
     FilmInfo,
-    OutdatedLine,
-    ReviewError,
     RunSettings,
-    ScriptError,
     ShotadError,
     WorkFolder,
+)
+from shotad.core.errors import (
+    OutdatedLine,
+    ReviewError,
+    ScriptError,
     WorkFolderError,
     quoted,
 )
-from shotad.film import Prepared, SlotChange, change_slots, read_prepared, refuse_lost_slots
+from shotad.film import (
+    Prepared,
+    SlotChange,
+    read_prepared,
+)
+from shotad.film.slot_records import change_slots, refuse_lost_slots
 from shotad.review.acts import ACTS, JOINED
 from shotad.review.events import Json, Tabs
 from shotad.review.history import Direction, History, LineStep, Step, changed_track, step_change, step_of
 from shotad.review.jobs import Debouncer
 from shotad.review.keeping import OutsideChanges, SideScripts, Signature, TrackFile, differences, signatures
 from shotad.review.timeline import Change, RequestId, Timeline
-from shotad.script import TRACK, Cue, Track, content_stamp, refuse_older, track_lock
+from shotad.script import (
+    Cue,
+    Track,
+    track_lock,
+)
+from shotad.script.newer import content_stamp
+from shotad.script.track_files import TRACK, refuse_older
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
 """Files of the work folder from which `Session.prepared` is read."""

@@ -12,21 +12,25 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, islice
 
-from shotad.core import Interval, ReviewError, Slot, SlotSettings, quoted
+from shotad.core import Interval, Slot
+from shotad.core.config.film import SlotSettings
+from shotad.core.errors import ReviewError, quoted
 from shotad.film import SlotChange
 from shotad.review.events import Json
 from shotad.script import (
-    EARLIEST,
-    LONGEST,
     Cue,
     CueStatus,
     EditField,
     Track,
-    milliseconds,
-    spoken_words,
-    unaccept,
-    with_spoken_end,
 )
+from shotad.script.cue import (
+    EARLIEST,
+    LONGEST,
+    milliseconds,
+    unaccept,
+)
+from shotad.script.edits import with_spoken_end
+from shotad.script.pace import spoken_words
 
 Span = tuple[int, int]
 """Start and end in whole milliseconds, half-open; tracks are written to the millisecond."""

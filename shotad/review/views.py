@@ -18,8 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import Interval, ShotadError, WorkFolderError, printable, read_record, thread_number
-from shotad.description import CachedLineFindings, Checker, kept_findings, lint, track_material
+from shotad.core import Interval, ShotadError
+from shotad.core.errors import WorkFolderError
+from shotad.core.progress import printable
+from shotad.core.types import thread_number
+from shotad.core.workfolder import read_record
+from shotad.description import Checker, lint
+from shotad.description.lint_check import CachedLineFindings
+from shotad.description.lint_material import kept_findings, track_material
 from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
@@ -36,17 +42,23 @@ from shotad.script import (
     LineState,
     Material,
     Track,
-    budget_in,
-    content_stamp,
     count_words,
-    has_blanks,
     lines_of_track,
-    milliseconds,
-    rule_hint,
-    rule_title,
+)
+from shotad.script.cue import milliseconds
+from shotad.script.guidelines import rule_hint, rule_title
+from shotad.script.newer import content_stamp
+from shotad.script.pace import (
+    budget_in,
+    has_blanks,
     spoken_words,
 )
-from shotad.sound import FILMS, MEANINGS, SOUNDS, Kind
+from shotad.sound.outputs import (
+    FILMS,
+    MEANINGS,
+    SOUNDS,
+    Kind,
+)
 
 
 def line_view(timeline: Timeline, cue: Cue, findings: Findings) -> dict[str, Any]:

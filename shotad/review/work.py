@@ -15,26 +15,37 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shotad.core import (
-    CastError,
     Config,
-    FolderInUse,
     Progress,
-    ReviewError,
     RunSettings,
     ShotadError,
     WorkFolder,
+)
+from shotad.core.errors import (
+    CastError,
+    FolderInUse,
+    ReviewError,
+)
+from shotad.core.progress import plural
+from shotad.core.runsettings import (
     check_engine_known,
-    plural,
     read_settings,
     record_cast,
     render_config,
     with_cast,
 )
-from shotad.description import find_cast
-from shotad.film import Film, open_film, work_folder_film
+from shotad.description.worksheet_people import find_cast
+from shotad.film import Film, open_film
+from shotad.film.slot_records import work_folder_film
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
-from shotad.script import FORMATS, finding_row, script_file, script_format, write_format
+from shotad.script import (
+    FORMATS,
+    script_format,
+    write_format,
+)
+from shotad.script.formats import script_file
+from shotad.script.guidelines import finding_row
 
 if TYPE_CHECKING:
     from shotad.description import Engines, RedoneSlot
@@ -141,7 +152,7 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
     failures: list[Row] = []
     worksheet = None
     if any(form.has_material for _, form in forms):
-        from shotad.description import worksheet_with_pictures
+        from shotad.description.worksheet_page import worksheet_with_pictures
 
         worksheet = worksheet_with_pictures(place, session.track.language)
         if worksheet.no_pictures:
@@ -178,8 +189,9 @@ def render_film(
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
     holds the folder, and what `shotad.sound.render.run_render` raises.
     """
-    from shotad.description import shortener
-    from shotad.sound import parse_wanted, run_render, wanted_files
+    from shotad.description.shortening import shortener
+    from shotad.sound import run_render
+    from shotad.sound.outputs import parse_wanted, wanted_files
 
     run = run_with_cast(session)
     flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}

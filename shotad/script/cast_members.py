@@ -18,7 +18,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, takewhile
 
-from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, SENTENCE_STARTERS
+from shotad.core.cast import (
+    HER_TITLES,
+    HIS_TITLES,
+    NAME_TITLES,
+    PARTICLES,
+    SENTENCE_STARTERS,
+)
 from shotad.script import english_words as en
 from shotad.script.english_words import listed, listed_in
 

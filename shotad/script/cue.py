@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from shotad.core import Interval, ScriptError, plural, quoted, visible_text
+from shotad.core import Interval
+from shotad.core.errors import ScriptError, quoted
+from shotad.core.progress import plural, visible_text
 
 REDO = "redo"
 """Source of edits that a person made by having a slot described again."""

@@ -29,7 +29,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from shotad.core import GainPoint, Interval, quoted
+from shotad.core import Interval
+from shotad.core.errors import quoted
+from shotad.core.types import GainPoint
 from shotad.script.cue import (
     Cue,
     CueKind,

@@ -15,7 +15,8 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from shotad.core import Interval, ScriptError, quoted
+from shotad.core import Interval
+from shotad.core.errors import ScriptError, quoted
 from shotad.script import dapt as terms
 from shotad.script.cue import Script, ScriptCue, clean_text, is_language
 from shotad.script.dapt import DAPTM, OWN, TT, TTA, TTM, TTP, XML, Violation

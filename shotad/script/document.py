@@ -32,7 +32,8 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from shotad.core import ScriptError, read_limited
+from shotad.core.errors import ScriptError
+from shotad.core.weight_store import read_limited
 from shotad.script.cue import (
     Cue,
     Script,

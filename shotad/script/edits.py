@@ -20,7 +20,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from shotad.core import EditConflict, Interval, ScriptError, plural, quoted, time_range
+from shotad.core import Interval
+from shotad.core.errors import (
+    EditConflict,
+    ScriptError,
+    quoted,
+)
+from shotad.core.progress import plural
+from shotad.core.types import time_range
 from shotad.script.cue import (
     REDO,
     Cue,

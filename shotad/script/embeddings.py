@@ -24,23 +24,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import (
+from shotad.core import Identity, Progress
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import WeightsError
+from shotad.core.model_loading import (
     TEXT_MODEL_FILES,
-    ComputeSettings,
-    Identity,
-    Progress,
-    WeightsError,
     damaged_model_errors,
     device_of,
     dtype_of,
-    file_sha256,
     first_message_line,
     is_model_folder,
-    manifest,
     model_folder,
     require_module,
     silence_transformers,
     weight_files,
+)
+from shotad.core.weight_store import (
+    file_sha256,
+    manifest,
     weights,
     weights_folder,
 )

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from shotad.core import is_english
+from shotad.core.config.languages import is_english
 from shotad.script import english_words as en
 from shotad.script.english_words import OWNED, PREPOSITIONS, lemma, listed
 from shotad.script.pace import has_blanks, spoken_words

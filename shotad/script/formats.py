@@ -15,21 +15,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import (
+from shotad.core import Interval, Shot
+from shotad.core.errors import (
     EditConflict,
-    FileKind,
-    Interval,
     ScriptError,
-    Shot,
-    decode_text,
-    plural,
     quoted,
-    read_file_bytes,
-    size_text,
-    time_range,
-    write_bytes,
-    write_text,
 )
+from shotad.core.files import write_bytes, write_text
+from shotad.core.progress import plural, size_text
+from shotad.core.text_files import (
+    FileKind,
+    decode_text,
+    read_file_bytes,
+)
+from shotad.core.types import time_range
 from shotad.script.cue import Script, ScriptCue, line_stamp, track_stamp
 from shotad.script.dapt import TT, Violation
 from shotad.script.edits import import_script

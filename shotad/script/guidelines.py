@@ -17,17 +17,18 @@ from typing import Any
 
 from shotad.core import (
     Cast,
-    ConfigError,
     Interval,
-    TextFact,
     Utterance,
-    WorkFolderError,
-    plural,
-    quoted,
-    read_file,
-    read_yaml,
-    write_text,
 )
+from shotad.core.engine import TextFact
+from shotad.core.errors import (
+    ConfigError,
+    WorkFolderError,
+    quoted,
+)
+from shotad.core.files import read_file, write_text
+from shotad.core.progress import plural
+from shotad.core.settings import read_yaml
 from shotad.script.cue import ScriptCue, SpokenTake, short_hash, timecode
 from shotad.script.edits import is_by_hand
 from shotad.script.rules import Finding, Level

@@ -19,17 +19,14 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
-from shotad.core import (
-    SENTENCE_STARTERS,
-    Interval,
-    LintSettings,
-    TextFact,
-    Utterance,
-    is_english,
-    is_fetched,
-    quoted,
-    time_range,
-)
+from shotad.core import Interval, Utterance
+from shotad.core.cast import SENTENCE_STARTERS
+from shotad.core.config.languages import is_english
+from shotad.core.config.sound import LintSettings
+from shotad.core.engine import TextFact
+from shotad.core.errors import quoted
+from shotad.core.types import time_range
+from shotad.core.weight_store import is_fetched
 from shotad.script.cast_members import listed_gender
 from shotad.script.cue import count_words
 from shotad.script.english_words import (

@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 from typing import Literal
 
-from shotad.core import HER_TITLES, HIS_TITLES, PARTICLES, SENTENCE_STARTERS, WORD_NAMES
+from shotad.core.cast import (
+    HER_TITLES,
+    HIS_TITLES,
+    PARTICLES,
+    SENTENCE_STARTERS,
+    WORD_NAMES,
+)
 from shotad.script.cast_members import (
     GENERIC_NOUNS,
     GIVEN_NAMES,

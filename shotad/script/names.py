@@ -19,7 +19,12 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import combinations, takewhile
 
-from shotad.core import PARTICLES, SENTENCE_STARTERS, WORD_NAMES, Character
+from shotad.core import Character
+from shotad.core.cast import (
+    PARTICLES,
+    SENTENCE_STARTERS,
+    WORD_NAMES,
+)
 from shotad.script import english_words as en
 from shotad.script.cast_members import GIVEN_NAMES, TITLES, Form, Member, name_keys
 from shotad.script.english_words import listed, listed_in

@@ -20,15 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.core import (
+from shotad.core.errors import (
     EditConflict,
     ScriptError,
     WorkFolderError,
-    parse_json,
-    parse_record,
-    plural,
-    read_file,
 )
+from shotad.core.files import read_file
+from shotad.core.progress import plural
+from shotad.core.records import parse_json, parse_record
 from shotad.script.cue import Cue, Script, ScriptCue, line_stamp, milliseconds, short_hash
 from shotad.script.formats import Format
 from shotad.script.track import Track, cue_json

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from shotad.core import is_english
+from shotad.core.config.languages import is_english
 from shotad.script.cue import count_words
 
 Rate = tuple[int, int]

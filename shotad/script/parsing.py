@@ -14,15 +14,10 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from shotad.core import (
-    NoProgress,
-    Progress,
-    WeightsError,
-    first_message_line,
-    manifest,
-    require_module,
-    weights_folder,
-)
+from shotad.core import NoProgress, Progress
+from shotad.core.errors import WeightsError
+from shotad.core.model_loading import first_message_line, require_module
+from shotad.core.weight_store import manifest, weights_folder
 
 EXTRA = "evaluate"
 """The extra of the package that brings spaCy."""

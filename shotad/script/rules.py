@@ -24,7 +24,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from shotad.core import ConfigError, Interval, clock_time, quoted, read_text_file, time_range, word_files
+from shotad.core import Interval
+from shotad.core.errors import ConfigError, quoted
+from shotad.core.settings import word_files
+from shotad.core.text_files import read_text_file
+from shotad.core.types import clock_time, time_range
 from shotad.script.cue import LEAD, ScriptCue, count_words, milliseconds
 
 Case = Literal["any", "exact"]

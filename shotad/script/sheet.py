@@ -34,7 +34,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from shotad.core import Interval, ScriptError, parse_json, quoted
+from shotad.core import Interval
+from shotad.core.errors import ScriptError, quoted
+from shotad.core.records import parse_json
 from shotad.script.cue import (
     FRAME_RATE,
     Cue,

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from shotad.core import ScriptError, quoted
+from shotad.core.errors import ScriptError, quoted
 from shotad.script.cue import Script, clean_text, is_language
 from shotad.script.dapt import Violation
 from shotad.script.track import Track

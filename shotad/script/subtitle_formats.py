@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.core import ScriptError, quoted
+from shotad.core.errors import ScriptError, quoted
 from shotad.script.cue import (
     Script,
     ScriptCue,

@@ -19,17 +19,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shotad.core import (
-    Interval,
+from shotad.core import Interval
+from shotad.core.config.languages import language_name
+from shotad.core.errors import (
     ScriptError,
     UsageError,
     WorkFolderError,
     did_you_mean,
-    language_name,
-    parse_json,
     quoted,
-    read_file,
 )
+from shotad.core.files import read_file
+from shotad.core.records import parse_json
 from shotad.script.cue import (
     REDO,
     Accepted,

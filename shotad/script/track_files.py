@@ -19,30 +19,36 @@ from pathlib import Path
 from filelock import Timeout
 
 from shotad.core import (
-    SETTINGS_FILE,
     Config,
-    EditConflict,
     FilmInfo,
     Interval,
-    MissingLines,
-    OtherFilm,
     ShotadError,
     WorkFolder,
+)
+from shotad.core.errors import (
+    EditConflict,
+    MissingLines,
+    OtherFilm,
     WorkFolderError,
+)
+from shotad.core.files import (
     as_work_folder_errors,
     check_held_folder,
-    file_stem,
     lock_file,
-    plural,
     read_file,
-    read_record,
-    read_settings,
-    readable_json,
     refuse_special,
-    slots_of,
-    time_step,
     write_bytes,
     write_text,
+)
+from shotad.core.profiling import time_step
+from shotad.core.progress import plural
+from shotad.core.records import slots_of
+from shotad.core.runsettings import read_settings
+from shotad.core.workfolder import (
+    SETTINGS_FILE,
+    file_stem,
+    read_record,
+    readable_json,
 )
 from shotad.script.cue import is_language
 from shotad.script.edits import Import, import_script, missing_lines, update_spoken_ends, with_lines_of

@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from shotad.core import ScriptError
+from shotad.core.errors import ScriptError
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp, timecode
 from shotad.script.document import (
     EMPTY,

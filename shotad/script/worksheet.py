@@ -16,7 +16,9 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from shotad.core import Interval, SlotVoice, is_english
+from shotad.core import Interval
+from shotad.core.config.languages import is_english
+from shotad.core.types import SlotVoice
 from shotad.script.cue import Cue, count_words
 
 _LONGEST_SHOWN = 160

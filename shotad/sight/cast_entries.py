@@ -19,18 +19,21 @@ from typing import Any
 
 import yaml
 
-from shotad.core import (
+from shotad.core import Member
+from shotad.core.cast import (
     NAME_TITLES,
-    CastError,
-    Member,
     Reveal,
+    same_film,
+)
+from shotad.core.errors import (
+    CastError,
     did_you_mean,
     quoted,
-    read_text_file,
-    same_film,
-    visible_text,
 )
-from shotad.script import name_keys, parse_time, timecode
+from shotad.core.progress import visible_text
+from shotad.core.text_files import read_text_file
+from shotad.script.cast_members import name_keys
+from shotad.script.cue import parse_time, timecode
 
 KEYS = (
     "id", "name", "speak", "say_as", "aliases", "pronoun", "descriptor", "reveal_at", "photos", "nameless",

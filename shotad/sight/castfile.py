@@ -17,7 +17,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, CastError, Member, did_you_mean, is_inside, is_trusted, quoted, write_text
+from shotad.core import Cast, Member
+from shotad.core.errors import (
+    CastError,
+    did_you_mean,
+    quoted,
+)
+from shotad.core.files import write_text
+from shotad.core.trust import is_inside, is_trusted
 from shotad.sight.cast_entries import (
     CastEntry,
     compose,

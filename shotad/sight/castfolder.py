@@ -29,24 +29,27 @@ from PIL import Image as Pictures
 
 from shotad.core import (
     Box,
-    CastError,
     Member,
     WorkFolder,
+)
+from shotad.core.errors import (
+    CastError,
     WorkFolderError,
+    quoted,
+)
+from shotad.core.files import (
     append_to_file,
-    file_sha256,
     inner_folder,
     lock_file,
-    plural,
-    quoted,
     read_file,
-    read_record,
-    readable_json,
     write_bytes,
     write_text,
 )
-from shotad.film import page_environment
-from shotad.script import timecode
+from shotad.core.progress import plural
+from shotad.core.weight_store import file_sha256
+from shotad.core.workfolder import read_record, readable_json
+from shotad.film.palette import page_environment
+from shotad.script.cue import timecode
 from shotad.sight.castfile import CastFile, names_of
 
 DISCOVERY_FILE = "discovered.json"

@@ -17,7 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Cast, CastError, Member, parse_json, quoted
+from shotad.core import Cast, Member
+from shotad.core.errors import CastError, quoted
+from shotad.core.records import parse_json
 from shotad.sight.cast_entries import distinct_ids, error_at, id_of, is_id, read_text, tidy, warnings
 from shotad.sight.castfile import (
     cast_path,

@@ -28,18 +28,19 @@ import numpy.typing as npt
 
 from shotad.core import (
     Box,
-    CastSettings,
-    Floats,
     Image,
     NoProgress,
-    OnnxModel,
     Progress,
-    WeightsError,
-    silence_native_output,
-    unloadable_model_error,
-    weights,
-    weights_file,
 )
+from shotad.core.config.sight import CastSettings
+from shotad.core.errors import WeightsError
+from shotad.core.model_loading import silence_native_output
+from shotad.core.onnx import (
+    Floats,
+    OnnxModel,
+    unloadable_model_error,
+)
+from shotad.core.weight_store import weights, weights_file
 
 Landmarks = tuple[tuple[float, float], ...]
 """x and y as fractions of the picture: eye, eye, nose tip, corner, corner of the mouth; the left of the

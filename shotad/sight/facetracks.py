@@ -23,7 +23,7 @@ import numpy.typing as npt
 from PIL import Image as Pictures
 
 from shotad.core import Box, Image
-from shotad.film import jpeg
+from shotad.film.palette import jpeg
 from shotad.sight.faces import Embedding, Embeddings, Face, FaceModels, TrackingRules
 from shotad.sight.motion import (
     Gray,

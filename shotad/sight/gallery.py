@@ -22,7 +22,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Cast, CastError, CastSettings, Member, file_sha256
+from shotad.core import Cast, Member
+from shotad.core.config.sight import CastSettings
+from shotad.core.errors import CastError
+from shotad.core.weight_store import file_sha256
 from shotad.sight.cast_entries import label_of
 from shotad.sight.faces import Embedding, Embeddings, FaceModels
 from shotad.sight.facetracks import FaceTrack

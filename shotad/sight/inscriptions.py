@@ -17,7 +17,8 @@ from statistics import fmean, median
 
 import numpy as np
 
-from shotad.core import Box, Interval, TextFact, TextKind
+from shotad.core import Box, Interval
+from shotad.core.engine import TextFact, TextKind
 from shotad.sight.motion import best_pairs
 from shotad.sight.text import TextLine, is_readable, letters, tidy
 

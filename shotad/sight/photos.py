@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image as Pictures, ImageOps, UnidentifiedImageError, features
 
-from shotad.core import CastError, Image, plural
+from shotad.core import Image
+from shotad.core.errors import CastError
+from shotad.core.progress import plural
 
 _ALWAYS_READ = (".bmp", ".gif", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _READ_WHERE_BUILT_IN = {"avif": (".avif",), "jpg_2000": (".jp2",)}

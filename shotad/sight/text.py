@@ -28,8 +28,17 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Box, Floats, Image, Interval, OnnxModel, Sighting, time_items, time_step, weights_file
-from shotad.film import Picture, credits_interval, may_be_credits
+from shotad.core import (
+    Box,
+    Image,
+    Interval,
+    Sighting,
+)
+from shotad.core.onnx import Floats, OnnxModel
+from shotad.core.profiling import time_items, time_step
+from shotad.core.weight_store import weights_file
+from shotad.film import Picture
+from shotad.film.slots import credits_interval, may_be_credits
 
 Corners = npt.NDArray[np.float32]
 """``float32[4, 2]``, x and y in pixels: top left, top right, bottom right, bottom left."""

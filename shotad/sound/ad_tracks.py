@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import FilmInfo, Interval, SoundError
+from shotad.core import FilmInfo, Interval
+from shotad.core.errors import SoundError
 from shotad.film import SoundBlock
 from shotad.sound.containers import Container
 from shotad.sound.layouts import possible_layouts, remixed

@@ -9,8 +9,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import FilmError, time_range
-from shotad.film import Film, exact_start, find_media, is_cover, last_second, packets_of
+from shotad.core.errors import FilmError
+from shotad.core.types import time_range
+from shotad.film import Film, find_media
+from shotad.film.container import (
+    exact_start,
+    is_cover,
+    last_second,
+    packets_of,
+)
 from shotad.script import Finding, Level
 from shotad.sound.ad_tracks import AdText, coded_text
 from shotad.sound.containers import (

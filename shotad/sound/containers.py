@@ -13,9 +13,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core import SoundError, UsageError, language_of, languages, printable
-from shotad.film import TEXT_CODECS, is_cover, readable_metadata
-from shotad.script import listed
+from shotad.core.config.languages import language_of, languages
+from shotad.core.errors import SoundError, UsageError
+from shotad.core.progress import printable
+from shotad.film.container import (
+    TEXT_CODECS,
+    is_cover,
+    readable_metadata,
+)
+from shotad.script.english_words import listed
 
 _PCM = (f"pcm_{bits}{end}" for bits in ("s16", "s24", "s32", "f32", "f64") for end in ("le", "be"))
 PCM = frozenset((*_PCM, "pcm_u8", "pcm_s8"))

@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import SoundError, UsageError, language_of, replace_file
+from shotad.core.config.languages import language_of
+from shotad.core.errors import SoundError, UsageError
+from shotad.core.files import replace_file
 from shotad.film import SoundBlock
 from shotad.sound.layouts import alike, remixed, usual_layout
 from shotad.sound.loudness import DOWNMIXED_PEAK

@@ -12,26 +12,31 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from shotad.core import AudioTrack, ExtendedSettings, NoProgress, Progress, SoundError, progress_task
+from shotad.core import NoProgress, Progress
+from shotad.core.config.sound import ExtendedSettings
+from shotad.core.errors import SoundError
+from shotad.core.progress import progress_task
+from shotad.core.types import AudioTrack
 from shotad.film import (
-    TEXT_CODECS,
-    TOLERANCE,
-    Decoder,
     Film,
-    Layout,
-    Media,
-    ProbedFilm,
     Samples,
     SoundBlock,
-    as_fraction,
-    choose_track,
-    frame_matrix,
-    is_cover,
-    packets_of,
     probe,
-    skip_other_streams,
     sound_blocks,
 )
+from shotad.film.audio import Layout, choose_track
+from shotad.film.colour import frame_matrix
+from shotad.film.container import (
+    TEXT_CODECS,
+    Media,
+    ProbedFilm,
+    as_fraction,
+    is_cover,
+    packets_of,
+    skip_other_streams,
+)
+from shotad.film.decoder import Decoder
+from shotad.film.reader import TOLERANCE
 from shotad.sound.ad_tracks import (
     MILLISECOND,
     AdSound,

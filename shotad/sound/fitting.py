@@ -23,8 +23,16 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shotad.core import FitSettings, Interval
-from shotad.script import Shorten, ShortenedLine, ShortenRequest, Track, spoken_words, timecode
+from shotad.core import Interval
+from shotad.core.config.sound import FitSettings
+from shotad.script import Track
+from shotad.script.cue import timecode
+from shotad.script.fit import (
+    Shorten,
+    ShortenedLine,
+    ShortenRequest,
+)
+from shotad.script.pace import spoken_words
 from shotad.sound.kinds import PACE, Fitting, LineToSpeak, Spoken, Studio, Unspoken
 from shotad.sound.placing import (
     BETWEEN,

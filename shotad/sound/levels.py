@@ -24,8 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import GainPoint, Interval, MixSettings, Seconds
-from shotad.film import join_intervals, subtract
+from shotad.core import Interval
+from shotad.core.config.sound import MixSettings
+from shotad.core.types import GainPoint, Seconds
+from shotad.film.slots import join_intervals, subtract
 from shotad.sound.loudness import SILENT, WINDOW, Loudness, LoudnessCurve, gated, level, power
 
 

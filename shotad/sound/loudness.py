@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import SoundError
+from shotad.core.errors import SoundError
 from shotad.film import Samples, SoundBlock
 from shotad.sound.programme import RATE
 

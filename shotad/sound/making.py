@@ -15,9 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.core import Interval, Progress, hash_key, printable, progress_task, write_text
+from shotad.core import Interval, Progress
+from shotad.core.files import write_text
+from shotad.core.progress import printable, progress_task
+from shotad.core.workfolder import hash_key
 from shotad.film import open_film
-from shotad.script import Finding, Track, finding_of, finding_row, to_json
+from shotad.script import Finding, Track
+from shotad.script.guidelines import finding_of, finding_row
+from shotad.script.track import to_json
 from shotad.sound.ad_tracks import AdSound, choose_coding
 from shotad.sound.check_film import check_film
 from shotad.sound.containers import container_for

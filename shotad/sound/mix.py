@@ -21,9 +21,18 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.core import GainPoint, Interval, MixSettings, NoProgress, Progress, Task, progress_task
+from shotad.core import (
+    Interval,
+    NoProgress,
+    Progress,
+    Task,
+)
+from shotad.core.config.sound import MixSettings
+from shotad.core.progress import progress_task
+from shotad.core.types import GainPoint
 from shotad.film import Film, Samples, SoundBlock
-from shotad.script import Finding, Level, timecode
+from shotad.script import Finding, Level
+from shotad.script.cue import timecode
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.layouts import remixed
 from shotad.sound.levels import (

@@ -21,15 +21,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import (
-    ContainerSettings,
     FilmInfo,
     NoProgress,
     Progress,
-    SoundError,
     Task,
-    progress_task,
 )
-from shotad.film import Film, Media, as_fraction, is_cover, packets_of
+from shotad.core.config.sound import ContainerSettings
+from shotad.core.errors import SoundError
+from shotad.core.progress import progress_task
+from shotad.film import Film
+from shotad.film.container import (
+    Media,
+    as_fraction,
+    is_cover,
+    packets_of,
+)
 from shotad.sound.ad_tracks import (
     AdSound,
     AdText,

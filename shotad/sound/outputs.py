@@ -10,8 +10,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from shotad.core import UsageError, file_stem, plural
-from shotad.script import Cue, Finding, Level, Track, finding_of, finding_row, timecode
+from shotad.core.errors import UsageError
+from shotad.core.progress import plural
+from shotad.core.workfolder import file_stem
+from shotad.script import (
+    Cue,
+    Finding,
+    Level,
+    Track,
+)
+from shotad.script.cue import timecode
+from shotad.script.guidelines import finding_of, finding_row
 from shotad.sound.kinds import Pause
 
 SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")

@@ -21,9 +21,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.core import ExtendedSettings, FilmInfo, FitSettings, Interval, Shot, VoiceError
-from shotad.film import subtract
-from shotad.script import count_words, split_sentences, spoken_words, timecode
+from shotad.core import (
+    FilmInfo,
+    Interval,
+    Shot,
+)
+from shotad.core.config.sound import ExtendedSettings, FitSettings
+from shotad.core.errors import VoiceError
+from shotad.film.slots import subtract
+from shotad.script import count_words, split_sentences
+from shotad.script.cue import timecode
+from shotad.script.pace import spoken_words
 from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
 from shotad.sound.placing import BETWEEN, earliest
 

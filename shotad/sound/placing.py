@@ -19,20 +19,22 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import FitSettings, Interval
-from shotad.film import subtract
+from shotad.core import Interval
+from shotad.core.config.sound import FitSettings
+from shotad.film.slots import subtract
 from shotad.script import (
-    BREATH,
-    EARLIEST,
-    LEAD,
     Cue,
     Track,
-    has_blanks,
-    is_by_hand,
     split_sentences,
+)
+from shotad.script.cue import EARLIEST, LEAD
+from shotad.script.edits import is_by_hand
+from shotad.script.fit import variants
+from shotad.script.pace import (
+    BREATH,
+    has_blanks,
     spoken_words,
     usual_words,
-    variants,
 )
 from shotad.sound.kinds import LineToSpeak, Take
 

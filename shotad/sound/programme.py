@@ -12,7 +12,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.film import Film, Layout, SoundBlock, SoundSeeker, choose_track, sound_blocks
+from shotad.film import (
+    Film,
+    SoundBlock,
+    SoundSeeker,
+    sound_blocks,
+)
+from shotad.film.audio import Layout, choose_track
 
 RATE = 48000
 """Samples a second of all that is mixed and written: the rate of film sound."""

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from shotad.core import Member, VoiceError, quoted
+from shotad.core import Member
+from shotad.core.errors import VoiceError, quoted
 from shotad.sound.quantities import (
     ENDS_SENTENCE,
     FIRST_MARK,

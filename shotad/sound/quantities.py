@@ -15,7 +15,7 @@ from functools import cache
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from shotad.core import read_yaml, spoken_signs_file
+from shotad.core.settings import read_yaml, spoken_signs_file
 from shotad.sound.voice_engines import Reading, plain_language
 
 _YEAR = re.compile(r"(?<![\w.,:/#-])(1[1-9]\d\d|20\d\d)(?![\w,:/%]\d|\w|[.,]\d)")

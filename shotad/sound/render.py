@@ -16,20 +16,25 @@ from pathlib import Path
 
 from shotad.core import (
     Config,
-    FilmError,
     Progress,
+    WorkFolder,
+)
+from shotad.core.errors import (
+    FilmError,
     SoundError,
     UsageError,
-    WorkFolder,
     WorkFolderError,
-    file_stem,
-    plural,
-    remove_leftovers_beside,
-    time_step,
-    write_text,
 )
-from shotad.film import Film, choose_track, open_film
-from shotad.script import TRACK, Shorten, load_track, outdated_note, write_dapt
+from shotad.core.files import remove_leftovers_beside, write_text
+from shotad.core.profiling import time_step
+from shotad.core.progress import plural
+from shotad.core.workfolder import file_stem
+from shotad.film import Film, open_film
+from shotad.film.audio import choose_track
+from shotad.script import load_track
+from shotad.script.dapt import write_dapt
+from shotad.script.fit import Shorten
+from shotad.script.track_files import TRACK, outdated_note
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.files import kind_of
 from shotad.sound.making import MONO, FileMaker, RenderRecord

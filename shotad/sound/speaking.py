@@ -14,8 +14,8 @@ from bisect import insort
 from collections.abc import Sequence
 from contextlib import suppress
 
-from shotad.core import VoiceError, quoted
-from shotad.script import tempo, usual_words
+from shotad.core.errors import VoiceError, quoted
+from shotad.script.pace import tempo, usual_words
 from shotad.sound.kinds import PACE, Take
 from shotad.sound.voice_engines import Speaker
 from shotad.sound.voice_sound import BadTakeError

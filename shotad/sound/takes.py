@@ -32,17 +32,18 @@ from shotad.core import (
     NoProgress,
     Progress,
     Task,
-    VoiceError,
-    VoiceSettings,
-    WorkFolderError,
-    hash_key,
+)
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError, WorkFolderError
+from shotad.core.files import (
     own_files,
-    progress_task,
     read_file,
-    read_text_file,
     remove_leftover,
     write_bytes,
 )
+from shotad.core.progress import progress_task
+from shotad.core.text_files import read_text_file
+from shotad.core.workfolder import hash_key
 from shotad.film import Samples
 from shotad.sound.kinds import Stored, Take
 from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, parse_lexicon, spoken_text

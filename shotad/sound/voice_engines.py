@@ -16,7 +16,9 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import VoiceError, VoiceSettings, server_description
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.engine import server_description
+from shotad.core.errors import VoiceError
 from shotad.sound.kinds import Take
 from shotad.sound.voice_sound import cleaned
 

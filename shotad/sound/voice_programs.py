@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from shotad.core import VoiceError, VoiceSettings
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.kinds import Take
 from shotad.sound.voice_engines import (
     RawSound,

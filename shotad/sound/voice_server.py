@@ -14,7 +14,9 @@ import threading
 import time
 from typing import Any
 
-from shotad.core import ShotadError, VoiceError, VoiceSettings
+from shotad.core import ShotadError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.engines import (
     Address,
     CallFailed,
@@ -22,14 +24,18 @@ from shotad.engines import (
     Clock,
     ServerAnswer,
     ServerError,
-    Sleep,
+)
+from shotad.engines.openai_client import (
     address_of,
     api_key,
+    key_name_of,
+    require_httpx,
+)
+from shotad.engines.openai_wire import (
+    Sleep,
     asked_pause,
     error_in,
-    key_name_of,
     pauses,
-    require_httpx,
 )
 from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo
 from shotad.sound.voice_sound import decoded, decoded_pcm, is_file

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import VoiceError
+from shotad.core.errors import VoiceError
 from shotad.film import Samples
 
 

@@ -12,34 +12,45 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.core import (
-    SETTINGS_FILE,
     Config,
     Interval,
     Progress,
     WorkFolder,
+)
+from shotad.core.files import (
     inner_folder,
     read_file,
-    read_settings,
-    time_step,
     write_text,
 )
-from shotad.film import Film, Prepared, no_line_times, read_prepared
+from shotad.core.profiling import time_step
+from shotad.core.runsettings import read_settings
+from shotad.core.workfolder import SETTINGS_FILE
+from shotad.film import (
+    Film,
+    Prepared,
+    read_prepared,
+)
+from shotad.film.slots import no_line_times
 from shotad.script import (
-    TRACK,
     Cue,
     Finding,
     Level,
-    Shorten,
-    SpokenTake,
     Track,
-    is_translation,
-    line_stamp,
     save_track,
+    track_lock,
+)
+from shotad.script.cue import (
+    SpokenTake,
+    line_stamp,
+    timecode,
+)
+from shotad.script.fit import Shorten
+from shotad.script.track import to_json
+from shotad.script.track_files import (
+    TRACK,
+    is_translation,
     save_translation,
     scripts_of,
-    timecode,
-    to_json,
-    track_lock,
     track_of,
     with_edited_scripts,
 )

@@ -17,8 +17,9 @@ from common import DESCRIBERS, DREAM
 from cost_measuring import WAYS
 from cost_model import ANSWER1, ANSWER2, UNITS, Asking, by_film, units_of
 
-from shotad.core import Box, Message, SlotSettings
-from shotad.description import CountedRequest
+from shotad.core import Box, Message
+from shotad.core.config.film import SlotSettings
+from shotad.description.counting import CountedRequest
 from shotad.description.engine_pair import Terms
 from shotad.description.estimate import estimate_counted
 from shotad.sight import Face, FaceTrack, Verdict

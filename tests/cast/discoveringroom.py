@@ -13,7 +13,9 @@ import numpy.typing as npt
 from shotad.core import NoProgress, RunInputs, WorkFolder, load_config
 from shotad.description import Discovery, RunContext, discover
 from shotad.film import open_film
-from shotad.sight import USE_LIST, CastFile, Face, load_photo
+from shotad.sight import CastFile, Face
+from shotad.sight.castfolder import USE_LIST
+from shotad.sight.photos import load_photo
 from tests.painted_faces import HEADS, Head, Image, PaintedFaces, Take
 
 WHOLE = RunInputs()

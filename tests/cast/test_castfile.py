@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image
 
-from shotad.core import Cast, CastError, Member, Reveal, trust
+from shotad.core import Cast, Member
+from shotad.core.cast import Reveal
+from shotad.core.errors import CastError
+from shotad.core.trust import trust
 from shotad.sight import CastFile
 from shotad.sight.cast_entries import tidy
 from shotad.sight.castfile import read_cast

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import CastError, Member
+from shotad.core import Member
+from shotad.core.errors import CastError
 from shotad.sight import load_cast, photos as photo_files
 from shotad.sight.castfile import photos_of
 

@@ -7,8 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import CastError, Config, NoProgress, RunInputs, UsageError, WorkFolder, load_config
-from shotad.description import DISCOVERED, RunContext, cast_discovery as discovering, discover
+from shotad.core import (
+    Config,
+    NoProgress,
+    RunInputs,
+    WorkFolder,
+    load_config,
+)
+from shotad.core.errors import CastError, UsageError
+from shotad.description import (
+    RunContext,
+    cast_discovery as discovering,
+    discover,
+)
+from shotad.description.cast_recognition import DISCOVERED
 from shotad.film import open_film
 from shotad.sight import CastFile, DiscoveryRecord, Face, FaceModels, Picture, read_gallery
 from shotad.sight.castfile import read_cast

@@ -13,10 +13,11 @@ import numpy.typing as npt
 import pytest
 from filelock import FileLock
 
-from shotad.core import Box, Member, UsageError, WorkFolderError
-from shotad.description import (
+from shotad.core import Box, Member
+from shotad.core.errors import UsageError, WorkFolderError
+from shotad.description import cast_recognition as kept
+from shotad.description.cast_removal import (
     RemovedFaces,
-    cast_recognition as kept,
     clear_all,
     clear_person,
     delete_photos,
@@ -24,7 +25,8 @@ from shotad.description import (
     photos_to_forget,
     run_folder,
 )
-from shotad.sight import Face, FaceTrack, track_to_json
+from shotad.sight import Face, FaceTrack
+from shotad.sight.facetracks import track_to_json
 
 Row = npt.NDArray[np.float32]
 

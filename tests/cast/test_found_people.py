@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import Box, CastError, Member
+from shotad.core import Box, Member
+from shotad.core.errors import CastError
 from shotad.sight import (
-    DISCOVERY_FILE,
     Appearance,
     CastPictures,
     DiscoveryRecord,
@@ -24,15 +24,17 @@ from shotad.sight import (
     Match,
     Picture,
     group_people,
-    locked,
     match_people,
+)
+from shotad.sight.castfolder import (
+    DISCOVERY_FILE,
+    locked,
     merge_appearances,
-    person_from_tracks,
     put_pictures,
     remove_pictures,
+    sha256_of,
 )
-from shotad.sight.castfolder import sha256_of
-from shotad.sight.found_people import agglomerate, group
+from shotad.sight.found_people import agglomerate, group, person_from_tracks
 
 Rows = npt.NDArray[np.float32]
 

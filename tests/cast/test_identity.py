@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image as Pictures, features
 
-from shotad.core import Box, Cast, CastError, CastSettings, Image, Member, NoProgress
+from shotad.core import (
+    Box,
+    Cast,
+    Image,
+    Member,
+    NoProgress,
+)
+from shotad.core.config.sight import CastSettings
+from shotad.core.errors import CastError
 from shotad.sight import (
     Embedding,
     Face,
@@ -19,14 +27,11 @@ from shotad.sight import (
     FaceTrack,
     Gallery,
     Verdict,
-    check_photo,
     identify,
-    load_photo,
-    photo_key,
     read_gallery,
 )
-from shotad.sight.gallery import read_photo
-from shotad.sight.photos import is_photo
+from shotad.sight.gallery import photo_key, read_photo
+from shotad.sight.photos import check_photo, is_photo, load_photo
 from tests.rules import ruled
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))

@@ -8,7 +8,12 @@ from urllib.parse import unquote
 import pytest
 
 from shotad.core import Member
-from shotad.sight import OVERVIEW_FILE, Appearance, DiscoveryRecord, update_overview, write_overview
+from shotad.sight import (
+    Appearance,
+    DiscoveryRecord,
+    write_overview,
+)
+from shotad.sight.castfolder import OVERVIEW_FILE, update_overview
 from tests.htmlpage import Page, check_readable
 from tests.painted_faces import photo
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from shotad.core import (
-    GivenCast,
     Interval,
     NoProgress,
     RecordLog,
@@ -23,6 +22,7 @@ from shotad.core import (
     WorkFolder,
     load_config,
 )
+from shotad.core.runsettings import GivenCast
 from shotad.description import DescribeResult, Engines, redo
 from shotad.description.cast_recognition import FaceSearch, known_faces, read_faces, ticks_in
 from shotad.film import Picture, open_film

@@ -32,8 +32,14 @@ from shotad.batch import (
 from shotad.batch.films import choose_subtitles
 from shotad.batch.limits import Need, Room, need_of
 from shotad.batch.planning import Folders
-from shotad.core import DiskFull, FilmError, FilmInfo, StorageError, load_config
-from shotad.sound import Kind, OutputFile
+from shotad.core import FilmInfo, load_config
+from shotad.core.errors import (
+    DiskFull,
+    FilmError,
+    StorageError,
+)
+from shotad.sound import OutputFile
+from shotad.sound.outputs import Kind
 
 
 def touched(folder: Path, *names: str) -> list[str]:

@@ -29,7 +29,8 @@ from shotad.batch.describing import describe_film
 from shotad.batch.jobs import DONE, FilmJob, FilmResult, failure, mark_done, run_key
 from shotad.batch.limits import Need
 from shotad.batch.workers import TaskNews
-from shotad.core import DiskFull, UsageError, WorkFolder, load_config
+from shotad.core import WorkFolder, load_config
+from shotad.core.errors import DiskFull, UsageError
 from shotad.description import Engines
 from tests import runs
 from tests.media import FilmSpec, make_film
@@ -125,7 +126,7 @@ def test_a_failure_says_whether_another_try_may_go_better(tmp_path: Path) -> Non
     assert [one.again for one in (broken, *others)] == [False] * 3
     with WorkFolder(tmp_path / "held"):
         held = failed(job(tmp_path / "held"))
-    assert (held.state, held.kind, held.again) == ("in_use", "InUse", True)
+    assert (held.state, held.kind, held.again) == ("in_use", "FolderInUse", True)
     assert "in use by another shotad" in str(held.error)
     unlooked = load_config(None, (*ASSIGNMENTS[1:], "engine=embedded", "verify.on=true"))
     found = failed(job(tmp_path / "e", config=unlooked))

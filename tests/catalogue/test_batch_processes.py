@@ -18,7 +18,8 @@ import psutil
 import pytest
 
 from shotad.batch.batch import SAME
-from shotad.core import WorkFolder, trust
+from shotad.core import WorkFolder
+from shotad.core.trust import trust
 from shotad.script import load_track
 from tests.catalogue.batch_workers import HOG, MARK, batch, planned, quiet_board, results
 from tests.cli.program import FAKE, Said, Shotad

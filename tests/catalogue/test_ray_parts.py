@@ -39,20 +39,23 @@ from shotad.batch.ray.steps import PreparedSlots, Stage1Answers, _Looked, begin_
 from shotad.core import (
     Abilities,
     Clip,
-    ConfigError,
-    EngineError,
     Identity,
     Message,
     Reply,
     Request,
     ShotadError,
     Usage,
-    UsageError,
     WorkFolder,
-    data_root,
     load_config,
-)  # fmt: skip
-from shotad.engines import AnswerLog, answer_record
+)
+from shotad.core.errors import (
+    ConfigError,
+    EngineError,
+    UsageError,
+)
+from shotad.core.settings import data_root
+from shotad.engines import AnswerLog
+from shotad.engines.asking import answer_record
 from shotad.engines.fake import FakeEngine
 from tests.media import FilmSpec, make_film
 from tests.shotad_process import PLAIN

@@ -31,7 +31,11 @@ from shotad.batch.places import name_of, shown
 from shotad.batch.planning import Folders
 from shotad.batch.store import Store, check_kind
 from shotad.batch.table import as_json
-from shotad.core import FilmError, StorageError, UsageError
+from shotad.core.errors import (
+    FilmError,
+    StorageError,
+    UsageError,
+)
 
 TREE = (
     "b.mp4", "a film ü.MKV", "notes.txt", ".hidden.mp4", "sub/c.webm", "sub/deep/d.ts",

@@ -21,8 +21,27 @@ from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses
 from shotad.batch.staging import NAME, Keeper, Lease, Placed, staged
 from shotad.batch.store import Store
-from shotad.core import Config, FolderInUse, Interval, NoProgress, ScriptError, StorageError, load_settings
-from shotad.script import Cue, FilmId, Maker, Provenance, Track, edited_scripts, load_track, save_track
+from shotad.core import (
+    Config,
+    Interval,
+    NoProgress,
+)
+from shotad.core.errors import (
+    FolderInUse,
+    ScriptError,
+    StorageError,
+)
+from shotad.core.settings import load_settings
+from shotad.script import (
+    Cue,
+    Maker,
+    Provenance,
+    Track,
+    load_track,
+    save_track,
+)
+from shotad.script.track import FilmId
+from shotad.script.track_files import edited_scripts
 from tests.media import FilmSpec, make_film
 from tests.shotad_process import PLAIN
 

@@ -27,7 +27,9 @@ from shotad.batch.films import films_in
 from shotad.batch.jobs import FilmJob
 from shotad.batch.staging import NAME, Lease, Placed, staged
 from shotad.batch.store import Refused, Store, check_target
-from shotad.core import Config, FolderInUse, NoProgress, StorageError, load_settings
+from shotad.core import Config, NoProgress
+from shotad.core.errors import FolderInUse, StorageError
+from shotad.core.settings import load_settings
 from tests.cli.program import Shotad
 from tests.conftest import needed
 from tests.media import FilmSpec, make_film

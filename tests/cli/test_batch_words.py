@@ -15,7 +15,8 @@ import pytest
 from shotad.batch import PlannedFilm, PrivacyNotices, servers_asked
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.ray.cluster import RaySettings, ServeSettings
-from shotad.core import load_config, trust
+from shotad.core import load_config
+from shotad.core.trust import trust
 from tests.cli.program import FAKE, Shotad
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film

@@ -15,7 +15,13 @@ from pathlib import Path
 import pytest
 
 from shotad.cli.options import asked_time
-from shotad.core import Config, Request, duration, load_config, progress as room
+from shotad.core import (
+    Config,
+    Request,
+    load_config,
+    progress as room,
+)
+from shotad.core.progress import duration
 from shotad.description import Engines, open_engines
 from shotad.description.engine_pair import ONLY_ENGLISH
 from shotad.engines.fake import FakeEngine, plain_answer

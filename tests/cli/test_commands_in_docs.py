@@ -22,7 +22,8 @@ from shotad import load_track
 from shotad.batch import load_ray_settings
 from shotad.cli.main import cli
 from shotad.core import load_config
-from shotad.script import EditField, accept, mark_edit, save_track
+from shotad.script import EditField, save_track
+from shotad.script.cue import accept, mark_edit
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Config, Engine, EngineError, build_settings
+from shotad.core import Config, Engine
+from shotad.core.errors import EngineError
+from shotad.core.settings import build_settings
 from shotad.engines import best_preset, make_engine, running_servers, stage_engines
 from tests.bad_server import Act, BadServer, Pages, Seen, answer
 from tests.cli.program import FAKE, Shotad

@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shotad.cli.evaluate import actions_command, datasets
-from shotad.core import DatasetError, EngineError, ShotadError
+from shotad.core import ShotadError
+from shotad.core.errors import DatasetError, EngineError
 from shotad.evaluation import write_report
 from tests.cli.program import Said, Shotad
 from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT, use_word_vectors

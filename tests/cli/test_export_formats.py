@@ -12,7 +12,13 @@ import pytest
 
 from shotad.core import Interval
 from shotad.evaluation import read_screenplay
-from shotad.script import Cue, FilmId, Maker, Track, load_track, to_json
+from shotad.script import (
+    Cue,
+    Maker,
+    Track,
+    load_track,
+)
+from shotad.script.track import FilmId, to_json
 from tests.cli.program import Shotad
 from tests.evaluation.filmfolder import make_folder
 

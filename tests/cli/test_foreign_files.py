@@ -17,14 +17,16 @@ from shotad.core import (
     Config,
     RecordLog,
     WorkFolder,
-    WorkFolderError,
+)
+from shotad.core.errors import WorkFolderError
+from shotad.core.files import (
     inner_folder,
     own_files,
     read_file,
-    read_record,
 )
+from shotad.core.workfolder import read_record
 from shotad.film import Frames, open_film
-from shotad.sight import note_use
+from shotad.sight.castfolder import note_use
 from tests.cli.program import FAKE, Said, Shotad
 from tests.media import FilmSpec, make_film
 

@@ -10,20 +10,20 @@ from click.testing import CliRunner
 
 from shotad.cli.lint import command
 from shotad.core import (
-    GivenCast,
     Interval,
     RunInputs,
     ShotadError,
-    SubtitleError,
-    UsageError,
     Utterance,
     WorkFolder,
     load_config,
-    readable_json,
-    write_settings,
 )
-from shotad.script import TRACK, Cue, FilmId, Track, to_json
+from shotad.core.errors import SubtitleError, UsageError
+from shotad.core.runsettings import GivenCast, write_settings
+from shotad.core.workfolder import readable_json
+from shotad.script import Cue, Track
 from shotad.script.guidelines import FILE
+from shotad.script.track import FilmId, to_json
+from shotad.script.track_files import TRACK
 from tests import handmade
 from tests.rendering.described import film_with, write_folder
 from tests.script_text import write_script

@@ -12,11 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Interval, Slot, slot_id
-from shotad.film import SlotChange, change_slots
+from shotad.core import Interval, Slot
+from shotad.core.types import slot_id
+from shotad.film import SlotChange
+from shotad.film.slot_records import change_slots
 from shotad.review.history import History, step_of
 from shotad.review.timeline import Change
-from shotad.script import EditField, load_track, mark_edit, to_json
+from shotad.script import EditField, load_track
+from shotad.script.cue import mark_edit
+from shotad.script.track import to_json
 from tests.cli.program import FAKE, Said, Shotad
 
 MINE = "Anna waves from the bridge."

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Config, Request, readable_json
+from shotad.core import Config, Request
+from shotad.core.workfolder import readable_json
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.script import load_track, save_track, to_json
+from shotad.script import load_track, save_track
+from shotad.script.track import to_json
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.cli.program import FAKE, Said, Shotad
 from tests.handmade import slots_record

@@ -13,7 +13,8 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 
-from shotad.core import ComputeSettings, ShotScale
+from shotad.core import ShotScale
+from shotad.core.config.sight import ComputeSettings
 from shotad.grammar.scale_net import ScaleClassifier
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film

@@ -10,7 +10,7 @@ from pathlib import Path
 import av
 import pytest
 
-from shotad.core import VoiceError, WorkFolderError
+from shotad.core.errors import VoiceError, WorkFolderError
 from shotad.sound.voice_engines import KINDS
 from tests.bad_server import BadServer
 from tests.cli.program import FAKE, Shotad

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Abilities,
     Box,
     Character,
@@ -21,18 +20,13 @@ from shotad.core import (
     Config,
     ContextShot,
     Description,
-    FrameMark,
     FramePlan,
     Grammar,
     Identity,
     Interval,
     Message,
-    OverlaySettings,
-    Presence,
-    PromptSettings,
     Reply,
     Request,
-    Role,
     Shot,
     ShotScale,
     Sighting,
@@ -40,11 +34,20 @@ from shotad.core import (
     Usage,
     load_config,
 )
-from shotad.description import SlotPlan, describe_clip, prompt_block
+from shotad.core.cast import (
+    EMPTY_PRESENCE,
+    FrameMark,
+    Presence,
+)
+from shotad.core.config.film import OverlaySettings
+from shotad.core.config.words import PromptSettings
+from shotad.core.types import Role
+from shotad.description import SlotPlan, describe_clip
 from shotad.description.prompts import stage1_messages, stage2_messages
 from shotad.description.slotplan import NearbyName
 from shotad.description.stage1 import stage1_as_seen
 from shotad.description.stage2 import write_lines
+from shotad.description.templates import prompt_block
 from shotad.engines import AskingPool, ClipOnDemand
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

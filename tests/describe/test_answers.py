@@ -9,9 +9,8 @@ from contextlib import suppress
 import pytest
 from hypothesis import example, given, strategies as st
 
-from shotad.core import RefusalError, ScriptError
-from shotad.description import parse_stage1
-from shotad.description.answers import WHOLE, parse_stage2
+from shotad.core.errors import RefusalError, ScriptError
+from shotad.description.answers import WHOLE, parse_stage1, parse_stage2
 from shotad.description.choice import choice_in
 from shotad.description.story import parse_memory_update
 from shotad.description.translation_prompt import read_answer

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Description, Message, RefusalError, Reply, load_config
+from shotad.core import (
+    Description,
+    Message,
+    Reply,
+    load_config,
+)
+from shotad.core.errors import RefusalError
 from shotad.description import checks as repair
 from shotad.description.checks import (
     about_description,

@@ -26,7 +26,8 @@ from shotad.description.choice import (
     scores,
 )
 from shotad.engines import AskingPool
-from shotad.script import Finding, FittedText, Level
+from shotad.script import Finding, Level
+from shotad.script.fit import FittedText
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)
 RESIDUE = Finding("L5", Level.ERROR, "speaks of the task: 'the image shows'")

@@ -8,21 +8,31 @@ from fractions import Fraction
 
 import pytest
 
-from shotad.core import Config, FilmInfo, Message, Reply, Request, Stage, Usage, load_config
+from shotad.core import (
+    Config,
+    FilmInfo,
+    Message,
+    Reply,
+    Request,
+    Usage,
+    load_config,
+)
+from shotad.core.engine import Stage
 from shotad.description import (
-    CountedRequest,
     CountingEngine,
     Engines,
-    EstimateMemory,
     LikelyReplies,
     WorstReplies,
-    blank_clip,
     describe_clip,
-    engine_usage,
-    estimate_counted,
     story,
 )
-from shotad.description.engine_pair import Terms
+from shotad.description.counting import (
+    CountedRequest,
+    EstimateMemory,
+    blank_clip,
+)
+from shotad.description.engine_pair import Terms, engine_usage
+from shotad.description.estimate import estimate_counted
 from shotad.description.stage2 import write_lines
 from shotad.description.story import line_row, memory_update_messages, parse_memory_update
 from shotad.description.verify import parse_verdicts, verify_messages

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.core import Message, Stage, Usage, load_config
-from shotad.description import CountedRequest, engine_usage, estimate_json, estimate_lines
-from shotad.description.engine_pair import Terms
-from shotad.description.estimate import StageEstimate, cost_of, estimate_counted
+from shotad.core import (
+    Message,
+    Usage,
+    load_config,
+)
+from shotad.core.engine import Stage
+from shotad.description.counting import CountedRequest
+from shotad.description.engine_pair import Terms, engine_usage
+from shotad.description.estimate import (
+    StageEstimate,
+    cost_of,
+    estimate_counted,
+    estimate_json,
+    estimate_lines,
+)
 from shotad.description.templates import tokens_in
 from shotad.engines import StageUsage
 from shotad.engines.fake import FakeEngine

@@ -12,10 +12,24 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, strategies as st
 
-from shotad.core import Abilities, Config, EngineError, Identity, RecordLog, Reply, Request, Usage
+from shotad.core import (
+    Abilities,
+    Config,
+    Identity,
+    RecordLog,
+    Reply,
+    Request,
+    Usage,
+)
+from shotad.core.errors import EngineError
 from shotad.description import Shortener
 from shotad.engines import AnswerLog, StageUsage
-from shotad.script import ShortenedLine, ShortenRequest, count_words, fit_spoken
+from shotad.script import count_words
+from shotad.script.fit import (
+    ShortenedLine,
+    ShortenRequest,
+    fit_spoken,
+)
 from tests.describe.prompting import human_ad
 
 FITS = [

@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import (
-    EngineError,
     Interval,
     Request,
     Slot,
-    UsageError,
     WorkFolder,
+    load_config,
+)
+from shotad.core.config.languages import (
     is_english,
     language_of,
     languages,
-    load_config,
 )
+from shotad.core.errors import EngineError, UsageError
 from shotad.description import Engines, Stage1Answer, Stage2Answer, describe
 from shotad.description.checks import complaints_about
 from shotad.description.choice import Situation
@@ -32,13 +33,11 @@ from shotad.film import open_film
 from shotad.script import (
     Cue,
     CueStatus,
-    budget_in,
-    fit_spoken,
     read_cues,
     split_sentences,
-    spoken_words,
-    with_native_punctuation,
 )
+from shotad.script.fit import fit_spoken, with_native_punctuation
+from shotad.script.pace import budget_in, spoken_words
 from tests import handmade
 from tests.cli.program import FAKE
 from tests.describe.prompting import SHARED, human_ad

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, strategies as st
 
-from shotad.core import Description, FrameMark
+from shotad.core import Description
+from shotad.core.cast import FrameMark
 from shotad.description.leaks import clean
-from shotad.film import marks_for
+from shotad.film.overlays import marks_for
 from tests.describe.prompting import human_ad
 
 MARKS = tuple(marks_for([str(number) for number in range(25)]).values())

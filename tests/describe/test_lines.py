@@ -9,27 +9,27 @@ from typing import Any
 import pytest
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Box,
     Character,
-    Facts,
-    FrameMark,
     Interval,
-    Presence,
     Sighting,
     Slot,
-    TextFact,
     load_config,
 )
+from shotad.core.cast import (
+    EMPTY_PRESENCE,
+    FrameMark,
+    Presence,
+)
+from shotad.core.engine import Facts, TextFact
 from shotad.description import (
     Stage1Answer,
     Stage2Answer,
     Statement,
-    doubt_signals,
-    estimate_doubt as doubt_by,
 )
 from shotad.description.choice import Situation
 from shotad.description.cues import cue_of
+from shotad.description.doubt import doubt_signals, estimate_doubt as doubt_by
 from shotad.script import Cue, CueStatus, Doubt
 from tests import handmade
 

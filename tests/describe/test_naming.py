@@ -8,24 +8,26 @@ import json
 
 import pytest
 
-from shotad.core import Character, Presence
-from shotad.description import subject_and_verb, with_spoken_names
+from shotad.core import Character
+from shotad.core.cast import Presence
 from shotad.description.checks import name_complaints
-from shotad.description.slotplan import NearbyName
-from shotad.description.wording import verbs_of
-from shotad.script import (
+from shotad.description.slotplan import NearbyName, with_spoken_names
+from shotad.description.wording import subject_and_verb, verbs_of
+from shotad.script.english_words import (
     LEMMAS,
     PARTICIPLES,
-    cast_mentions,
     gerund_forms,
     lemma,
-    names_in,
-    people_named,
+    participles,
     singular,
     third_person_form,
+)
+from shotad.script.names import (
+    cast_mentions,
+    names_in,
+    people_named,
     words_of,
 )
-from shotad.script.english_words import participles
 from tests.describe.prompting import ANNOTATION, SHARED
 
 CELIA = Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "Sis"), pronoun="she")

@@ -15,23 +15,24 @@ from shotad.core import (
     Clip,
     Config,
     ContextShot,
+    Interval,
+    Reply,
+    Request,
+    Shot,
+    Sighting,
+    Utterance,
+)
+from shotad.core.cast import FrameMark, Presence
+from shotad.core.engine import (
     EntranceFact,
     FacesFact,
     Facts,
-    FrameMark,
-    Interval,
     NamedFace,
-    Presence,
-    Reply,
-    Request,
-    Role,
     Scene,
-    Shot,
-    Sighting,
     TextFact,
-    Utterance,
 )
-from shotad.description import parse_stage1
+from shotad.core.types import Role
+from shotad.description.answers import parse_stage1
 from shotad.engines.observer import Observer, describe, entrances, is_spoken, slot_frames, spaced
 
 STEPS = ("Main characters", "Actions", "Interactions", "Environment")

@@ -11,20 +11,21 @@ import numpy as np
 import pytest
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Character,
     Description,
-    FrameMark,
     Interval,
-    Presence,
-    PromptSettings,
     Utterance,
     load_config,
 )
-from shotad.description import clip_key
+from shotad.core.cast import (
+    EMPTY_PRESENCE,
+    FrameMark,
+    Presence,
+)
+from shotad.core.config.words import PromptSettings
 from shotad.description.prompts import stage1_messages, stage2_messages
 from shotad.description.slotplan import NearbyName, as_called, nearby_names
-from shotad.description.stage1 import stage1_as_seen
+from shotad.description.stage1 import clip_key, stage1_as_seen
 from shotad.description.stage2 import complaints_about_line
 from shotad.description.story import names_in_use
 from shotad.film import read_subtitles

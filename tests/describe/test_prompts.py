@@ -18,21 +18,20 @@ from shotad.core import (
     Grammar,
     Interval,
     Message,
-    Presence,
-    PromptError,
-    PromptSettings,
     RecordLog,
     Slot,
     Utterance,
-    data_root,
-    language_of,
     load_config,
-    shipped_prompts,
 )
-from shotad.description import check_prompts, check_templates, prompt_block, prompt_hash
+from shotad.core.cast import Presence
+from shotad.core.config.languages import language_of
+from shotad.core.config.words import PromptSettings
+from shotad.core.errors import PromptError
+from shotad.core.settings import data_root, shipped_prompts
 from shotad.description.choice import Situation, choice_request
 from shotad.description.prompts import (
     StoryContext,
+    check_prompts,
     effective_scale,
     factors_for,
     stage1_messages,
@@ -41,7 +40,13 @@ from shotad.description.prompts import (
 from shotad.description.shortening import shorter_messages
 from shotad.description.slotplan import NearbyName
 from shotad.description.story import StoryTeller, story_context
-from shotad.description.templates import cut_to_words, material
+from shotad.description.templates import (
+    check_templates,
+    cut_to_words,
+    material,
+    prompt_block,
+    prompt_hash,
+)
 from shotad.description.translation_prompt import (
     SourceLine,
     Task,
@@ -49,7 +54,8 @@ from shotad.description.translation_prompt import (
 )
 from shotad.description.verify import verify_messages
 from shotad.engines import AskingPool
-from shotad.script import Cue, ShortenRequest
+from shotad.script import Cue
+from shotad.script.fit import ShortenRequest
 from tests.describe.prompting import (
     DEFAULT,
     DESCRIBED,

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import ConfigError, PromptSettings
+from shotad.core.config.words import PromptSettings
+from shotad.core.errors import ConfigError
 from shotad.description.prompts import COLUMNS, draw, load_examples
 from shotad.description.verify import parse_verdicts, statements_of, verify_messages
 from shotad.script import count_words

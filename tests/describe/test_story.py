@@ -13,19 +13,18 @@ from typing import Any
 import pytest
 
 from shotad.core import (
-    EMPTY_PRESENCE,
     Abilities,
     Identity,
     Interval,
-    Presence,
     RecordLog,
     Reply,
     Request,
     Slot,
-    SpeechKind,
     Utterance,
     load_config,
 )
+from shotad.core.cast import EMPTY_PRESENCE, Presence
+from shotad.core.types import SpeechKind
 from shotad.description.story import StoryMemory, StoryTeller, story_context
 from shotad.engines import AnswerLog, AskingPool
 from shotad.script import Cue, CueStatus

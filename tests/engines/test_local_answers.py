@@ -11,7 +11,14 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
-from shotad.core import ComputeSettings, EngineError, LocalSettings, Message, Reply, Request, SamplingSettings
+from shotad.core import (
+    Message,
+    Reply,
+    Request,
+)
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.config.words import LocalSettings, SamplingSettings
+from shotad.core.errors import EngineError
 from shotad.engines.local_answers import SeededChoice, answers, end_tokens, groups, pad_token, padded
 from shotad.engines.local_loading import Loaded, tokenizer_of
 from shotad.engines.local_model import resolve

@@ -18,20 +18,21 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from shotad.core import (
-    ComputeSettings,
     Config,
-    ConfigError,
-    EngineError,
-    LocalSettings,
     Message,
     NoProgress,
     Request,
-    SamplingSettings,
     ShotadError,
-    WeightsError,
-    build_settings,
     load_config,
 )
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.config.words import LocalSettings, SamplingSettings
+from shotad.core.errors import (
+    ConfigError,
+    EngineError,
+    WeightsError,
+)
+from shotad.core.settings import build_settings
 from shotad.description import Engines
 from shotad.engines import local_loading, local_model as names, make_engine
 from shotad.engines.local_loading import (
@@ -157,7 +158,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     usage: Any = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=has["disk"]))
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    monkeypatch.setattr("shotad.core.cached_model_folder", lambda *_: None)
+    monkeypatch.setattr("shotad.core.model_loading.cached_model_folder", lambda *_: None)
     monkeypatch.setattr(names, "cached_model_folder", lambda *_: None)
     return has
 

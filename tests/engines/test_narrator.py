@@ -15,23 +15,26 @@ from shotad.core import (
     Config,
     ContextShot,
     Engine,
-    EngineError,
-    EntranceFact,
-    Facts,
     Interval,
-    NamedFace,
-    Presence,
     Reply,
     Request,
-    Role,
-    Scene,
     Shot,
-    TextFact,
     load_config,
 )
+from shotad.core.cast import Presence
+from shotad.core.engine import (
+    EntranceFact,
+    Facts,
+    NamedFace,
+    Scene,
+    TextFact,
+)
+from shotad.core.errors import EngineError
+from shotad.core.types import Role
 from shotad.engines import make_engine
 from shotad.engines.english import Quote, clean, fit_quote, same_text, spoken_words
-from shotad.script import LEAD, check_line
+from shotad.script.cue import LEAD
+from shotad.script.rules import check_line
 
 PACE = Config().slots.seconds_per_word
 THOM, CELIA = NamedFace("thom", "Thom", "he"), NamedFace("celia", "Celia", "she")

@@ -14,9 +14,19 @@ from urllib.parse import quote
 
 import pytest
 
-from shotad.core import Abilities, EngineError, Identity, NoProgress, Reply, ShotadError, Usage
-from shotad.engines import address_of, api_key, map_in_order, privacy_notice
+from shotad.core import (
+    Abilities,
+    Identity,
+    NoProgress,
+    Reply,
+    ShotadError,
+    Usage,
+)
+from shotad.core.errors import EngineError
+from shotad.engines import privacy_notice
 from shotad.engines.fake import FakeEngine
+from shotad.engines.openai_client import address_of, api_key
+from shotad.engines.openai_engine import map_in_order
 from tests.bad_server import Act, BadServer, Script, Seen, answer, completion, echo, plain, status
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
 
@@ -369,10 +379,10 @@ def test_an_exception_waits_for_what_is_under_way_and_for_nothing_else() -> None
 
 def test_the_end_of_the_program_waits_for_no_thread() -> None:
     script = (
-        "import signal, threading; from shotad.engines import in_order\n"
+        "import signal, threading; from shotad.engines.openai_engine import map_in_order\n"
         "signal.setitimer(signal.ITIMER_REAL, 1)\n"
         "signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
-        "in_order(lambda _: threading.Event().wait(), [1, 2], 2)"
+        "map_in_order(lambda _: threading.Event().wait(), [1, 2], 2)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=60)
     assert b"KeyboardInterrupt" in done.stderr

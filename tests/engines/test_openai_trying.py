@@ -11,10 +11,19 @@ from typing import Any
 
 import pytest
 
-from shotad.core import EndpointSettings, EngineError, Usage
-from shotad.engines import ServerAnswer, asked_pause, error_in, pauses
+from shotad.core import Usage
+from shotad.core.config.words import EndpointSettings
+from shotad.core.errors import EngineError
+from shotad.engines import ServerAnswer
 from shotad.engines.openai_engine import tokens_per_image
-from shotad.engines.openai_wire import body_of, reply_in, strict
+from shotad.engines.openai_wire import (
+    asked_pause,
+    body_of,
+    error_in,
+    pauses,
+    reply_in,
+    strict,
+)
 from tests.bad_server import (
     Act,
     BadServer,

@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Abilities, Clip, EngineError, Identity, Message, RecordLog, Reply, Request, Usage
+from shotad.core import (
+    Abilities,
+    Clip,
+    Identity,
+    Message,
+    RecordLog,
+    Reply,
+    Request,
+    Usage,
+)
+from shotad.core.errors import EngineError
 from shotad.engines import AnswerLog, AskingPool, ClipOnDemand
 
 NAMES = [f"s{number:08d}" for number in range(23)]

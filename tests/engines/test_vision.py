@@ -19,7 +19,15 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
-from shotad.core import HEARING_RATE, Config, EngineError, FrameSettings, Message, NoProgress, load_config
+from shotad.core import (
+    Config,
+    Message,
+    NoProgress,
+    load_config,
+)
+from shotad.core.config.film import FrameSettings
+from shotad.core.errors import EngineError
+from shotad.core.types import HEARING_RATE
 from shotad.engines import local_loading, make_engine
 from shotad.engines.local_engines import make_words
 from shotad.engines.local_model import ModelPlace

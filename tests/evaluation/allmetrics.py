@@ -29,7 +29,7 @@ from shotad.evaluation import (
     store as room,
 )
 from shotad.evaluation.metrics import caption, events, recall
-from shotad.script import ParserModel
+from shotad.script.parsing import ParserModel
 from tests.evaluation.judges.judging import WORDS
 from tests.evaluation.standins import Overlap, Verbs, Words, coco_program
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shotad.core import Interval, slot_id
-from shotad.script import Cue, FilmId, Track
+from shotad.core import Interval
+from shotad.core.types import slot_id
+from shotad.script import Cue, Track
+from shotad.script.track import FilmId
 from tests.handmade import slots_record, speech_record
 
 Lines = Sequence[tuple[float, float, str]]

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Identity
-from shotad.script import EncoderPlace, Parse, Token, Vectors
+from shotad.script.embeddings import EncoderPlace, Vectors
+from shotad.script.parsing import Parse, Token
 
 
 @dataclass

@@ -13,7 +13,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from shotad.core import Config, Identity, Interval, MeasureSettings
+from shotad.core import (
+    Config,
+    Identity,
+    Interval,
+)
+from shotad.core.config.measures import MeasureSettings
 from shotad.evaluation import Corpus, Item, Metric, MetricContext, Row, Store, make_metric, score
 from shotad.evaluation.metric import ENGINE_METRICS, Json, row_keys
 from shotad.evaluation.metrics.pronouns import Document, People

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import pytest
 
-from shotad.core import Config, EvaluationError, ShotadError
+from shotad.core import Config, ShotadError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation import (
     Corpus,
     Metric,
     MetricContext,
-    MetricFormula,
     Row,
     Shard,
     Store,
@@ -22,7 +22,7 @@ from shotad.evaluation import (
     score,
     store as room,
 )
-from shotad.evaluation.metric import Json
+from shotad.evaluation.metric import Json, MetricFormula
 from shotad.evaluation.running import measure, shard_places
 from shotad.evaluation.store import vectors_of
 from tests.evaluation.allmetrics import corpus_of

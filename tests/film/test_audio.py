@@ -17,7 +17,10 @@ import pytest
 from av.stream import Disposition
 from hypothesis import given, strategies as st
 
-from shotad.core import FilmError, Interval, SpeechKind, SpeechSettings, SubtitleError, Utterance
+from shotad.core import Interval, Utterance
+from shotad.core.config.film import SpeechSettings
+from shotad.core.errors import FilmError, SubtitleError
+from shotad.core.types import SpeechKind
 from shotad.film import (
     Film,
     HeardSpeech,
@@ -25,12 +28,12 @@ from shotad.film import (
     SoundSeeker,
     find_speech,
     hear_speech,
-    join_intervals,
     open_film,
     sound_blocks,
     speech,
 )
 from shotad.film.audio import DownmixCheck, Runs, _blocks
+from shotad.film.slots import join_intervals
 from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_in, speech_intervals
 from tests.media import FilmSpec, Made, SoundSpec, make_film
 

@@ -14,8 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import ContainerSettings, Interval
-from shotad.film import SoundSeeker, embedded_track, open_film, sound_blocks
+from shotad.core import Interval
+from shotad.core.config.sound import ContainerSettings
+from shotad.film import (
+    SoundSeeker,
+    open_film,
+    sound_blocks,
+)
+from shotad.film.subtitles import embedded_track
 from shotad.sound.ad_tracks import AdSound
 from shotad.sound.check_film import check_film
 from shotad.sound.mux_film import write_film

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import FramePlan, Role
+from shotad.core import FramePlan
+from shotad.core.types import Role
 from shotad.film import Picture, clips, framestore as pack
 from shotad.film.framestore import Kept, Pack
 

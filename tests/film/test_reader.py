@@ -18,8 +18,13 @@ import av
 import numpy as np
 import pytest
 
-from shotad.core import FilmError, UsageError
-from shotad.film import Decoder, find_media, open_film, stills
+from shotad.core.errors import FilmError, UsageError
+from shotad.film import (
+    find_media,
+    open_film,
+    stills,
+)
+from shotad.film.decoder import Decoder
 from shotad.film.pyav_reader import PyavFilm
 from tests.bad_server import BadServer
 from tests.media import PATCHES, FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches

@@ -19,7 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import FilmError, Interval, ShotSettings, WeightsError, weight_store
+from shotad.core import Interval, weight_store
+from shotad.core.config.film import ShotSettings
+from shotad.core.errors import FilmError, WeightsError
 from shotad.film import Frame, cut_net, detect_shots_in_pass, open_film, shot_scores, shots
 from shotad.film.shots import ShotFinder, ShotList, unmixed_part
 

@@ -8,9 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shotad.core import Interval, Slot, SlotVoice, SpeechKind, SpeechSettings, slot_rows, slots_of
-from shotad.film import HeardSpeech, SoundBlock, VoiceTimes, find_speech, mark_slots, why_left_empty
-from shotad.film.singing import VoiceListener
+from shotad.core import Interval, Slot
+from shotad.core.config.film import SpeechSettings
+from shotad.core.records import slot_rows, slots_of
+from shotad.core.types import SlotVoice, SpeechKind
+from shotad.film import (
+    HeardSpeech,
+    SoundBlock,
+    VoiceTimes,
+    find_speech,
+    mark_slots,
+)
+from shotad.film.singing import VoiceListener, why_left_empty
 from shotad.film.speech import RATE, Signal
 
 SONG, SHOUT = SlotVoice.SONG, SlotVoice.SHOUT

@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import Interval, SpeechSettings, SubtitleError, Utterance
+from shotad.core import Interval, Utterance
+from shotad.core.config.film import SpeechSettings
+from shotad.core.errors import SubtitleError
 from shotad.film import (
     HeardSpeech,
-    check_inside,
     find_speech,
     fit_subtitles,
     hear_speech,
     open_film,
     read_subtitles,
 )
+from shotad.film.speech import check_inside
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 SAMPLE = Path(__file__).parents[1] / "sample"

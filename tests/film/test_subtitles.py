@@ -12,9 +12,18 @@ import numpy as np
 import pytest
 from av.stream import Disposition
 
-from shotad.core import Interval, SpeechKind, SubtitleError, Utterance
-from shotad.film import check_inside, embedded_track, end_of_sound_and_picture, read_subtitles
-from shotad.film.subtitles import parse_subtitles, read_caption, read_turns
+from shotad.core import Interval, Utterance
+from shotad.core.errors import SubtitleError
+from shotad.core.types import SpeechKind
+from shotad.film import read_subtitles
+from shotad.film.speech import check_inside
+from shotad.film.subtitles import (
+    embedded_track,
+    end_of_sound_and_picture,
+    parse_subtitles,
+    read_caption,
+    read_turns,
+)
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

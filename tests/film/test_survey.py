@@ -13,8 +13,19 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange
 
-from shotad.core import Interval, ShotSettings, WorkFolder, load_config
-from shotad.film import Frames, find_media, open_film, packets_of, shots as survey
+from shotad.core import (
+    Interval,
+    WorkFolder,
+    load_config,
+)
+from shotad.core.config.film import ShotSettings
+from shotad.film import (
+    Frames,
+    find_media,
+    open_film,
+    shots as survey,
+)
+from shotad.film.container import packets_of
 from shotad.film.decoder import planes_of
 from shotad.film.shots import ShotFinder, ShotList
 from tests.film.test_reader import MEDIA, X264_OPEN

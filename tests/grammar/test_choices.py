@@ -12,12 +12,13 @@ import huggingface_hub
 import pytest
 import torch
 
-from shotad.core import (
+from shotad.core.config.sight import (
     ComputeSettings,
-    ConfigError,
     ScaleSettings,
     ThreadSettings,
-    WeightsError,
+)
+from shotad.core.errors import ConfigError, WeightsError
+from shotad.core.model_loading import (
     cached_model_folder,
     is_model_folder,
     model_folder,

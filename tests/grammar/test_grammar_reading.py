@@ -10,19 +10,25 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from shotad.core import Grammar, Image, ShotScale, ThreadSettings
-from shotad.film import Moment, Picture, ShotMoments
+from shotad.core import (
+    Grammar,
+    Image,
+    ShotScale,
+)
+from shotad.core.config.sight import ThreadSettings
+from shotad.film import Picture
+from shotad.film.sampling import Moment, ShotMoments
 from shotad.grammar import (
     ClipReader,
     Features,
     GrammarModels,
-    Matching,
     ShotSample,
     grammar_of,
     shot_scores,
 )
 from shotad.grammar.cache import GrammarCache, pairs_of, thread_letters
 from shotad.grammar.features import ScaleGuess
+from shotad.grammar.threads import Matching
 
 GRID = (3, 4)
 

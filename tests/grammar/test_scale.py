@@ -19,7 +19,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from scales import compare, guesses_of, read_labels
 
-from shotad.core import ComputeSettings, Image, ShotScale, WeightsError, WorkFolderError
+from shotad.core import Image, ShotScale
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import WeightsError, WorkFolderError
 from shotad.film import open_film
 from shotad.grammar.by_face import BORDERS, ByFace, Measure, SmallFace, guess_from, measure_face
 from shotad.grammar.features import fitted, normalised

@@ -22,9 +22,7 @@ from shotad.core import Image, Interval, Shot
 from shotad.film import open_film
 from shotad.grammar import (
     Features,
-    FeaturesByPlace,
     FramePosition,
-    Matching,
     matching_of,
     positions_for,
     shot_scores,
@@ -32,7 +30,7 @@ from shotad.grammar import (
     whole_scores,
 )
 from shotad.grammar.grid_features import GridFeatures
-from shotad.grammar.threads import FrameChoice
+from shotad.grammar.threads import FeaturesByPlace, FrameChoice, Matching
 
 Floats = npt.NDArray[Any]
 

@@ -22,7 +22,9 @@ pytest.importorskip("transformers")
 
 from safetensors.torch import load_file, save_file  # noqa: E402
 
-from shotad.core import ComputeSettings, ConfigError, ShotadError, ThreadSettings, WeightsError  # noqa: E402
+from shotad.core import ShotadError  # noqa: E402
+from shotad.core.config.sight import ComputeSettings, ThreadSettings  # noqa: E402
+from shotad.core.errors import ConfigError, WeightsError  # noqa: E402
 from shotad.grammar import make_feature_maker  # noqa: E402
 from shotad.grammar.features import (  # noqa: E402
     MEAN,

@@ -22,7 +22,7 @@ for operator in ("nms", "qnms") if torch.__version__.endswith("+cpu") else ():
 
 import timm  # noqa: E402
 
-from shotad.core import ThreadSettings  # noqa: E402
+from shotad.core.config.sight import ThreadSettings  # noqa: E402
 from shotad.grammar import make_feature_maker  # noqa: E402
 from tests.grammar.test_vit_features import Pair, features_of  # noqa: E402
 

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import ComputeSettings, ShotadError, WeightsError
-from shotad.script import Embedder, TokenEncoder, locate, make_embedder
-from shotad.script.embeddings import ending
+from shotad.core import ShotadError
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import WeightsError
+from shotad.script import Embedder, make_embedder
+from shotad.script.embeddings import TokenEncoder, ending, locate
 from tests.conftest import needed
 
 pytest.importorskip("transformers", reason="the extra language is not installed")

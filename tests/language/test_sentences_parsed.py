@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import ShotadError, WeightsError
-from shotad.script import Parse, Parser, find_parser
+from shotad.core import ShotadError
+from shotad.core.errors import WeightsError
+from shotad.script.parsing import (
+    Parse,
+    Parser,
+    find_parser,
+)
 from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
 
 PICKS = parse_of(

@@ -21,18 +21,25 @@ from shotad.core import (
     Box,
     Cast,
     Config,
-    ConfigError,
     Interval,
-    LintSettings,
-    SlotSettings,
-    SpeechKind,
-    TextFact,
-    UsageError,
     Utterance,
-    WorkFolderError,
     load_config,
 )
-from shotad.description import Checker, LintTargets, checked_paths, lint, lint_track
+from shotad.core.config.film import SlotSettings
+from shotad.core.config.sound import LintSettings
+from shotad.core.engine import TextFact
+from shotad.core.errors import (
+    ConfigError,
+    UsageError,
+    WorkFolderError,
+)
+from shotad.core.types import SpeechKind
+from shotad.description import (
+    Checker,
+    lint,
+    lint_track,
+)
+from shotad.description.lint_check import LintTargets, checked_paths
 from shotad.description.lint_material import RECORD, kept_texts, read_screen
 from shotad.film import open_film
 from shotad.script import (
@@ -40,28 +47,31 @@ from shotad.script import (
     Cue,
     Edit,
     EditField,
-    FilmId,
     Finding,
     Level,
     Material,
-    ParserModel,
     Report,
-    SpokenTake,
     Track,
     TrackLine,
-    check_line,
     line_checks as sentences,
-    lists_for,
-    make_sentence_reader,
-    read_words,
+    save_track,
+)
+from shotad.script.cue import SpokenTake
+from shotad.script.guidelines import (
     report_json,
     report_text,
     rule_hint,
-    save_track,
-    sentence_reader,
     summary_line,
 )
-from shotad.script.rules import parse_words
+from shotad.script.line_checks import make_sentence_reader, sentence_reader
+from shotad.script.parsing import ParserModel
+from shotad.script.rules import (
+    check_line,
+    lists_for,
+    parse_words,
+    read_words,
+)
+from shotad.script.track import FilmId
 from shotad.sight.text import TextLine
 from tests.evaluation.action.parsed import RecordedParser
 from tests.rendering.described import LINES, film_with, write_folder

@@ -17,15 +17,18 @@ from shotad.core import (
     Box,
     Character,
     Clip,
-    FrameMark,
-    FrameSettings,
     Image,
-    OverlaySettings,
-    Presence,
     Sighting,
 )
-from shotad.film import COLOURS, colour_of, ink_on, marks_for, matrix_png, paint, resize_images, vlm_size
+from shotad.core.cast import FrameMark, Presence
+from shotad.core.config.film import FrameSettings, OverlaySettings
+from shotad.film import (
+    paint,
+    resize_images,
+    vlm_size,
+)
 from shotad.film.overlays import (
+    COLOURS,
     RED,
     Oval,
     Window,
@@ -33,10 +36,16 @@ from shotad.film.overlays import (
     cover,
     ellipse,
     line_width,
+    marks_for,
     paint_people,
     shot_label,
 )
-from shotad.film.palette import contrast
+from shotad.film.palette import (
+    colour_of,
+    contrast,
+    ink_on,
+    matrix_png,
+)
 
 PEOPLE = [f"p{number}" for number in range(21)]
 MARKS = marks_for(PEOPLE)

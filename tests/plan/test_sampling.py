@@ -16,28 +16,24 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import (
-    ContextSettings,
     ContextShot,
     FramePlan,
-    FrameSettings,
     Image,
     Interval,
-    Role,
-    Seconds,
     Shot,
     load_config,
 )
+from shotad.core.config.film import ContextSettings, FrameSettings
+from shotad.core.types import Role, Seconds
 from shotad.film import (
     Picture,
-    ShotMoments,
     clips,
     context_shots,
     moments_of,
     open_film,
     plan_frames,
-    published_moments_of,
 )
-from shotad.film.sampling import margin_share, reference_moments, snap
+from shotad.film.sampling import ShotMoments, margin_share, published_moments_of, reference_moments, snap
 from tests.cmdad import Golden, cmdad, tvad
 from tests.media import FilmSpec, make_film, read_number
 

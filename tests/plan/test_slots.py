@@ -13,30 +13,29 @@ from hypothesis import example, given, settings, strategies as st
 from shotad.core import (
     Box,
     Interval,
-    ReviewError,
     Shot,
     Sighting,
     Slot,
-    SlotSettings,
-    SpeechKind,
-    SpeechSettings,
     Utterance,
-    slot_id,
 )
+from shotad.core.config.film import SlotSettings, SpeechSettings
+from shotad.core.errors import ReviewError
+from shotad.core.types import SpeechKind, slot_id
 from shotad.film import (
-    BREATH,
     HandSlots,
     SlotChange,
-    apply_hand_slots,
-    credits_interval,
-    fixed_slots,
     free_time,
-    new_slot,
     plan_slots,
     word_budget,
 )
-from shotad.film.slot_records import apply_change, changed_slots, hand_slot
-from shotad.film.slots import EARLIEST, MAXIMUM
+from shotad.film.slot_records import apply_change, apply_hand_slots, changed_slots, hand_slot, new_slot
+from shotad.film.slots import (
+    BREATH,
+    EARLIEST,
+    MAXIMUM,
+    credits_interval,
+    fixed_slots,
+)
 
 DETAILS = ("brief", "normal", "rich")
 

@@ -13,8 +13,10 @@ from shotad.core import (
     Request,
     RunInputs,
     WorkFolder,
-    config_with_changes,
     load_config,
+)
+from shotad.core.runsettings import (
+    config_with_changes,
     read_settings,
     write_settings,
 )

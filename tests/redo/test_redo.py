@@ -11,20 +11,23 @@ from typing import Any
 import pytest
 
 from shotad.core import (
-    EditConflict,
-    EngineError,
     Identity,
     Request,
     RunInputs,
-    UsageError,
     WorkFolder,
-    WorkFolderError,
-    read_settings,
 )
+from shotad.core.errors import (
+    EditConflict,
+    EngineError,
+    UsageError,
+    WorkFolderError,
+)
+from shotad.core.runsettings import read_settings
 from shotad.description import Engines, redo
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
-from shotad.script import CueStatus, Maker, to_json
+from shotad.script import CueStatus, Maker
+from shotad.script.track import to_json
 from tests.media import FilmSpec, make_film
 from tests.redo.redoing import Answer, again, by_hand, film_path, fresh, rows, run, track_of
 from tests.review.sessions import session_of

@@ -20,13 +20,20 @@ from shotad.core import (
     Utterance,
     WorkFolder,
     load_config,
-    slot_id,
-    write_settings,
 )
+from shotad.core.runsettings import write_settings
+from shotad.core.types import slot_id
 from shotad.film import open_film, sound_blocks
-from shotad.script import TRACK, Cue, FilmId, Track, load_track, save_track
-from shotad.sound import Rendered, parse_wanted, run_render, wanted_files
-from shotad.sound.outputs import SOUNDS
+from shotad.script import (
+    Cue,
+    Track,
+    load_track,
+    save_track,
+)
+from shotad.script.track import FilmId
+from shotad.script.track_files import TRACK
+from shotad.sound import Rendered, run_render
+from shotad.sound.outputs import SOUNDS, parse_wanted, wanted_files
 from shotad.sound.own_voices import FakeVoice
 from tests.handmade import shots_record, slots_record, speech_record
 from tests.media import FilmSpec, SoundSpec, make_film

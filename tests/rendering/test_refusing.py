@@ -15,26 +15,39 @@ from typing import Any
 import pytest
 
 from shotad.core import (
-    FilmError,
     Interval,
     NoProgress,
-    ScriptError,
     ShotadError,
+    WorkFolder,
+    load_config,
+)
+from shotad.core.errors import (
+    FilmError,
+    ScriptError,
     SoundError,
     UsageError,
-    WorkFolder,
     WorkFolderError,
-    load_config,
-    remove_leftovers_beside,
-    replace_file,
 )
-from shotad.description import shortener
+from shotad.core.files import remove_leftovers_beside, replace_file
+from shotad.description.shortening import shortener
 from shotad.film import open_film
-from shotad.script import TRACK, to_json
-from shotad.sound import Kind, OutputFile, Take, check_wanted, parse_wanted, run_render, summary, wanted_files
+from shotad.script.track import to_json
+from shotad.script.track_files import TRACK
+from shotad.sound import (
+    OutputFile,
+    Take,
+    run_render,
+)
 from shotad.sound.making import FileMaker
-from shotad.sound.outputs import Made
+from shotad.sound.outputs import (
+    Kind,
+    Made,
+    parse_wanted,
+    summary,
+    wanted_files,
+)
 from shotad.sound.own_voices import FakeVoice
+from shotad.sound.render import check_wanted
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import STEREO, change, film_with, rendered, track_of, write_folder
 from tests.runs import Heard

@@ -13,19 +13,24 @@ import av
 import numpy as np
 import pytest
 
-from shotad.core import Config, Interval, VoiceError, WorkFolder, load_config
+from shotad.core import (
+    Config,
+    Interval,
+    WorkFolder,
+    load_config,
+)
+from shotad.core.errors import VoiceError
 from shotad.description import lint_track
 from shotad.film import open_film
-from shotad.script import (
+from shotad.script import Maker, load_track
+from shotad.script.cue import spoken_interval
+from shotad.script.dapt_reader import check_dapt
+from shotad.script.pace import spoken_words
+from shotad.script.track_files import (
     TRACK,
-    Maker,
-    load_track,
     save_translation,
-    spoken_interval,
-    spoken_words,
     track_name,
 )
-from shotad.script.dapt_reader import check_dapt
 from shotad.sound import Loudness, Rendered
 from shotad.sound.film_copy import write_copy
 from shotad.sound.levels import PROFILES

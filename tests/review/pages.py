@@ -19,9 +19,10 @@ from typing import Any
 
 import pytest
 
-from shotad.core import read_settings
-from shotad.film import work_folder_film
-from shotad.script import TRACK, load_track
+from shotad.core.runsettings import read_settings
+from shotad.film.slot_records import work_folder_film
+from shotad.script import load_track
+from shotad.script.track_files import TRACK
 from tests.review.reviewed import reviewed
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import RunSettings, read_settings
+from shotad.core import RunSettings
+from shotad.core.runsettings import read_settings
 from shotad.review.events import Tabs
 from shotad.review.routes import Review, make_app, open_session, review_of
 from shotad.review.security import Hosts, Keys

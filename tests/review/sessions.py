@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shotad.core import read_settings
+from shotad.core.runsettings import read_settings
 from shotad.film import open_film
 from shotad.review.session import Session
 

@@ -10,11 +10,22 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import Interval, ReviewError, Slot, slot_id
-from shotad.film import subtract
+from shotad.core import Interval, Slot
+from shotad.core.errors import ReviewError
+from shotad.core.types import slot_id
+from shotad.film.slots import subtract
 from shotad.review.acts import ACTS, why_apart
 from shotad.review.timeline import SOURCE, Change, Timeline, clock, free_interval_of
-from shotad.script import LONGEST, REMOVED, Cue, CueStatus, EditField, FilmId, LineState, Track, is_by_hand
+from shotad.script import (
+    Cue,
+    CueStatus,
+    EditField,
+    LineState,
+    Track,
+)
+from shotad.script.cue import LONGEST
+from shotad.script.edits import is_by_hand
+from shotad.script.track import REMOVED, FilmId
 
 FRAME = 0.04
 FREE = (Interval(0.0, 6.0), Interval(8.0, 20.0))

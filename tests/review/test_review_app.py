@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import FilmError, read_settings
+from shotad.core.errors import FilmError
+from shotad.core.runsettings import read_settings
 from shotad.review.routes import WEB, Review, open_session
 from shotad.script import load_track
 from tests.rendering.described import film_with

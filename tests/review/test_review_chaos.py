@@ -9,9 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import ReviewError, ShotadError
+from shotad.core import ShotadError
+from shotad.core.errors import ReviewError
 from shotad.review.session import Session
-from shotad.script import TRACK, are_scripts_current, edited_scripts, import_into, load_track, script_texts
+from shotad.script import import_into, load_track
+from shotad.script.track_files import (
+    TRACK,
+    are_scripts_current,
+    edited_scripts,
+    script_texts,
+)
 from tests.redo import redoing
 from tests.redo.redoing import again, run
 from tests.review.sessions import session_of

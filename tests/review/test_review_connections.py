@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from shotad.core import WorkFolderError
+from shotad.core.errors import WorkFolderError
 from shotad.review.connections import Connections, Seldom
 from shotad.review.serving import ReviewServer
 from shotad.review.session import Session

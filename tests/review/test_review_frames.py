@@ -18,9 +18,7 @@ from PIL import Image as Pillow
 from shotad.core import (
     Clip,
     Config,
-    FilmError,
     FilmInfo,
-    GivenCast,
     Interval,
     Reply,
     Request,
@@ -30,9 +28,12 @@ from shotad.core import (
     WorkFolder,
     load_config,
 )
+from shotad.core.errors import FilmError
+from shotad.core.runsettings import GivenCast
 from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film import Prepared, nearest_tick, open_film, tick_second
+from shotad.film import Prepared, open_film
+from shotad.film.framestore import nearest_tick, tick_second
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
 from shotad.review.frames import FrameNote, Frames, mark_of

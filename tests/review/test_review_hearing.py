@@ -15,14 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Interval, VoiceError, WorkFolder, load_config
+from shotad.core import (
+    Interval,
+    WorkFolder,
+    load_config,
+)
+from shotad.core.errors import VoiceError
 from shotad.description import lint_track
 from shotad.film import open_film, read_prepared
 from shotad.review import hearing as speaking
 from shotad.review.hearing import Hearing, keep_sound
 from shotad.review.routes import Review
 from shotad.script import CueStatus, Level, Track
-from shotad.sound import Take, summary
+from shotad.sound import Take
+from shotad.sound.outputs import summary
 from shotad.sound.own_voices import FakeVoice
 from tests.rendering.described import (
     STEREO,

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from shotad.core import EngineError, Progress, ReviewError, progress_task
+from shotad.core import Progress
+from shotad.core.errors import EngineError, ReviewError
+from shotad.core.progress import progress_task
 from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.jobs import Jobs
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shotad.script import TRACK
+from shotad.script.track_files import TRACK
 from tests.review.pages import drawn, focused, press, reload, said, settled, until, violations
 
 pytestmark = pytest.mark.slow

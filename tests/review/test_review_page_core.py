@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from shotad.script import Cue, Doubt, short_hash
+from shotad.script import Cue, Doubt
+from shotad.script.cue import short_hash
 from tests.rendering.described import retrack, write_folder
 from tests.review.pages import drawn, focused, has_focus, press, reload, said, settled, until, violations
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Facts, TextFact
-from shotad.script import TRACK, load_track
+from shotad.core.engine import Facts, TextFact
+from shotad.script import load_track
+from shotad.script.track_files import TRACK
 from tests.handmade import look
 from tests.rendering.described import retrack, write_folder
 from tests.review.pages import drawn, press, said, settled, until, violations

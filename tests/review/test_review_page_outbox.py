@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from shotad.core import WorkFolderError
+from shotad.core.errors import WorkFolderError
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
-from shotad.script import TRACK, LineState, load_track
+from shotad.script import LineState, load_track
+from shotad.script.track_files import TRACK
 from tests.rendering.described import write_folder
 from tests.review.pages import Program, press, reload, said, settled, tabs, until
 

@@ -12,28 +12,34 @@ import pytest
 from PIL import Image
 
 from shotad.core import (
-    CastError,
     Config,
     Interval,
     Member,
     NoProgress,
-    Reveal,
-    ReviewError,
     RunInputs,
     Shot,
     Slot,
     WorkFolder,
-    read_settings,
-    slot_id,
-    write_settings,
 )
-from shotad.description import clear_all, read_worksheet, write_sheet
+from shotad.core.cast import Reveal
+from shotad.core.errors import CastError, ReviewError
+from shotad.core.runsettings import read_settings, write_settings
+from shotad.core.types import slot_id
+from shotad.description import read_worksheet, write_sheet
+from shotad.description.cast_removal import clear_all
 from shotad.film import open_film
 from shotad.review.material import Material
 from shotad.review.people import People, names, renamed
 from shotad.review.session import Session
 from shotad.review.work import remember_cast
-from shotad.script import Cue, FilmId, LineState, Track, load_track, save_track
+from shotad.script import (
+    Cue,
+    LineState,
+    Track,
+    load_track,
+    save_track,
+)
+from shotad.script.track import FilmId
 from shotad.sight import CastFile
 from tests.cast.discoveringroom import EPISODE
 from tests.handmade import shots_record, slots_record, speech_record

@@ -16,7 +16,8 @@ import av
 import numpy as np
 import pytest
 
-from shotad.core import Config, WorkFolderError
+from shotad.core import Config
+from shotad.core.errors import WorkFolderError
 from shotad.film import open_film, sound_blocks
 from shotad.review import playable as remuxing, proxy as proxymaking
 from shotad.review.playable import browser_kind

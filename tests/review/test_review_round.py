@@ -12,8 +12,14 @@ from typing import Any
 import av
 import pytest
 
-from shotad.script import Cue, LineState, Track, check_script, load_track, milliseconds
-from shotad.script.cue import ScriptCue
+from shotad.script import (
+    Cue,
+    LineState,
+    Track,
+    check_script,
+    load_track,
+)
+from shotad.script.cue import ScriptCue, milliseconds
 from shotad.script.formats import read_script
 from tests.redo import redoing
 from tests.rendering.described import film_with, track_of, write_folder

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from shotad.core import ReviewError, UsageError
+from shotad.core.errors import ReviewError, UsageError
 from shotad.review import serving
 from shotad.script import load_track
 from tests.review.pages import Program

@@ -14,21 +14,25 @@ from typing import Any
 
 import pytest
 
-from shotad.core import EditConflict, Interval, OutdatedLine, ReviewError, WorkFolderError
+from shotad.core import Interval
+from shotad.core.errors import (
+    EditConflict,
+    OutdatedLine,
+    ReviewError,
+    WorkFolderError,
+)
 from shotad.review.history import History, LineStep, Step
 from shotad.review.keeping import TrackFile
 from shotad.review.session import Session
 from shotad.script import (
-    SCRIPTS_RECORD,
-    TRACK,
     Cue,
-    FilmId,
     Track,
-    content_stamp,
     import_into,
     load_track,
-    to_json,
 )
+from shotad.script.newer import content_stamp
+from shotad.script.track import FilmId, to_json
+from shotad.script.track_files import SCRIPTS_RECORD, TRACK
 from tests.handmade import look
 from tests.rendering.described import LINES, change, retrack
 from tests.review.reviewed import reviewed

@@ -11,7 +11,13 @@ from click.testing import CliRunner
 
 from shotad.cli.lint import command
 from shotad.core import Interval, load_config
-from shotad.evaluation import MetricContext, Store, evaluate_story, read_film, read_questions, write_story
+from shotad.evaluation import (
+    MetricContext,
+    Store,
+    evaluate_story,
+)
+from shotad.evaluation.story import write_story
+from shotad.evaluation.story_questions import read_film, read_questions
 from shotad.review.routes import Review
 from shotad.script import CueStatus
 from tests.evaluation.story.storyfilms import READER, options_of, vtt

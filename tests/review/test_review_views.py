@@ -16,7 +16,13 @@ from shotad.description import lint_track
 from shotad.review.details import LOCAL, RecordIndex, engines_view, line_detail
 from shotad.review.session import Session
 from shotad.review.views import Findings, changed_view, film_view, formats_view, line_view
-from shotad.script import Cue, CueStatus, Maker, Provenance, SpokenTake, line_stamp
+from shotad.script import (
+    Cue,
+    CueStatus,
+    Maker,
+    Provenance,
+)
+from shotad.script.cue import SpokenTake, line_stamp
 from shotad.script.guidelines import FILE as ACCEPTED
 from tests.handmade import line as line_record, look
 from tests.redo.redoing import again, run

@@ -12,13 +12,15 @@ import pytest
 
 from shotad.core import (
     Config,
-    EngineError,
     Identity,
     NoProgress,
     Request,
+    Task,
+)
+from shotad.core.errors import (
+    EngineError,
     ReviewError,
     ScriptError,
-    Task,
     UsageError,
 )
 from shotad.description import Engines

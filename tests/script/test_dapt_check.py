@@ -13,22 +13,25 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from lxml import etree
 
-from shotad.core import GainPoint, Interval, ScriptError
+from shotad.core import Interval
+from shotad.core.errors import ScriptError
+from shotad.core.types import GainPoint
 from shotad.script import (
     Cue,
-    FilmId,
     Maker,
-    SpokenTake,
     Track,
     check_script,
+)
+from shotad.script.cue import (
+    SpokenTake,
     clean_text,
     line_stamp,
     milliseconds,
-    write_dapt,
 )
-from shotad.script.dapt import level_at
+from shotad.script.dapt import level_at, write_dapt
 from shotad.script.dapt_reader import check_dapt, read_dapt
 from shotad.script.edits import import_script
+from shotad.script.track import FilmId
 from shotad.sound.levels import envelope
 from tests.script_text import write_script
 

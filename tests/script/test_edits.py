@@ -13,36 +13,50 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import EditConflict, Interval, ReviewError, ScriptError
+from shotad.core import Interval
+from shotad.core.errors import (
+    EditConflict,
+    ReviewError,
+    ScriptError,
+)
 from shotad.review.session import Session
 from shotad.script import (
     ALL_FORMATS,
     FORMATS,
-    REDO,
-    TRACK as TRACK_FILE,
     Cue,
     CueStatus,
     Edit,
     EditField,
-    FilmId,
     LineState,
     Maker,
     Provenance,
     Track,
-    accept,
-    from_json,
-    is_by_hand,
     load_track,
-    mark_edit,
     merge_edits,
     script_format,
-    to_json,
+)
+from shotad.script.cue import (
+    REDO,
+    Script,
+    ScriptCue,
+    accept,
+    mark_edit,
+)
+from shotad.script.edits import (
+    Import,
+    import_script,
+    is_by_hand,
     update_spoken_ends,
     with_redone_lines,
+    without_edits,
 )
-from shotad.script.cue import Script, ScriptCue
-from shotad.script.edits import Import, import_script, without_edits
 from shotad.script.formats import read_script
+from shotad.script.track import (
+    FilmId,
+    from_json,
+    to_json,
+)
+from shotad.script.track_files import TRACK as TRACK_FILE
 from tests.rendering.described import write_folder
 from tests.review.sessions import session_of
 from tests.script_text import write_script

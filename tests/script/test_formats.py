@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from lxml import etree
 
-from shotad.core import Interval, ScriptError
+from shotad.core import Interval
+from shotad.core.errors import ScriptError
 from shotad.script import (
     ALL_FORMATS,
     FORMATS,
@@ -25,21 +26,24 @@ from shotad.script import (
     CueStatus,
     Edit,
     EditField,
-    FilmId,
     Maker,
     Track,
     check_script,
-    clean_text,
-    line_stamp,
-    mark_edit,
     read_cues,
     script_format,
 )
-from shotad.script.cue import ScriptCue, on_frames
+from shotad.script.cue import (
+    ScriptCue,
+    clean_text,
+    line_stamp,
+    mark_edit,
+    on_frames,
+)
 from shotad.script.dapt_reader import check_dapt
 from shotad.script.edits import Import, import_script
 from shotad.script.formats import detect_format, read_script
 from shotad.script.signalling import check_dash, check_hls, write_dash, write_hls
+from shotad.script.track import FilmId
 from tests.script_text import write_script
 
 PIECES = (

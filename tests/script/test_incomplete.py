@@ -11,28 +11,32 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import EditConflict, Interval, MissingLines, ScriptError, WorkFolder
+from shotad.core import Interval, WorkFolder
+from shotad.core.errors import (
+    EditConflict,
+    MissingLines,
+    ScriptError,
+)
 from shotad.script import (
     ALL_FORMATS,
-    TRACK,
     Cue,
     EditField,
-    FilmId,
     Maker,
     Track,
-    accept,
     check_script,
     import_into,
     load_track,
-    mark_edit,
     present_track,
     read_cues,
     save_track,
     script_format,
     write_format,
 )
+from shotad.script.cue import accept, mark_edit
 from shotad.script.edits import import_script
 from shotad.script.formats import read_script
+from shotad.script.track import FilmId
+from shotad.script.track_files import TRACK
 
 FAULTS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "faults" / "scripts"
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)

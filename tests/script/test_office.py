@@ -19,31 +19,37 @@ from hypothesis import given, settings, strategies as st
 from lxml import etree
 from PIL import Image
 
-from shotad.core import Interval, ScriptError, SlotVoice
+from shotad.core import Interval
+from shotad.core.errors import ScriptError
+from shotad.core.types import SlotVoice
 from shotad.script import (
     ALL_FORMATS,
-    NO_FILM,
     Cue,
     CueStatus,
-    FilmId,
     Maker,
-    SheetDialogue,
     SheetEntry,
-    SheetPeople,
-    SheetShot,
-    SheetText,
-    SpokenTake,
     Track,
     Worksheet,
     check_script,
-    clean_text,
     document as document_package,
+)
+from shotad.script.cue import (
+    SpokenTake,
+    clean_text,
     line_stamp,
-    text_offer,
 )
 from shotad.script.document import MOST_PARTS
 from shotad.script.edits import Import, import_script
 from shotad.script.formats import detect_format
+from shotad.script.track import FilmId
+from shotad.script.worksheet import (
+    NO_FILM,
+    SheetDialogue,
+    SheetPeople,
+    SheetShot,
+    SheetText,
+    text_offer,
+)
 
 docx = pytest.importorskip("docx", reason="needs the extra documents")
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")

@@ -12,29 +12,39 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import Cast, Character, Interval, Member, Reveal, SlotSettings, UsageError
-from shotad.film import subtract
+from shotad.core import (
+    Cast,
+    Character,
+    Interval,
+    Member,
+)
+from shotad.core.cast import Reveal
+from shotad.core.config.film import SlotSettings
+from shotad.core.errors import UsageError
+from shotad.film.slots import subtract
 from shotad.script import (
-    BENCHMARK,
     Cue,
     CueStatus,
-    FilmId,
-    IntervalIndex,
     Level,
-    Limits,
-    SpokenTake,
     Track,
     TrackLine,
+)
+from shotad.script.cue import SpokenTake
+from shotad.script.line_checks import IntervalIndex, check_pace
+from shotad.script.names import (
     cast_mentions,
-    check_line,
     check_names,
-    check_order,
-    check_pace,
-    check_silence,
-    find_lines,
     people_named,
+)
+from shotad.script.rules import (
+    BENCHMARK,
+    Limits,
+    check_line,
+    check_order,
+    check_silence,
     similarity,
 )
+from shotad.script.track import FilmId, find_lines
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

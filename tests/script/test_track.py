@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import Interval, ScriptError
+from shotad.core import Interval
+from shotad.core.errors import ScriptError
 from shotad.script import (
     Cue,
     CueKind,
@@ -22,22 +23,26 @@ from shotad.script import (
     Doubt,
     Edit,
     EditField,
-    FilmId,
     Maker,
     Provenance,
     Track,
     Translation,
+    load_track,
+)
+from shotad.script.cue import (
+    Derived,
     accept,
     clean_text,
-    from_json,
-    load_track,
     mark_edit,
     short_hash,
     spoken_interval,
+)
+from shotad.script.sheet import write_csv
+from shotad.script.track import (
+    FilmId,
+    from_json,
     to_json,
 )
-from shotad.script.cue import Derived
-from shotad.script.sheet import write_csv
 
 MAKERS = (Maker("stage1", "observer", "shotad", "0.1"), Maker("stage2", "narrator"))
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import Box, Image, OnnxGraph
+from shotad.core import Box, Image
+from shotad.core.onnx import OnnxGraph
 from shotad.sight import Embedding, Face
 from shotad.sight.faces import FACE_MODEL_PAIRS, TrackingRules
 

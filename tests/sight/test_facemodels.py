@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import Box, CastSettings, Image, WeightsError
+from shotad.core import Box, Image
+from shotad.core.config.sight import CastSettings
+from shotad.core.errors import WeightsError
 from shotad.sight import (
     Face,
     FaceModels,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shotad.core import Box
-from shotad.sight import active_area
-from shotad.sight.motion import agreement, is_break
+from shotad.sight.motion import active_area, agreement, is_break
 
 
 def wall(seed: int = 1) -> np.ndarray:

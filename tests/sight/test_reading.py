@@ -12,9 +12,13 @@ import av
 import pytest
 
 from shotad.core import Box, Image, Interval
-from shotad.sight import FrameText, TextReader, looks_like_credits, plain_fraction, texts_of_shots
-from shotad.sight.inscriptions import best_spelling, follow, joined_rows, likeness
-from shotad.sight.text import TextLine
+from shotad.sight import (
+    FrameText,
+    TextReader,
+    texts_of_shots,
+)
+from shotad.sight.inscriptions import best_spelling, follow, joined_rows, likeness, looks_like_credits
+from shotad.sight.text import TextLine, plain_fraction
 
 FILMS = Path(__file__).resolve().parents[3] / "shared/data/films"
 SAMPLE = Path(__file__).resolve().parents[1] / "sample"

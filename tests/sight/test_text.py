@@ -11,8 +11,21 @@ from PIL import Image as Pillow, ImageDraw, ImageFont
 
 from shotad.core import Box, Image
 from shotad.film import Picture
-from shotad.sight import TextReader, credit_moments, find_credits, text as text_room
-from shotad.sight.text import TextLine, ctc_text, is_readable, is_word, straighten, text_quads, tidy
+from shotad.sight import (
+    TextReader,
+    find_credits,
+    text as text_room,
+)
+from shotad.sight.text import (
+    TextLine,
+    credit_moments,
+    ctc_text,
+    is_readable,
+    is_word,
+    straighten,
+    text_quads,
+    tidy,
+)
 
 ALPHABET = ("", "a", "b", "c", " ")
 READER = TextReader()

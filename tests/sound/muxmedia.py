@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import ContainerSettings, Interval
+from shotad.core import Interval
+from shotad.core.config.sound import ContainerSettings
 from shotad.film import Film, open_film, sound_blocks
 from shotad.script import Finding
 from shotad.sound.ad_tracks import AdSound

@@ -18,22 +18,29 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from shotad.core import (
-    AudioTrack,
-    ExtendedSettings,
     FilmInfo,
-    FitSettings,
     Interval,
     Shot,
-    SoundError,
-    VoiceError,
 )
-from shotad.film import Film, open_film, sound_blocks, subtract
+from shotad.core.config.sound import ExtendedSettings, FitSettings
+from shotad.core.errors import SoundError, VoiceError
+from shotad.core.types import AudioTrack
+from shotad.film import (
+    Film,
+    open_film,
+    sound_blocks,
+)
+from shotad.film.slots import subtract
 from shotad.script.subtitle_formats import read_vtt
-from shotad.sound import Spoken, Take, Unspoken, pauses
+from shotad.sound import (
+    Spoken,
+    Take,
+    pauses,
+)
 from shotad.sound.containers import CONTAINERS
 from shotad.sound.film_copy import FADE, coding_of, sound_with_pauses, write_copy
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, LineToSpeak, Pause
+from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Unspoken
 from shotad.sound.pauses import (
     AROUND_CUT,
     MIN_PAUSE,

@@ -11,20 +11,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import FitSettings, Interval
+from shotad.core import Interval
+from shotad.core.config.sound import FitSettings
 from shotad.script import (
     Cue,
     CueStatus,
     Edit,
     EditField,
-    FilmId,
+    Track,
+)
+from shotad.script.fit import (
     ShortenedLine,
     ShortenRequest,
-    Track,
-    usual_words,
     variants,
 )
-from shotad.script.pace import tempo
+from shotad.script.pace import tempo, usual_words
+from shotad.script.track import FilmId
 from shotad.sound import Spoken, Take
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak

@@ -12,22 +12,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import Interval, MixSettings
+from shotad.core import Interval
+from shotad.core.config.sound import MixSettings
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.sound import (
     Spoken,
     Take,
-    estimated_make_up,
     excerpt,
-    limit_of,
     measure_whole as measured,
     mix as mixing,
     place_lines,
     programme_of,
 )
-from shotad.sound.levels import LEAST, PROFILES, envelope, gain_at, target_of
+from shotad.sound.levels import LEAST, PROFILES, envelope, gain_at, limit_of, target_of
 from shotad.sound.loudness import ATTACK, DOWNMIXED_PEAK, RELEASE, Limiter, TruePeak, limited
-from shotad.sound.mix import FADE_IN, FADE_OUT, Mix, Playing, place, prepare_mix, resampled
+from shotad.sound.mix import FADE_IN, FADE_OUT, Mix, Playing, estimated_make_up, place, prepare_mix, resampled
 from shotad.sound.programme import RATE, channel_names, layout_name, to_stereo, voice_gains
 from tests.sound.tones import Samples, SoundFilm, along, blocks, line, measure, noise, onset, sine, whole
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import ExtendedSettings, SoundError
+from shotad.core.config.sound import ExtendedSettings
+from shotad.core.errors import SoundError
 from shotad.film import open_film
 from shotad.sound.containers import CONTAINERS, MKV, MP4, TS, film_tags
 from shotad.sound.film_copy import write_copy

@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 from av.stream import Disposition
 
-from shotad.core import ContainerSettings, Interval, SoundError
+from shotad.core import Interval
+from shotad.core.config.sound import ContainerSettings
+from shotad.core.errors import SoundError
 from shotad.film import SoundBlock, open_film, sound_blocks
 from shotad.script import Level
 from shotad.sound.ad_tracks import AdSound

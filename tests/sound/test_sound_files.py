@@ -9,11 +9,11 @@ import av
 import numpy as np
 import pytest
 
-from shotad.core import SoundError, WorkFolderError
+from shotad.core.errors import SoundError, WorkFolderError
 from shotad.film import SoundBlock
-from shotad.sound import RATE
 from shotad.sound.files import KINDS, write_sound
 from shotad.sound.layouts import aac_configuration
+from shotad.sound.programme import RATE
 from tests.sound.tones import Samples, blocks, decoded, noise, onset
 
 BURSTS = (0.0, 0.513, 1.7)

@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import FitSettings, Interval, VoiceError, VoiceSettings
+from shotad.core import Interval
+from shotad.core.config.sound import FitSettings, VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound import CachingStudio, Lexicon, Take, read_lexicon
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import LineToSpeak

@@ -16,25 +16,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import Member, VoiceError, VoiceSettings, data_root
+from shotad.core import Member
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
+from shotad.core.settings import data_root
 from shotad.film import Samples
 from shotad.sound import (
-    EMPTY_LEXICON,
     CachingStudio,
     Lexicon,
     Take,
     VoiceInfo,
-    kind_class,
     make_voice,
     own_voices,
-    spoken_text,
     voices,
 )
 from shotad.sound.own_voices import FakeVoice, HibariVoice, installed_version
-from shotad.sound.pronunciation import lexicon_of, parse_lexicon
+from shotad.sound.pronunciation import EMPTY_LEXICON, lexicon_of, parse_lexicon, spoken_text
 from shotad.sound.quantities import roman, words_of
 from shotad.sound.takes import stretched, to_length
-from shotad.sound.voice_engines import Reading, pieces_of
+from shotad.sound.voice_engines import Reading, kind_class, pieces_of
 from shotad.sound.voice_sound import cleaned, decoded
 from tests.speech_server import tone, wav
 

@@ -12,9 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import VoiceError, VoiceSettings
-from shotad.sound import CachingStudio, Take, make_voice, privacy_notes, voice_programs as espeak, voices
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
+from shotad.sound import (
+    CachingStudio,
+    Take,
+    make_voice,
+    voice_programs as espeak,
+    voices,
+)
 from shotad.sound.takes import write_take
+from shotad.sound.voice_engines import privacy_notes
 from shotad.sound.voice_programs import FOLDERS, Espeak, Piper, run
 from shotad.sound.voice_server import EndpointVoice
 from tests.bad_server import Act, BadServer, endless

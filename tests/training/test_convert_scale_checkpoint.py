@@ -13,7 +13,7 @@ import pytest
 import torch
 from transformers import Dinov2Config, Dinov2Model
 
-from shotad.core import WeightsError
+from shotad.core.errors import WeightsError
 from shotad.grammar.scale_net import load_net, released_weights
 
 ROOT = Path(__file__).resolve().parents[2]

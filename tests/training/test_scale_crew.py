@@ -18,7 +18,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from shotad.core import NoProgress, ShotadError, load_settings
+from shotad.core import NoProgress, ShotadError
+from shotad.core.settings import load_settings
 from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_net import load_net
 from shotad.grammar.training_feed import worker_context

@@ -21,19 +21,22 @@ from safetensors.torch import load_file
 from transformers import Dinov2Model
 
 from shotad.core import (
-    ComputeSettings,
-    ConfigError,
-    DatasetError,
     NoProgress,
     ShotadError,
     ShotScale,
+)
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import (
+    ConfigError,
+    DatasetError,
     UsageError,
     WorkFolderError,
-    load_settings,
 )
-from shotad.grammar import ScaleTraining, TrainingResult, train_scale
+from shotad.core.settings import load_settings
+from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_data import open_picture, read_items
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
+from shotad.grammar.scale_training import TrainingResult
 from shotad.grammar.training_feed import Feed, Pick, epoch_order
 from shotad.grammar.training_loop import make_optimizer, parameter_groups, rate_factor, set_rates
 from shotad.grammar.training_records import Scores

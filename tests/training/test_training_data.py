@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shotad.core import DatasetError, ShotScale
+from shotad.core import ShotScale
+from shotad.core.errors import DatasetError
 from shotad.grammar.scale_data import (
     SPLITS,
     ClipFile,

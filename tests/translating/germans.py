@@ -9,9 +9,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shotad.core import Interval, Request, Slot, slot_id
+from shotad.core import (
+    Interval,
+    Request,
+    Slot,
+)
+from shotad.core.types import slot_id
 from shotad.engines.fake import FakeEngine
-from shotad.script import Cue, CueStatus, FilmId, Maker, Track
+from shotad.script import (
+    Cue,
+    CueStatus,
+    Maker,
+    Track,
+)
+from shotad.script.track import FilmId
 
 GERMAN: Mapping[str, str] = {
     "Ann opens the door.": "Ann öffnet die Tür.",

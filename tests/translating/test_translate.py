@@ -14,28 +14,29 @@ from hypothesis import example, given, settings, strategies as st
 
 from shotad.core import (
     Config,
-    EditConflict,
-    EngineError,
     Identity,
     Interval,
     RecordLog,
     Reply,
     Request,
+    WorkFolder,
+    load_config,
+)
+from shotad.core.config.languages import language_of
+from shotad.core.errors import (
+    EditConflict,
+    EngineError,
     ScriptError,
     UsageError,
-    WorkFolder,
-    language_of,
-    load_config,
-    readable_json,
 )
+from shotad.core.workfolder import readable_json
 from shotad.description import (
     TranslationOutcome,
     estimate_translation,
-    read_track_to_translate,
     translate_into,
     translation,
 )
-from shotad.description.translation import Source, translate_track
+from shotad.description.translation import Source, read_track_to_translate, translate_track
 from shotad.description.translation_prompt import (
     TOKENS,
     SourceLine,
@@ -47,7 +48,6 @@ from shotad.description.translation_prompt import (
 from shotad.engines import AnswerLog
 from shotad.engines.fake import FakeEngine
 from shotad.script import (
-    TRACK,
     Cue,
     CueStatus,
     Edit,
@@ -55,15 +55,18 @@ from shotad.script import (
     Track,
     import_into,
     load_track,
-    lost_translation,
-    outdated_note,
     read_cues,
     save_track,
-    spoken_words,
-    translation_of,
 )
 from shotad.script.dapt_reader import check_dapt
-from shotad.script.track_files import outdated
+from shotad.script.pace import spoken_words
+from shotad.script.track_files import (
+    TRACK,
+    lost_translation,
+    outdated,
+    outdated_note,
+    translation_of,
+)
 from tests.handmade import slots_record
 from tests.rendering.described import change
 from tests.translating.germans import (

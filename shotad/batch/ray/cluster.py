@@ -21,17 +21,12 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from shotad.batch.jobs import FilmJob, FilmResult, failure, fault_of
-from shotad.core import (
-    EngineError,
-    Settings,
-    ShotadError,
-    UsageError,
-    load_settings,
-    memory_error_of,
-    processors,
-    require_module,
-    silence_native_output,
-)
+from shotad.core import Settings, ShotadError
+from shotad.core.errors import EngineError, UsageError
+from shotad.core.memory_errors import memory_error_of
+from shotad.core.model_loading import require_module, silence_native_output
+from shotad.core.settings import load_settings
+from shotad.core.system import processors
 
 _KNOCK = 5.0
 """Seconds for which a cluster's port is waited for. Ray itself waits for many minutes, without a word."""

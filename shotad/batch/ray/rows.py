@@ -31,13 +31,18 @@ from shotad.core import (
     RecordLog,
     Reply,
     Request,
-    Stage,
     WorkFolder,
-    inner_folder,
-    own_files,
 )
+from shotad.core.engine import Stage
+from shotad.core.files import inner_folder, own_files
 from shotad.description import SlotPlan
-from shotad.engines import ANSWERS_RECORD, DESCRIPTION_PURPOSE, Memory, NoMemory, answer_record, reply_of
+from shotad.engines import Memory, NoMemory
+from shotad.engines.asking import (
+    ANSWERS_RECORD,
+    DESCRIPTION_PURPOSE,
+    answer_record,
+    reply_of,
+)
 
 Columns = dict[str, Any]
 """A batch of rows as Ray Data has it: name → values."""

@@ -39,7 +39,13 @@ from shotad.batch.ray.cluster import (
 from shotad.batch.ray.rows import RayRow, rows
 from shotad.batch.ray.servers import stage_engine
 from shotad.batch.ray.steps import Finishing, PreparedSlots, Stage1Answers
-from shotad.core import Abilities, EngineError, NoProgress, Progress, ShotadError
+from shotad.core import (
+    Abilities,
+    NoProgress,
+    Progress,
+    ShotadError,
+)
+from shotad.core.errors import EngineError
 
 Told = Callable[[FilmResult], None]
 

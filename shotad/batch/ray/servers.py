@@ -32,15 +32,16 @@ from shotad.batch.ray.cluster import ServeSettings
 from shotad.core import (
     Config,
     Engine,
-    EngineError,
     NoProgress,
     Progress,
     Reply,
     Request,
-    Stage,
 )
-from shotad.description import prepare_engine
-from shotad.engines import make_engine, map_in_order, stage_engines
+from shotad.core.engine import Stage
+from shotad.core.errors import EngineError
+from shotad.description.engine_pair import prepare_engine
+from shotad.engines import make_engine, stage_engines
+from shotad.engines.openai_engine import map_in_order
 
 REST = 60.0
 """Seconds for which a server that failed is left alone; one that is started again takes about as long."""

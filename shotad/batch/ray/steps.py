@@ -45,48 +45,53 @@ from shotad.batch.ray.servers import StageEngines, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
 from shotad.core import (
-    SETTINGS_FILE,
     Clip,
     Engine,
-    EngineError,
-    FolderInUse,
     NoProgress,
     Progress,
     RecordLog,
     Reply,
     Request,
     WorkFolder,
-    WorkFolderError,
-    check_format,
-    forget_peak,
-    peak_memory,
 )
+from shotad.core.errors import (
+    EngineError,
+    FolderInUse,
+    WorkFolderError,
+)
+from shotad.core.system import forget_peak, peak_memory
+from shotad.core.workfolder import SETTINGS_FILE, check_format
 from shotad.description import (
     Engines,
     RunContext,
     SlotPlan,
-    check_edits,
-    clip_key,
     describe_clip,
-    known_description,
     plan_clips,
     prepare,
-    prepare_engine,
-    prepare_grammar,
-    prepare_local_engines,
+)
+from shotad.description.clip_builder import prepare_grammar
+from shotad.description.engine_pair import prepare_engine, prepare_local_engines
+from shotad.description.pipeline import check_edits
+from shotad.description.stage1 import (
+    clip_key,
+    known_description,
     stage1_as_seen,
 )
 from shotad.engines import (
-    ANSWERS_RECORD,
     AnswerLog,
     AskingPool,
     ClipOnDemand,
     Memory,
+)
+from shotad.engines.asking import (
+    ANSWERS_RECORD,
     prompt_record,
     reply_of,
 )
 from shotad.film import clips, open_film
-from shotad.sound import RECORD, VOICES, forget_takes
+from shotad.sound.making import RECORD
+from shotad.sound.takes import forget_takes
+from shotad.sound.voicing import VOICES
 
 PATIENCE = 150.0
 """Seconds for which a work folder on object storage is waited for that a killed worker has held."""

@@ -8,7 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import FilmError, Progress, plural, progress_task
+from shotad.core import Progress
+from shotad.core.errors import FilmError
+from shotad.core.progress import plural, progress_task
 from shotad.evaluation.datasets.dataset import Ad, Dataset, Video, VideoPlaces
 from shotad.evaluation.datasets.tables import MALFORMED, MISSING, NOTE, Finding, tally
 

@@ -20,20 +20,23 @@ from pydantic import Field
 
 from shotad.core import (
     Config,
-    DatasetError,
     Interval,
     Settings,
-    UsageError,
+)
+from shotad.core.errors import DatasetError, UsageError
+from shotad.core.progress import plural
+from shotad.core.settings import (
     build_settings,
     config_path,
     dataset_path,
-    is_inside,
     is_known_config,
-    is_trusted,
     load_settings,
-    plural,
-    read_text_file,
     read_yaml,
+)
+from shotad.core.text_files import read_text_file
+from shotad.core.trust import (
+    is_inside,
+    is_trusted,
     refuse_foreign,
 )
 from shotad.evaluation.datasets.tables import (

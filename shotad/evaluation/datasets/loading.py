@@ -14,7 +14,10 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from shotad.core import DatasetError, Interval, UsageError, parse_json, read_text_file
+from shotad.core import Interval
+from shotad.core.errors import DatasetError, UsageError
+from shotad.core.records import parse_json
+from shotad.core.text_files import read_text_file
 from shotad.evaluation.datasets.dataset import (
     FIRST_FRAME,
     ActionRow,

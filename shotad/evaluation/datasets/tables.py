@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.core import DatasetError, quoted, read_file_bytes
+from shotad.core.errors import DatasetError, quoted
+from shotad.core.text_files import read_file_bytes
 
 _EMPTY_CELLS = ("", "nan", "NaN", "None", "null", "<NA>")
 """Cells that other programs write where there is no value."""

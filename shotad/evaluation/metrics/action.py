@@ -18,11 +18,18 @@ from pathlib import PurePath
 
 import numpy as np
 
-from shotad.core import ScriptError
-from shotad.description import parse_stage1
+from shotad.core.errors import ScriptError
+from shotad.description.answers import parse_stage1
 from shotad.evaluation.metric import Corpus, Floats, Item, Json, Metric, MetricFormula, Row
 from shotad.evaluation.store import MetricContext, ParseService, parser_of, vectors_of
-from shotad.script import Parse, Token, Vectors, gerund_forms, listed, past_forms, third_person_form
+from shotad.script.embeddings import Vectors
+from shotad.script.english_words import (
+    gerund_forms,
+    listed,
+    past_forms,
+    third_person_form,
+)
+from shotad.script.parsing import Parse, Token
 
 _VERSION = 2
 """Of the definition; a change makes all rows new."""

@@ -13,9 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.core import HER_TITLES, HIS_TITLES, NAME_TITLES
+from shotad.core.cast import (
+    HER_TITLES,
+    HIS_TITLES,
+    NAME_TITLES,
+)
 from shotad.evaluation.store import MetricContext, parser_of
-from shotad.script import (
+from shotad.script.cast_members import (
     ANY_NOUNS,
     GENERIC_NOUNS,
     HE,
@@ -27,11 +31,9 @@ from shotad.script import (
     PLURAL_NOUNS,
     SHE,
     THEY,
-    THIRD_PERSON_VERBS,
-    Parse,
-    Token,
-    third_person_form,
 )
+from shotad.script.english_words import THIRD_PERSON_VERBS, third_person_form
+from shotad.script.parsing import Parse, Token
 
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
 _UNSEEN = ("npadvmod", "compound", "dep", "dobj", "nmod")

@@ -26,7 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import EvaluationError, file_sha256, hash_key, quoted
+from shotad.core.errors import EvaluationError, quoted
+from shotad.core.weight_store import file_sha256
+from shotad.core.workfolder import hash_key
 from shotad.evaluation.metric import METEOR_STAGES, Corpus, Floats, Item, Json, Metric, MetricFormula, Row
 from shotad.evaluation.metrics.ptb import VERSION, tokens
 from shotad.evaluation.store import MetricContext

@@ -26,16 +26,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.core import (
+from shotad.core.errors import EvaluationError, did_you_mean
+from shotad.core.model_loading import (
     NETWORK_HINT,
-    EvaluationError,
     device_of,
-    did_you_mean,
     first_message_line,
-    hash_key,
     require_module,
     silence_transformers,
 )
+from shotad.core.workfolder import hash_key
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.metrics.pronouns import Document, People, Resolver, named
 from shotad.evaluation.store import MetricContext

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import weights, weights_file
+from shotad.core.weight_store import weights, weights_file
 from shotad.evaluation.metric import Corpus, Floats, Item, Json, Metric, MetricFormula, Row
 from shotad.evaluation.metrics.action import VERB, VectorTable, base_of
 from shotad.evaluation.store import MetricContext, parser_of, vectors_of
-from shotad.script import Parse, listed
+from shotad.script.english_words import listed
+from shotad.script.parsing import Parse
 
 WORDNET = "wordnet-verbs"
 TITLES = {

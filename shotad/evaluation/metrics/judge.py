@@ -26,38 +26,40 @@ from typing import Any, Generic, TypeVar
 
 from shotad.core import (
     Engine,
-    EvaluationError,
     Identity,
     Message,
     Reply,
     Request,
-    SamplingSettings,
+)
+from shotad.core.config.words import SamplingSettings, Stage2Settings
+from shotad.core.engine import (
     Stage,
-    Stage2Settings,
     SupportsEstimates,
     SupportsPreparing,
-    hash_key,
-    progress_task,
-    shipped_prompts,
 )
-from shotad.description import (
+from shotad.core.errors import EvaluationError
+from shotad.core.progress import progress_task
+from shotad.core.settings import shipped_prompts
+from shotad.core.workfolder import hash_key
+from shotad.description.answer_text import is_placeholder, without_markup
+from shotad.description.answers import contains_refusal
+from shotad.description.engine_pair import prepare_engine
+from shotad.description.seeds import slot_seed
+from shotad.description.templates import (
     check_templates,
-    contains_refusal,
-    is_placeholder,
-    prepare_engine,
     prompt_block,
     prompt_hash,
     prompt_messages,
-    slot_seed,
-    without_markup,
 )
 from shotad.engines import (
     ENGINES,
     AskingPool,
-    are_local_models,
     engine_class,
-    identity_record,
     make_engine,
+)
+from shotad.engines.asking import (
+    are_local_models,
+    identity_record,
     reply_of,
     reply_record,
     workers_of,

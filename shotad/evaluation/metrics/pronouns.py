@@ -21,10 +21,9 @@ from typing import Literal, Protocol
 
 from shotad.evaluation.metric import Json
 from shotad.evaluation.store import MetricContext
-from shotad.script import (
+from shotad.script.cast_members import (
     AFTER_OBJECT,
     CLAUSE_WORDS,
-    DETERMINERS,
     DONE_TO_OTHERS,
     NAME_FUNCTION_WORDS,
     NAME_PREPOSITIONS,
@@ -32,14 +31,16 @@ from shotad.script import (
     SUBJECT_PRONOUNS,
     WHO_PRONOUNS,
     Member,
+    listed_gender,
+    members,
+)
+from shotad.script.english_words import DETERMINERS, listed
+from shotad.script.line_mentions import (
     Mention,
     NameToken,
     find_mentions,
     index_names,
     is_followed_by_verb,
-    listed,
-    listed_gender,
-    members,
     respelt,
     tokens_of,
 )

@@ -19,10 +19,19 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.core import EvaluationError, RecallSettings, hash_key, progress_task
+from shotad.core.config.measures import RecallSettings
+from shotad.core.errors import EvaluationError
+from shotad.core.progress import progress_task
+from shotad.core.workfolder import hash_key
 from shotad.evaluation.metric import Corpus, Json, Metric, Row, says_something
 from shotad.evaluation.store import MetricContext
-from shotad.script import EncoderPlace, TokenEncoder, TokenVectors, check_name, locate
+from shotad.script.embeddings import (
+    EncoderPlace,
+    TokenEncoder,
+    TokenVectors,
+    check_name,
+    locate,
+)
 
 TIE = 1e-6
 """Similarities that differ by less are equal: what float32 leaves open of one sentence in two batches."""

@@ -15,7 +15,13 @@ from collections.abc import Iterator, Sequence
 
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
-from shotad.script import TITLES, find_mentions, index_names, listed, members, tokens_of
+from shotad.script.cast_members import TITLES, members
+from shotad.script.english_words import listed
+from shotad.script.line_mentions import (
+    find_mentions,
+    index_names,
+    tokens_of,
+)
 
 REACH = 5
 """Lines before that a line is held against: as many as the narrator knows (``stage2.history``)."""

@@ -16,37 +16,35 @@ from typing import Any, Literal
 
 from shotad.core import (
     Config,
-    GivenCast,
     Interval,
     Progress,
     RunInputs,
-    Stage,
     Usage,
     WorkFolder,
-    hash_key,
-    plural,
-    quoted,
-    seconds,
 )
+from shotad.core.engine import Stage
+from shotad.core.errors import quoted
+from shotad.core.progress import plural
+from shotad.core.records import seconds
+from shotad.core.runsettings import GivenCast
+from shotad.core.workfolder import hash_key
 from shotad.description import (
-    LINE_STEPS,
-    STAGE_PROMPTS,
     Engines,
-    EngineUsage,
-    GrammarReaders,
     RunContext,
-    StageUsed,
     WrittenSlots,
     check_cast,
-    describe_clips,
-    load_examples,
     plan_clips,
     prepare,
-    prompt_hash,
     write_slots,
     write_track,
 )
-from shotad.engines import identity_record
+from shotad.description.clip_builder import GrammarReaders
+from shotad.description.engine_pair import EngineUsage, StageUsed
+from shotad.description.pipeline import LINE_STEPS
+from shotad.description.prompts import STAGE_PROMPTS, load_examples
+from shotad.description.templates import prompt_hash
+from shotad.description.writing import describe_clips
+from shotad.engines.asking import identity_record
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
 from shotad.film import Film, Prepared, word_budget

@@ -22,29 +22,35 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import (
-    CastError,
     Config,
-    FilmError,
-    GivenCast,
     Interval,
     NoProgress,
     Progress,
     RecordLog,
     RunInputs,
-    ScriptError,
     ShotadError,
+    WorkFolder,
+)
+from shotad.core.errors import (
+    CastError,
+    FilmError,
+    ScriptError,
     SubtitleError,
     UsageError,
-    WorkFolder,
     WorkFolderError,
-    hash_key,
-    inner_folder,
-    memory_error_of,
-    progress_task,
-    work_folder_of,
-    write_settings,
 )
-from shotad.description import Engines, GrammarReaders, check_prompts, check_readers, make_readers
+from shotad.core.files import inner_folder
+from shotad.core.memory_errors import memory_error_of
+from shotad.core.progress import progress_task
+from shotad.core.runsettings import GivenCast, write_settings
+from shotad.core.workfolder import hash_key, work_folder_of
+from shotad.description import Engines
+from shotad.description.clip_builder import (
+    GrammarReaders,
+    check_readers,
+    make_readers,
+)
+from shotad.description.prompts import check_prompts
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import WHOLE, Ad, Dataset, Shard, Video
 from shotad.evaluation.predicting.clip import (

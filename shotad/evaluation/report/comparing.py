@@ -19,16 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core import (
-    EvaluationError,
-    ReportSettings,
-    plural,
-    quoted,
-    readable_json,
-    require_module,
-    table_lines,
-    write_text,
-)
+from shotad.core.config.measures import ReportSettings
+from shotad.core.errors import EvaluationError, quoted
+from shotad.core.files import write_text
+from shotad.core.model_loading import require_module
+from shotad.core.progress import plural, table_lines
+from shotad.core.workfolder import readable_json
 from shotad.evaluation.datasets.tables import Table, read_records
 from shotad.evaluation.metric import METRICS, Floats, Item, Json, Result, only
 from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of

@@ -19,12 +19,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import ShotScale, plural, require_module
+from shotad.core import ShotScale
+from shotad.core.model_loading import require_module
+from shotad.core.progress import plural
 from shotad.evaluation.metric import Floats, Item, Result, only
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.report.table import number, percent, span_words
 from shotad.evaluation.running import Report, base_name
-from shotad.film import BLUE, FAINT, INK, PAPER, SKY_BLUE, VERMILLION, css_colour
+from shotad.film.palette import (
+    BLUE,
+    FAINT,
+    INK,
+    PAPER,
+    SKY_BLUE,
+    VERMILLION,
+    css_colour,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,12 +25,15 @@ from typing import Any
 
 import shotad
 from shotad import __version__
-from shotad.core import Config, EvaluationError, Interval, MeasureSettings, map_texts, quoted
+from shotad.core import Config, Interval
+from shotad.core.config.measures import MeasureSettings
+from shotad.core.errors import EvaluationError, quoted
+from shotad.core.records import map_texts
 from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, Row, only
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
 from shotad.evaluation.running import AND, Report, base_name
-from shotad.script import guarded
+from shotad.script.sheet import guarded
 
 LIBRARIES = (
     "accelerate", "bert-score", "fastcoref", "jinja2", "matplotlib", "numpy", "openai", "pycocoevalcap",

@@ -11,7 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from shotad.core import Interval, plural, thread_name
+from shotad.core import Interval
+from shotad.core.progress import plural
+from shotad.core.types import thread_name
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.running import Protocol, Report, base_name

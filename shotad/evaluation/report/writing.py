@@ -15,16 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shotad.core import (
-    ShotadError,
-    WorkFolderError,
+from shotad.core import ShotadError
+from shotad.core.errors import WorkFolderError
+from shotad.core.files import (
     inner_folder,
-    plural,
-    readable_json,
-    table_lines,
     write_bytes,
     write_text,
 )
+from shotad.core.progress import plural, table_lines
+from shotad.core.workfolder import readable_json
 from shotad.evaluation.metric import Item, Json, Row
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, span_of
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, main_results, plots_of
@@ -52,7 +51,7 @@ from shotad.evaluation.report.table import (
     with_marks,
 )
 from shotad.evaluation.running import AND, Report, base_name
-from shotad.film import page_environment
+from shotad.film.palette import page_environment
 
 Content = dict[str, Any]
 """The parts of a report by name, as its page, its text and the terminal take them."""

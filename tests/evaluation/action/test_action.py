@@ -25,7 +25,7 @@ from shotad.evaluation.metrics.action import (
 )
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.store import ParseService, parser_of
-from shotad.script import Parse, Token
+from shotad.script.parsing import Parse, Token
 from tests.evaluation.action.parsed import SPACY_MODEL, RecordedParser, parse_of
 from tests.evaluation.allmetrics import MakeBench, changed, human, predicted, scored
 from tests.evaluation.standins import Words

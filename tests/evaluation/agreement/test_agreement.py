@@ -10,20 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import DatasetError, EvaluationError, Interval, ReportSettings
+from shotad.core import Interval
+from shotad.core.config.measures import ReportSettings
+from shotad.core.errors import DatasetError, EvaluationError
 from shotad.evaluation import (
     Corpus,
     Item,
     Report,
     agreement,
     agreement_text,
-    from_table,
     inter_rater,
     read_report,
     read_scores,
     write_report,
 )
-from shotad.evaluation.interrater import pairs
+from shotad.evaluation.interrater import from_table, pairs
 from shotad.evaluation.report.comparing import HumanScores, correlations
 from tests.conftest import needed
 from tests.evaluation.judges.judging import bench_of

@@ -9,21 +9,24 @@ from typing import ClassVar
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import EvaluationError, Interval
+from shotad.core import Interval
+from shotad.core.errors import EvaluationError
 from shotad.evaluation import (
     Corpus,
     Item,
     Metric,
     MetricContext,
-    MetricFormula,
     Row,
+    metric,
+)
+from shotad.evaluation.assisted_choice import (
+    Assisted,
+    Role,
     assisted_json,
     assisted_text,
     choose_assisted,
-    metric,
 )
-from shotad.evaluation.assisted_choice import Assisted, Role
-from shotad.evaluation.metric import Json
+from shotad.evaluation.metric import Json, MetricFormula
 from tests.evaluation.judges.judging import bench_of
 
 

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import Config, EvaluationError, Interval
+from shotad.core import Config, Interval
+from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, Item, MetricContext, Result, Store, make_metric
 from shotad.evaluation.metrics import ptb
 from shotad.evaluation.metrics.caption import FEW, bleu_sums, rouge_l

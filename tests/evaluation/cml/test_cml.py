@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import EvaluationError, Interval, Shot
+from shotad.core import Interval, Shot
+from shotad.core.errors import EvaluationError
 from shotad.evaluation import (
-    CML_METRICS,
-    Element,
-    FilmSigns,
-    Scene,
     Screenplay,
+    evaluate_cml,
+    make_screenplay,
+    read_screenplay,
+)
+from shotad.evaluation.cml import (
+    CML_METRICS,
     ScriptText,
     adjacent_similarity,
     alignment,
@@ -27,20 +30,21 @@ from shotad.evaluation import (
     cml_text,
     creativity,
     emotional_stability,
-    evaluate_cml,
     innovation,
-    make_screenplay,
     mutual_similarity,
     originality,
     paired_similarity,
-    read_cml,
-    read_screenplay,
     read_scripts,
     topic_concentration,
-    write_cml,
-    write_screenplay,
 )
-from shotad.evaluation.screenplay_files import READ
+from shotad.evaluation.screenplay import (
+    Element,
+    FilmSigns,
+    Scene,
+    read_cml,
+    write_cml,
+)
+from shotad.evaluation.screenplay_files import READ, write_screenplay
 from tests.evaluation.cml.script_reader import GEMMA, MUTE, PUBLISHED, QWQ, READER, SCRIPT, use_word_vectors
 from tests.evaluation.judges.judging import bench_of
 from tests.evaluation.standins import Words

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import Config, EvaluationError
+from shotad.core import Config
+from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, MetricContext, Result, Store, make_metric, score
 from shotad.evaluation.metrics.critic import NO_CAST, Critic, layout, make_resolver, meant
 from shotad.evaluation.metrics.pronouns import Document, named

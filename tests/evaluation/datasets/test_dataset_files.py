@@ -14,7 +14,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from shotad.core import ConfigError, DatasetError, EvaluationError, Interval, NoProgress, ShotadError
+from shotad.core import (
+    Interval,
+    NoProgress,
+    ShotadError,
+)
+from shotad.core.errors import (
+    ConfigError,
+    DatasetError,
+    EvaluationError,
+)
 from shotad.evaluation import Dataset, check_dataset, check_text, load_dataset
 from shotad.evaluation.datasets.dataset import Ad, read_description
 from shotad.evaluation.datasets.loading import casts_of, load_references, read_casts

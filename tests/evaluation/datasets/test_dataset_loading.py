@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import DatasetError, Interval, NoProgress
+from shotad.core import Interval, NoProgress
+from shotad.core.errors import DatasetError
 from shotad.evaluation import Dataset, check_dataset, load_dataset
 from shotad.evaluation.datasets.checking import Json, video_of, video_places
 from shotad.evaluation.datasets.dataset import Video

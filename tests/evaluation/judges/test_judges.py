@@ -13,7 +13,13 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given, strategies as st
 
-from shotad.core import Abilities, EngineError, EvaluationError, Identity, Reply, Request
+from shotad.core import (
+    Abilities,
+    Identity,
+    Reply,
+    Request,
+)
+from shotad.core.errors import EngineError, EvaluationError
 from shotad.evaluation import Corpus, Item, Result, Store, make_metric, making_actions as making, score
 from shotad.evaluation.metrics import judge, judged
 from shotad.evaluation.metrics.judge import (

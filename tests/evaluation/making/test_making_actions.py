@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import DatasetError
-from shotad.evaluation import ads_of, make_actions, write_actions
+from shotad.core.errors import DatasetError
+from shotad.evaluation import make_actions
 from shotad.evaluation.datasets.dataset import ActionFile, read_actions
-from shotad.evaluation.making_actions import AdText, names_question, split_question
+from shotad.evaluation.making_actions import AdText, ads_of, names_question, split_question, write_actions
 from shotad.evaluation.metric import Json
 from shotad.evaluation.metrics.judge import Unreadable
 from tests.evaluation.datasets.datasetfiles import cmd_ad

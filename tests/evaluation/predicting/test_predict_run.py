@@ -13,17 +13,19 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import (
-    ConfigError,
-    EngineError,
     Interval,
     Request,
-    Role,
     ShotadError,
-    UsageError,
     WorkFolder,
-    WorkFolderError,
     load_config,
 )
+from shotad.core.errors import (
+    ConfigError,
+    EngineError,
+    UsageError,
+    WorkFolderError,
+)
+from shotad.core.types import Role
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.evaluation import (
@@ -47,9 +49,10 @@ from shotad.evaluation.predicting.clip import (
     terms_of,
 )
 from shotad.evaluation.predicting.run import Ledger
-from shotad.film import context_shots, fixed_slots
+from shotad.film import context_shots
+from shotad.film.slots import fixed_slots
 from shotad.grammar import vit_features as dinov2
-from shotad.script import given_shots, slot_cues
+from shotad.script.formats import given_shots, slot_cues
 from tests.cmdad import DATA, cmdad, tvad
 from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, ONE, Runs, make_cmd, make_tv
 from tests.media import make_film

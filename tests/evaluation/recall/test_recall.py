@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from shotad.core import ComputeSettings, Config, EvaluationError
+from shotad.core import Config
+from shotad.core.config.sight import ComputeSettings
+from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, MetricContext, Store, make_metric, score
 from shotad.evaluation.metrics.recall import Recall, f_score
-from shotad.script import TokenEncoder, locate
+from shotad.script.embeddings import TokenEncoder, locate
 from tests.evaluation.allmetrics import FILMS, MakeBench, corpus_of, human, predicted, scored
 from tests.evaluation.standins import Overlap, overlap
 

@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Corpus, Item, MetricFormula, Report, Result, Row
+from shotad.evaluation import (
+    Corpus,
+    Item,
+    Report,
+    Result,
+    Row,
+)
+from shotad.evaluation.metric import MetricFormula
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import EvaluationError, ReportSettings
+from shotad.core.config.measures import ReportSettings
+from shotad.core.errors import EvaluationError
 from shotad.evaluation import (
     Corpus,
-    MetricFormula,
     Report,
     Result,
     Row,
@@ -24,6 +24,7 @@ from shotad.evaluation import (
     read_report,
     write_report,
 )
+from shotad.evaluation.metric import MetricFormula
 from shotad.evaluation.report.comparing import paired
 from shotad.evaluation.report.intervals import Span, basis_words, quantile, span_of
 from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run, shard

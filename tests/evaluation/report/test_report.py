@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shotad.core import Config, EvaluationError, MeasureSettings, ShotadError
-from shotad.core.config.measures import EmbeddingSettings
+from shotad.core import Config, ShotadError
+from shotad.core.config.measures import EmbeddingSettings, MeasureSettings
+from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, Report, Row, read_report, terminal_text, write_report
 from shotad.evaluation.report import writing
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, plots_of

@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import DatasetError, EvaluationError
+from shotad.core.errors import DatasetError, EvaluationError
 from shotad.evaluation import (
-    Bm25,
+    evaluate_questions,
+    evaluate_role_play,
+    evaluate_timelines,
+)
+from shotad.evaluation.stage import (
     StageFilm,
     StageRun,
     check_stage,
     check_stage_text,
-    evaluate_questions,
-    evaluate_role_play,
-    evaluate_timelines,
     read_stage,
 )
+from shotad.evaluation.stage_tasks import Bm25
 from tests.evaluation.cml.script_reader import use_word_vectors
 from tests.evaluation.judges.judging import bench_of
 from tests.evaluation.stage.stagefilm import GRADER, MODEL, QUESTIONS, Grader, Model, files, said, write_film

@@ -8,9 +8,20 @@ from typing import Any
 
 import pytest
 
-from shotad.core import Interval, ShotadError, slot_id
-from shotad.evaluation import StepScript, evaluate_steps, read_labels, read_steps
-from shotad.script import Cue, FilmId, Track, script_format
+from shotad.core import Interval, ShotadError
+from shotad.core.types import slot_id
+from shotad.evaluation import evaluate_steps
+from shotad.evaluation.steps import (
+    StepScript,
+    read_labels,
+    read_steps,
+)
+from shotad.script import (
+    Cue,
+    Track,
+    script_format,
+)
+from shotad.script.track import FilmId
 from tests.evaluation.judges.judging import bench_of, keys_of
 from tests.evaluation.steps.stepjudges import GOOD, HERE, Careful, Mute, judged_steps
 

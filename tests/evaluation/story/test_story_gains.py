@@ -9,21 +9,26 @@ from typing import Any
 
 import pytest
 
-from shotad.core import DatasetError, EvaluationError, Interval
+from shotad.core import Interval
+from shotad.core.errors import DatasetError, EvaluationError
 from shotad.evaluation import (
     Store,
     Story,
+    evaluate_story,
+)
+from shotad.evaluation.story import (
+    estimate_story,
+    lost_questions,
+    story_record,
+    story_text,
+)
+from shotad.evaluation.story_questions import (
     StoryQuestion,
     check_questions,
-    estimate_story,
-    evaluate_story,
-    lost_questions,
     make_story_questions,
     read_film,
     read_films,
     read_questions,
-    story_record,
-    story_text,
     write_questions as as_csv,
 )
 from tests.evaluation.judges.judging import bench_of

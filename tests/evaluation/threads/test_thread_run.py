@@ -15,15 +15,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.core import DatasetError, Image, Interval, NoProgress, WorkFolder, load_config
-from shotad.evaluation import THREAD_SETUPS, ThreadSetup, evaluate_threads, read_thread_labels, threads_text
-from shotad.evaluation.thread_labels import LabelledClip
+from shotad.core import (
+    Image,
+    Interval,
+    NoProgress,
+    WorkFolder,
+    load_config,
+)
+from shotad.core.errors import DatasetError
+from shotad.evaluation import evaluate_threads
+from shotad.evaluation.thread_labels import LabelledClip, read_thread_labels
 from shotad.evaluation.threads import (
+    THREAD_SETUPS,
     Json,
     Scores,
+    ThreadSetup,
     average_precision,
     best_threshold,
     score_clips,
+    threads_text,
 )
 from shotad.grammar import Features
 from tests.media import FilmSpec, make_film, make_stills, read_number
