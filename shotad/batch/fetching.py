@@ -246,7 +246,7 @@ class ScratchFolder:
 
     At the end it is cleared. A run that fails leaves what it could not send (``unsent``); one that is
     interrupted, or fails for the store's sake, leaves the film too, for it is likely to be run again. Raises
-    InUse where another run is at it.
+    FolderInUse where another run is at it.
     """
 
     def __init__(self, scratch: Path, film_place: str, folder_place: str) -> None:

@@ -117,7 +117,7 @@ class Room:
     def let_in(self, film: str, need: Need) -> bool:
         """Whether there is room for a film now; then it is counted until `left`. False: wait for others.
 
-        Raises NoRoom where nobody is left to wait for.
+        Raises DiskFull where nobody is left to wait for.
         """
         if self._keep is None:
             return True

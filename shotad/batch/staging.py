@@ -87,7 +87,7 @@ def staged(
     A film at an address is fetched to ``scratch`` (None: a folder in shotad's own cache). A work folder at
     one is brought down first and sent up while it grows, every ``every`` seconds and at the end; ``media``:
     also what earlier runs rendered is brought down. Both leave the scratch disk when all has been sent.
-    Raises StorageError; InUse where another machine, or process, is at this work folder.
+    Raises StorageError; FolderInUse where another machine, or process, is at this work folder.
     """
     if is_local(film) and is_local(folder):
         yield Placed(local_path(film), local_path(folder))
@@ -255,7 +255,7 @@ class Lease:
         self._mark: str | None = None
 
     def take(self) -> None:
-        """Become the holder. Raises InUse where another one lives."""
+        """Become the holder. Raises FolderInUse where another one lives."""
         for _ in range(_TRIES):
             entry = self._store.find(self._place)
             if entry is not None:
@@ -280,7 +280,7 @@ class Lease:
         raise self._in_use(self._holder())
 
     def renew(self) -> None:
-        """Say that this holder lives. Raises InUse where another has taken over meanwhile."""
+        """Say that this holder lives. Raises FolderInUse where another has taken over meanwhile."""
         try:
             self._mark = self._store.write(self._place, self._text(), over=self._mark)
         except Refused:

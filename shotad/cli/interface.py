@@ -99,7 +99,7 @@ def describe(
     Raises ShotadError where every slot failed. For what cannot be used it raises FilmError, UsageError,
     ConfigError, EngineError, WeightsError, SubtitleError, ScriptError, CastError, WorkFolderError; of the
     last are OtherFilm (the folder is another film's), EditConflict (one line was edited in two places) and
-    InUse (another process holds the folder).
+    FolderInUse (another process holds the folder).
     """
     from shotad.core import RunInputs
     from shotad.core.runsettings import GivenCast, write_settings

@@ -144,8 +144,8 @@ class WorkFolder:
     """A work folder, open in a ``with`` block, for one process at a time.
 
     ``force``: records of earlier runs are not used. Entering it makes the folder where it is missing. It
-    raises WorkFolderError for a folder of another format, unless ``force`` is set, and InUse while another
-    process has it open.
+    raises WorkFolderError for a folder of another format, unless ``force`` is set, and FolderInUse while
+    another process has it open.
     """
 
     def __init__(self, path: Path, *, force: bool = False) -> None:

@@ -466,7 +466,7 @@ class Discovery:
 def comment_of(found: Sequence[Appearance], like: str = "") -> str:
     """The comment above a person's entry in ``cast.yaml``; ``like`` is the id of somebody they look like.
 
-    >>> comment_of([Found("person-01", "f", "ep1.mp4", 2, 3.3, 83.5)], "anna")
+    >>> comment_of([Appearance("person-01", "f", "ep1.mp4", 2, 3.3, 83.5)], "anna")
     '2 shots, 3 s in view, first at 00:01:23 in ep1.mp4\\nLooks like anna; if they are one person, merge them'
     """
     shots = sum(in_film.shots for in_film in found)

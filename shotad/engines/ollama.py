@@ -68,7 +68,8 @@ class _OllamaClient(ChatClient):
         super().__init__(replace(address, url=address.url.removesuffix("/v1")), key_name, timeout)
 
     def ask(self, body: Body) -> ServerAnswer:
-        """Send a chat request. Returns the answer, whatever its status. Raises Broken where there is none.
+        """Send a chat request. Returns the answer, whatever its status. Raises CallFailed where there is
+        none.
 
         A prompt that does not fit into the context is sent again with a longer one.
         """
@@ -108,7 +109,7 @@ class _OllamaClient(ChatClient):
 
     def _state_of(self, model: str) -> _ModelState | ServerAnswer:
         """The state of the model, asked for once; the answer of the server where it is an error. Raises
-        Broken."""
+        CallFailed."""
         key = (self.address.url, model)
         state = _MODEL_STATES.get(key)
         if state is not None:

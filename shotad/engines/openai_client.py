@@ -72,7 +72,9 @@ class ChatClient:
         self._client_and_loop: tuple[Any, asyncio.AbstractEventLoop] | None = None
 
     def ask(self, body: Body) -> ServerAnswer:
-        """Send a chat request. Returns the answer, whatever its status. Raises Broken where there is none."""
+        """Send a chat request. Returns the answer, whatever its status. Raises CallFailed where there is
+        none.
+        """
         return self._call("chat/completions", self._timeout, body)
 
     def models(self) -> tuple[str, ...]:
@@ -93,7 +95,7 @@ class ChatClient:
         """The answer to a POST of ``body``, or to a GET without one; ``timeout`` in seconds for the whole
         call.
 
-        Secrets in the answer are struck out. Raises Broken.
+        Secrets in the answer are struck out. Raises CallFailed.
         """
         httpx = require_httpx()
         key, login = api_key(self._key_name), self.address.login
@@ -201,7 +203,7 @@ def _close(client: Any, loop: asyncio.AbstractEventLoop) -> None:
 
 async def _send(client: Any, request: Any, timeout: float) -> ServerAnswer:
     """The answer to a request, decoded. Raises TimeoutError where it takes more than ``timeout`` seconds in
-    all, and Broken where it is longer than `_MAX_BYTES` or cannot be decoded."""
+    all, and CallFailed where it is longer than `_MAX_BYTES` or cannot be decoded."""
     async with asyncio.timeout(timeout):
         response = await client.send(request, stream=True)
         try:
@@ -213,7 +215,7 @@ async def _send(client: Any, request: Any, timeout: float) -> ServerAnswer:
 
 
 async def _decoded(response: Any) -> AsyncIterator[bytes]:
-    """Yield the decoded parts of an answer as they arrive. Raises Broken.
+    """Yield the decoded parts of an answer as they arrive. Raises CallFailed.
 
     Not by httpx: its decoder has no limit, so a small answer could fill the memory.
     """

@@ -227,7 +227,7 @@ class OpenAI:
     def _attempt(self, body: wire.Body) -> Reply:
         """The reply of one attempt. It takes several calls where the server refuses the form of the request.
 
-        Raises Broken where another attempt may help, and EngineError.
+        Raises CallFailed where another attempt may help, and EngineError.
         """
         changes = self._accepted_changes
         while True:
@@ -251,7 +251,7 @@ class OpenAI:
     def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer) -> Reply:
         """The failed reply for an error of this request alone.
 
-        Raises Broken for one that may pass, and EngineError for one that every request would have.
+        Raises CallFailed for one that may pass, and EngineError for one that every request would have.
         """
         name, server, message = self._settings.key_name, self.address.shown, error.message.rstrip(".")
         said = f"{server} says ({error.status}): {message}."

@@ -57,7 +57,7 @@ class _SpeechLine(ChatClient):
     """The line to a server, for another of its calls."""
 
     def say(self, body: dict[str, Any]) -> ServerAnswer:
-        """Sends a speech request. Raises Broken; any status is an answer."""
+        """Sends a speech request. Raises CallFailed; any status is an answer."""
         return self._call("audio/speech", _TIMEOUT, body)
 
 

@@ -361,7 +361,7 @@ class Finishing:
         if result is None:
             until = time.monotonic() + (PATIENCE if attempt > 1 else 0.0)
             result = self._described(replace(job, force=False))
-            while result.kind == "InUse" and time.monotonic() < until:
+            while result.kind == "FolderInUse" and time.monotonic() < until:
                 time.sleep(_AGAIN)
                 result = self._described(replace(job, force=False))
         self._register.end(unit)
