@@ -1,3 +1,6 @@
+from . import (
+    jobs as jobs,
+)
 from .batch import (
     Batch as Batch,
     BatchProgress as BatchProgress,

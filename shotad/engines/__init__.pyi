@@ -1,5 +1,6 @@
 from . import (
     asking as asking,
+    fake as fake,
     local_model as local_model,
     openai_client as openai_client,
     openai_engine as openai_engine,

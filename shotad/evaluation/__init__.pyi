@@ -1,8 +1,10 @@
 from . import (
     assisted_choice as assisted_choice,
     cml as cml,
+    datasets as datasets,
     interrater as interrater,
     making_actions as making_actions,
+    metric as metric,
     screenplay as screenplay,
     screenplay_files as screenplay_files,
     stage as stage,

@@ -1,3 +1,6 @@
+from . import (
+    features as features,
+)
 from .cache import (
     ClipReader as ClipReader,
     GrammarModels as GrammarModels,

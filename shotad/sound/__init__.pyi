@@ -4,6 +4,7 @@ from . import (
     making as making,
     mix as mix,
     outputs as outputs,
+    own_voices as own_voices,
     programme as programme,
     pronunciation as pronunciation,
     render as render,
