@@ -24,10 +24,12 @@ class Reveal:
     film: str = ""
 
 
-def same_film(one: str, other: str) -> bool:
+def same_film(first: str, second: str) -> bool:
     """Whether two names of films are the same: some systems spell é in two characters, or ignore case."""
-    spelled, wanted = (unicodedata.normalize("NFC", name).casefold() for name in (one, other))
-    return spelled == wanted
+    first_spelling, second_spelling = (
+        unicodedata.normalize("NFC", name).casefold() for name in (first, second)
+    )
+    return first_spelling == second_spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,13 @@ class Member:
     def reveal_of(self, film: str) -> Reveal | None:
         """What is said of ``film`` itself, else of all films; None where neither is. ``film`` is the name of
         its file or folder, or that without the ending."""
-        named = [reveal for reveal in self.reveals if reveal.film]
-        own = (one for one in named if same_film(one.film, film) or same_film(one.film, Path(film).stem))
-        return next(own, next((reveal for reveal in self.reveals if not reveal.film), None))
+        for reveal in self.reveals:
+            if reveal.film and (same_film(reveal.film, film) or same_film(reveal.film, Path(film).stem)):
+                return reveal
+        for reveal in self.reveals:
+            if not reveal.film:
+                return reveal
+        return None
 
     def character(self, film: str, at: float) -> Character | None:
         """This person as they may be spoken of at second ``at`` of ``film``; None for the nameless."""
@@ -108,8 +114,12 @@ class Cast:
 
     def characters(self, film: str, at: float) -> tuple[Character, ...]:
         """Those with a name or a descriptor, as they may be spoken of at second ``at`` of ``film``."""
-        found = (member.character(film, at) for member in self.members)
-        return tuple(character for character in found if character is not None)
+        characters: list[Character] = []
+        for member in self.members:
+            character = member.character(film, at)
+            if character is not None:
+                characters.append(character)
+        return tuple(characters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +180,9 @@ class Presence:
     lately: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        known = {character.id for character in self.cast}
+        known_ids = {character.id for character in self.cast}
         for name in (*self.current, *self.others, *(s.name for s in self.sightings)):
-            if name not in known or name not in self.marks:
+            if name not in known_ids or name not in self.marks:
                 raise ValueError(f"{name!r} is on the frames but not in the cast, or has no mark")
 
     @property

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def did_you_mean(name: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+def did_you_mean(name: str, known_names: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
     """The beginning of a hint for a name that is not known, empty where no known one is near.
 
     >>> did_you_mean("hibary", ["hibari", "espeak-ng"])
     'Did you mean hibari? '
     """
-    near = get_close_matches(name, list(known), most, cutoff)
+    near = get_close_matches(name, list(known_names), most, cutoff)
     return f"Did you mean {' or '.join(near)}? " if near else ""
 
 

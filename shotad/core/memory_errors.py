@@ -87,10 +87,10 @@ def _is_of_library(error: BaseException) -> bool:
 
 def memory_error_of(error: BaseException) -> OutOfMemory | None:
     """The error to tell a person where memory ran out: ``error`` itself, or in what led to it; else None."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     link: BaseException | None = error
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
+    while link is not None and id(link) not in visited:
+        visited.add(id(link))
         if isinstance(link, OutOfMemory):
             return link
         if is_out_of_memory(link):

@@ -83,9 +83,11 @@ def device_of(settings: ComputeSettings) -> torch.device:
         "mps": int(torch.backends.mps.is_available()),
     }[parts[1]]
     if int(parts[2] or 0) >= count:
-        there = f"this machine shows {count} of that kind" if count else "torch finds none on this machine"
-        what = f"compute.device = {settings.device!r} cannot be used: {there}."
-        raise ConfigError(what, "Use auto or cpu.")
+        devices_here = (
+            f"this machine shows {count} of that kind" if count else "torch finds none on this machine"
+        )
+        problem = f"compute.device = {settings.device!r} cannot be used: {devices_here}."
+        raise ConfigError(problem, "Use auto or cpu.")
     return torch.device(settings.device)
 
 
@@ -181,9 +183,9 @@ def cached_model_folder(repo: str, revision: str | None = None) -> Path | None:
         return None
     from huggingface_hub import constants, try_to_load_from_cache
 
-    found = try_to_load_from_cache(repo, "config.json", revision=revision)
-    if isinstance(found, str) and is_model_folder(Path(found).parent):
-        return Path(found).parent
+    config_file = try_to_load_from_cache(repo, "config.json", revision=revision)
+    if isinstance(config_file, str) and is_model_folder(Path(config_file).parent):
+        return Path(config_file).parent
     if revision is not None:
         return None
     snapshots = Path(constants.HF_HUB_CACHE, f"models--{repo.replace('/', '--')}", "snapshots")
@@ -248,7 +250,7 @@ def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence
     version = f" in revision {revision}" if revision else ""
     task = progress.task(f"Fetching {repo}", None, "B")
     try:
-        found = hub.snapshot_download(repo, revision=revision, allow_patterns=list(wanted), tqdm_class=Bar)
+        snapshot = hub.snapshot_download(repo, revision=revision, allow_patterns=list(wanted), tqdm_class=Bar)
     except (http_error, *http_error.__bases__, OSError, ValueError) as error:
         raise WeightsError(
             f"The model {repo}{version} could not be fetched from the hub: {first_message_line(error)}.",
@@ -257,7 +259,7 @@ def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence
         ) from None
     finally:
         task.done()
-    folder = Path(found)
+    folder = Path(snapshot)
     if not is_model_folder(folder):
         raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
     return folder

@@ -99,10 +99,12 @@ class OnnxGraph:
 def _node(kind: str, inputs: Iterable[str], outputs: Iterable[str], options: Mapping[str, Any]) -> bytes:
     body = _fields(1, inputs) + _fields(2, outputs) + _field(4, kind)
     for name, value in options.items():
-        one = isinstance(value, int)
+        is_integer = isinstance(value, int)
         body += _field(
             5,
-            _field(1, name) + (_field(3, value) if one else _fields(8, value)) + _field(20, 2 if one else 7),
+            _field(1, name)
+            + (_field(3, value) if is_integer else _fields(8, value))
+            + _field(20, 2 if is_integer else 7),
         )
     return _field(1, body)
 

@@ -213,7 +213,7 @@ def visible_text(text: str) -> str:
     if text.isprintable():
         return text
     lines = _LINE_END.sub("\n", text).replace("\t", " ")
-    return "".join(one for one in lines if one == "\n" or not _is_unseen(one))
+    return "".join(character for character in lines if character == "\n" or not _is_unseen(character))
 
 
 def terminal_text(text: str, kept: str = "\n\t") -> str:
@@ -222,7 +222,10 @@ def terminal_text(text: str, kept: str = "\n\t") -> str:
     text = redact_sent_secrets(text)
     if text.isprintable():
         return text
-    return "".join(_written(one) if one not in kept and _is_unseen(one) else one for one in text)
+    return "".join(
+        _written(character) if character not in kept and _is_unseen(character) else character
+        for character in text
+    )
 
 
 def single_line(text: str) -> str:
@@ -232,7 +235,7 @@ def single_line(text: str) -> str:
 
 def is_text(name: str) -> bool:
     """Whether a name is UTF-8; bytes of others come as halves of pairs (PEP 383)."""
-    return not any("\ud800" <= one <= "\udfff" for one in name)
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def film_name_problem(place: str) -> FilmError:
@@ -267,9 +270,9 @@ def address_without_secrets(text: str) -> str:
     )
 
 
-def plural(number: int, one: str, many: str = "") -> str:
+def plural(number: int, singular: str, plural_form: str = "") -> str:
     """``1 AD``, ``7,316 ADs``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural_form or singular + 's'}"
 
 
 def table_lines(

@@ -142,8 +142,8 @@ def assignments_of(settings: Mapping[str, Any] | Iterable[str] | None) -> tuple[
     if not isinstance(settings, Mapping):
         texts = (settings,) if isinstance(settings, str) else (settings or ())
         if not isinstance(texts, Iterable) or not all(isinstance(text, str) for text in texts):
-            what = f"settings = {quoted(settings)} cannot be used."
-            raise ConfigError(what, 'Give a mapping, such as {"slots.minimum": 3}, or texts "KEY=VALUE".')
+            problem = f"settings = {quoted(settings)} cannot be used."
+            raise ConfigError(problem, 'Give a mapping, such as {"slots.minimum": 3}, or texts "KEY=VALUE".')
         return tuple(texts)
     assignments: list[str] = []
     for key, value in settings.items():
@@ -343,8 +343,8 @@ def _what_and_hint(model: type[Settings], error: Mapping[str, Any]) -> tuple[str
         list_of_groups = f"docs/settings.md lists all. They begin with {', '.join(groups)}."
         return f"There is no setting {dotted[:80]}.", suggestion or list_of_groups
     if error["type"] == "model_type":
-        what = f"{dotted} = {quoted(error['input'])} cannot be used: it is a group of settings."
-        return what, "Set one of its settings, as docs/settings.md lists them."
+        problem = f"{dotted} = {quoted(error['input'])} cannot be used: it is a group of settings."
+        return problem, "Set one of its settings, as docs/settings.md lists them."
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
     reason = _REASON_OF_ERROR_TYPE.get(error["type"], message)
     return f"{dotted} = {quoted(error['input'])} cannot be used: {reason}.", _remedy(model, error["loc"])

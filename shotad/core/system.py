@@ -41,11 +41,11 @@ def interruptible() -> None:
     def interrupted(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    def dropped(what: sys.UnraisableHookArgs) -> None:
-        if issubclass(what.exc_type, KeyboardInterrupt):
+    def dropped(unraisable: sys.UnraisableHookArgs) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
             signal.setitimer(signal.ITIMER_REAL, _AGAIN)
         else:
-            sys.__unraisablehook__(what)
+            sys.__unraisablehook__(unraisable)
 
     for number in (signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, interrupted)
@@ -86,10 +86,10 @@ def processors() -> int:
 
 def memory_total() -> int | None:
     """Memory that this process can ever have: the machine's, or what its groups allow."""
-    known = [limit for limit, _ in _memory_limits()]
+    limits = [limit for limit, _ in _memory_limits()]
     with suppress(AttributeError, OSError, ValueError):
-        known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min(known, default=None)
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(limits, default=None)
 
 
 def memory_free() -> int | None:
@@ -97,9 +97,9 @@ def memory_free() -> int | None:
 
     What a group holds of files that it read counts as free, for the system gives it up.
     """
-    known = [max(limit - used, 0) for limit, used in _memory_limits()]
+    free_by_limit = [max(limit - used, 0) for limit, used in _memory_limits()]
     free = _kilobytes(_PROC / "meminfo", "MemAvailable")
-    return min(known if free is None else [free, *known], default=None)
+    return min(free_by_limit if free is None else [free, *free_by_limit], default=None)
 
 
 def gpu_memory() -> int | None:
@@ -116,8 +116,8 @@ def gpu_memory() -> int | None:
         return None if any(Path("/dev").glob("nvidia[0-9]*")) else 0
     command = [program, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
-        return sum(int(line) for line in told.split()) << 20
+        output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        return sum(int(line) for line in output.split()) << 20
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
 
@@ -130,9 +130,9 @@ def process_memory(process: int | None = None) -> int | None:
 def peak_memory() -> int:
     """The most memory that this process has had at once since `forget_peak`, or since it began."""
     # Not getrusage where it can be had otherwise: after a fork that may tell of the parent.
-    found = _kilobytes(_PROC / "self" / "status", "VmHWM")
-    if found is not None:
-        return found
+    peak = _kilobytes(_PROC / "self" / "status", "VmHWM")
+    if peak is not None:
+        return peak
     import resource
 
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -182,8 +182,8 @@ def _memory_limits() -> Iterator[tuple[int, int]]:
             with suppress(ValueError):
                 most = int(_text(folder / limit) or "")
                 if most < _UNLIMITED:
-                    found = re.search(rf"^{cache} (\d+)", _text(folder / "memory.stat") or "", re.MULTILINE)
-                    yield most, int(_text(folder / used) or "0") - (int(found[1]) if found else 0)
+                    match = re.search(rf"^{cache} (\d+)", _text(folder / "memory.stat") or "", re.MULTILINE)
+                    yield most, int(_text(folder / used) or "0") - (int(match[1]) if match else 0)
 
 
 _UNLIMITED = 1 << 62

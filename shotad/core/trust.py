@@ -197,8 +197,8 @@ def _write_trusted(folders: tuple[str, ...]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(f"{folder}\n" for folder in folders), encoding="utf-8")
     except OSError as error:
-        what = f"{file} cannot be written: {error.strerror}."
-        raise ConfigError(what, "Set SHOTAD_CONFIG to a folder of yours.", usage=False) from None
+        problem = f"{file} cannot be written: {error.strerror}."
+        raise ConfigError(problem, "Set SHOTAD_CONFIG to a folder of yours.", usage=False) from None
 
 
 def _spelled(folder: str) -> str:

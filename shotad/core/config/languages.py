@@ -202,15 +202,15 @@ def languages() -> Mapping[str, str]:
 
 
 def _unknown(tag: str) -> UsageError:
-    asked = tag.strip().lower()
-    base = re.split("[-_ ]", asked)[0]
+    wanted = tag.strip().lower()
+    base = re.split("[-_ ]", wanted)[0]
     by_code = {code: short for short, codes in _codes().items() for code in codes}
     by_name = {name.lower(): short for short, name in languages().items()}
-    near = by_code.get(base) or by_name.get(asked) or by_name.get(base) or _OWN_NAMES.get(asked)
-    if near is None and (found := difflib.get_close_matches(asked, by_name, n=1, cutoff=0.75)):
-        near = by_name[found[0]]
-    if near is None and (found := difflib.get_close_matches(base, languages(), n=1)):
-        near = found[0]
+    near = by_code.get(base) or by_name.get(wanted) or by_name.get(base) or _OWN_NAMES.get(wanted)
+    if near is None and (matches := difflib.get_close_matches(wanted, by_name, n=1, cutoff=0.75)):
+        near = by_name[matches[0]]
+    if near is None and (matches := difflib.get_close_matches(base, languages(), n=1)):
+        near = matches[0]
     hint = f"Did you mean {near} ({languages()[near]})?" if near else "Tags look like de, pt-BR or zh-Hans."
     return UsageError(f"{tag!r} is no tag of a language.", hint)
 
