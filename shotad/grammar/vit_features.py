@@ -291,7 +291,7 @@ class Runner:
 
     bfloat16 is for matrix products alone: what flows between the layers, their norms and the position
     embedding stay float32. That costs 3 % of the time of bfloat16 throughout and leaves about a third of
-    its largest error (ViT-S and B, random weights, docs/experiments.md).
+    its largest error (ViT-S and B, random weights, benchmarks/LOG.md).
     """
 
     def __init__(self, compute: ComputeSettings) -> None:
