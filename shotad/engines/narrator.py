@@ -94,8 +94,6 @@ class Statement:
 
     def continues(self, before: Statement) -> bool:
         """True where both can be one sentence: names after names, or texts with the same introduction."""
-        introduction.
-        """
         if self.quote is None or before.quote is None:
             return bool(self.names and before.names)
         return self.introduction == before.introduction
