@@ -361,8 +361,10 @@ def why_apart(timeline: Timeline, cue: Cue) -> tuple[str, str] | None:
         return f"Somebody speaks {between}: lines are not joined over speech.", "Leave them as two lines."
     if pause_end - pause_start > _LONGEST_PAUSE_JOINED:
         seconds, most = (pause_end - pause_start) / 1000, _LONGEST_PAUSE_JOINED / 1000
-        what = f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
-        return what, "Move one of them nearer to the other first, or leave them as two lines."
+        problem = (
+            f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
+        )
+        return problem, "Move one of them nearer to the other first, or leave them as two lines."
     slot = timeline.slots.get(cue.slot_id or "")
     next_slot = timeline.slots.get(following.slot_id or "")
     if timeline.free is None and slot and next_slot and slot.interval.end < next_slot.interval.start:
@@ -505,8 +507,8 @@ def add_slot(timeline: Timeline, _: str, args: Json) -> Change:
     # heard and that nobody edited is replaced.
     existing = next((cue for cue in timeline.track.cues if cue.id == slot.id), None)
     if existing is not None and (existing.heard or existing.edited is not None):
-        what = f"The line {existing.id} begins at that very moment and belongs to a slot that is gone."
-        raise ReviewError(what, "Begin a little later.")
+        problem = f"The line {existing.id} begins at that very moment and belongs to a slot that is gone."
+        raise ReviewError(problem, "Begin a little later.")
     words = plural(slot.max_words, "word")
     message = f"Slot added at {clock(slot.interval.start)}: {words} fit into {slot.interval.duration:.1f} s."
     cue = empty_line(slot, timeline.track.language)

@@ -408,11 +408,11 @@ class Session:
         """Write the scripts that are still due. After this, nothing may be changed any more."""
         self._scripts.close(finish=True)
 
-    def _report(self, what: str, hint: str) -> None:
+    def _report(self, problem: str, hint: str) -> None:
         """Show a problem on the page, once; empty texts: there is none any more."""
-        if self._reported_problem != (what, hint):
-            self._tabs.send("trouble", {"what": what, "hint": hint})
-        self._reported_problem = (what, hint)
+        if self._reported_problem != (problem, hint):
+            self._tabs.send("trouble", {"what": problem, "hint": hint})
+        self._reported_problem = (problem, hint)
 
     def _read_records(self) -> None:
         """Read `prepared` from the work folder. Raises WorkFolderError."""

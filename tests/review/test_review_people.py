@@ -219,7 +219,7 @@ LATER = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),
     ("The woman in red runs.", BLANK, LATER, 65, True, "Ann runs."),
 ])  # fmt: skip
 def test_only_what_is_certain_is_replaced(text, before, now, at, seen, after):
-    assert renamed(text, before, now, [BO], "f.mp4", at, seen=seen) == after
+    assert renamed(text, before, now, [BO], "f.mp4", at, is_shown=seen) == after
 
 
 def test_a_name_is_said_only_once_the_film_has_told_it() -> None:
