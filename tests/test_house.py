@@ -1,4 +1,4 @@
-"""The house: cheap imports stay cheap, and nothing of a machine stands in the tree. Floors are held by lint-imports."""
+"""The package: cheap imports stay cheap, and nothing of a machine stands in the tree. Layers are checked by lint-imports."""
 
 from __future__ import annotations
 

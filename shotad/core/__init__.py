@@ -1,4 +1,4 @@
-"""What every room stands on: types, errors, settings, records, weights, the interface of an engine."""
+"""What every package stands on: types, errors, settings, records, weights, the interface of an engine."""
 
 import lazy_loader
 

@@ -95,7 +95,7 @@ def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
     """The precision of the matrix products: bfloat16 where it is asked for or the machine gains by it.
 
     It gains on GPUs of CUDA capability 8 and above, and on processors with bfloat16 instructions
-    (docs/experiments.md); elsewhere bfloat16 is emulated, and slower than float32.
+    (benchmarks/LOG.md); elsewhere bfloat16 is emulated, and slower than float32.
     """
     torch = require_torch("A model")
     if settings.precision != "auto":

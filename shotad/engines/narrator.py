@@ -1,7 +1,7 @@
 """The embedded Stage II: reads out text on the screen, and says who of the cast appears.
 
 It says what was measured, and of that only what a professional would leave in a script: on film that nobody
-had seen these two kinds of statement held, and no others (docs/experiments.md). Everything else that was
+had seen these two kinds of statement held, and no others (benchmarks/LOG.md). Everything else that was
 measured is material for the describer. No model writes here: the same facts give the same line.
 """
 

@@ -116,11 +116,11 @@ def choose_track(info: FilmInfo, track: int | None) -> AudioTrack | None:
     """The track of that number; for None the default one, or None where there is no sound."""
     if track is None:
         return info.default_audio
-    found = next((t for t in info.audio if t.number == track), None)
-    if found is None:
-        there = "; ".join(str(t) for t in info.audio) or "none: it has no sound"
-        raise FilmError(f"{info.name} has no audio track {track}.", f"Audio tracks: {there}.")
-    return found
+    chosen = next((t for t in info.audio if t.number == track), None)
+    if chosen is None:
+        tracks_here = "; ".join(str(t) for t in info.audio) or "none: it has no sound"
+        raise FilmError(f"{info.name} has no audio track {track}.", f"Audio tracks: {tracks_here}.")
+    return chosen
 
 
 def mono_weights(channels: Sequence[str]) -> Samples:
@@ -150,8 +150,10 @@ _UNNAMED = {
 
 def _channel_names(frame: AudioFrame) -> list[str]:
     names = [channel.name for channel in frame.layout.channels]
-    known = all(name.isalnum() and not name.isdigit() for name in names) and len(set(names)) == len(names)
-    if known and not frame.layout.name.endswith("channels"):
+    are_channel_names = all(name.isalnum() and not name.isdigit() for name in names) and len(
+        set(names)
+    ) == len(names)
+    if are_channel_names and not frame.layout.name.endswith("channels"):
         return names
     return _UNNAMED.get(len(names), [f"C{i}" for i in range(len(names))])
 
@@ -472,7 +474,7 @@ class SoundSeeker:
 
         Where the track has none there is silence; None: there is nothing but that. Raises FilmError.
         """
-        made: Samples | None = None
+        sound: Samples | None = None
         done = first
         for position, samples in self._pieces(first / self._rate - self._context):
             if position >= end:
@@ -482,14 +484,14 @@ class SoundSeeker:
             part = samples[skip : max(skip, end - position)]
             if len(part) == 0:
                 continue
-            if made is None:
-                made = np.zeros((end - first, *samples.shape[1:]), np.float32)
+            if sound is None:
+                sound = np.zeros((end - first, *samples.shape[1:]), np.float32)
             at = position + skip - first
-            made[at : at + len(part)] = part
+            sound[at : at + len(part)] = part
             done = first + at + len(part)
             if done >= end:
                 break
-        return made
+        return sound
 
     @cached_property
     def _first(self) -> AudioLayout | None:

@@ -121,7 +121,10 @@ def _read(path: Path) -> tuple[list[_Block], list[_Array]]:
                 # Batch normalisation is one factor and one summand for each filter.
                 factor = gain / np.sqrt(variance + 1e-3)
                 parts = zip(pairs, np.split(factor, 4), np.split(shift - mean * factor, 4), strict=True)
-                blocks.append([(one, two * by[:, None, None], plus) for (one, two), by, plus in parts])
+                block: _Block = []
+                for (spatial, in_time), gain_of_part, shift_of_part in parts:
+                    block.append((spatial, in_time * gain_of_part[:, None, None], shift_of_part))
+                blocks.append(block)
                 channels = 4 * filters
         head = [take(128, 448), take(128), take(128, 101), take(128), take(128, 101), take(128)]
         return blocks, [*head, take(1024, 4864), take(1024), take(1, 1024), take(1), take(1, 1024), take(1)]
@@ -144,10 +147,10 @@ def _model(blocks: Sequence[_Block]) -> bytes:
         high = (SIZE[1] + 1) >> at // 2
         filtered = []
         for far, (spatial, in_time, shift) in zip(_DILATIONS, block, strict=True):
-            seen = add("Conv", f"seen{at}of{far}", [now], [spatial], pads=[1, 1, 1, 1])
+            spatial_output = add("Conv", f"seen{at}of{far}", [now], [spatial], pads=[1, 1, 1, 1])
             rows = far * high
             filtered.append(
-                add("Conv", f"{seen}time", [seen], [in_time[..., None], shift],
+                add("Conv", f"{spatial_output}time", [spatial_output], [in_time[..., None], shift],
                     dilations=[rows, 1], pads=[rows, 0, rows, 0])
             )  # fmt: skip
         now = add("Concat", f"block{at}", filtered, axis=1)

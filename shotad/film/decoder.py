@@ -196,10 +196,10 @@ class Decoder:
         entries = self._stream.index_entries
         stamp = self._stamp(wanted)
         if self._indexed and len(entries) and entries[-1].timestamp >= stamp:
-            found = entries.search_timestamp(stamp, backward=True)
-            if found < 0:
+            entry_index = entries.search_timestamp(stamp, backward=True)
+            if entry_index < 0:
                 return False
-            key = (entries[found].timestamp * self._up - self._zero) / self._down
+            key = (entries[entry_index].timestamp * self._up - self._zero) / self._down
             return key - now > SEEK_GAIN
         return wanted - now > max(SEEK_BLIND_LEAST, SEEK_BLIND * self.key_distance)
 
@@ -222,9 +222,9 @@ class Decoder:
                 break
             self._last_key = None
             self._frames = self._decode()
-            found = next((shown for shown in self._frames if shown[1].key_frame), None)
-            if found is not None and found[0] <= wanted + TOLERANCE:
-                return found
+            keyframe = next((shown for shown in self._frames if shown[1].key_frame), None)
+            if keyframe is not None and keyframe[0] <= wanted + TOLERANCE:
+                return keyframe
             back = max(1.0, self.key_distance, 2 * back)
         self.restart()
         return next(self._frames)
@@ -251,15 +251,19 @@ def hardware_for(media: Media, stream: int, wanted: str) -> tuple[HWAccel | None
         return None, None
     from av.codec.hwaccel import hwdevices_available
 
-    there = hwdevices_available()
+    devices_here = hwdevices_available()
     reasons = []
     for name in PREFERRED if wanted == "auto" else (wanted,):
-        reason = _trouble(media, stream, name) if name in there else "this build of ffmpeg has no such device"
+        reason = (
+            _trouble(media, stream, name)
+            if name in devices_here
+            else "this build of ffmpeg has no such device"
+        )
         if reason is None:
             return _device(name), None
         reasons.append(f"{name}: {reason}")
-    told = f"The picture is decoded by the processors, for no device can ({'; '.join(reasons)})."
-    return None, told
+    note = f"The picture is decoded by the processors, for no device can ({'; '.join(reasons)})."
+    return None, note
 
 
 def planes_of(frame: VideoFrame) -> VideoFrame:

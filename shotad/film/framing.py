@@ -216,9 +216,9 @@ class Frames:
         first = places[0]
         with self._reading:
             # Another thread may have decoded it while this one waited.
-            there = self._pack.get(first)
-            if there is not None:
-                return {first: there}
+            picture = self._pack.get(first)
+            if picture is not None:
+                return {first: picture}
             frames: dict[float, KeptFrame] = {}
             wanted = {place for place in places if place <= first + STRETCH}
             for place in self._stretch(sorted(wanted)):

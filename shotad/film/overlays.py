@@ -201,7 +201,7 @@ def paint_tags(
     painted = image.copy()
     height, width = image.shape[:2]
     faces: list[Window] = []
-    there: list[Window] = list(taken)
+    taken_windows: list[Window] = list(taken)
     for box, _, _ in tags:
         left, right = math.floor(box.left * width), math.ceil(box.right * width)
         top, bottom = math.floor(box.top * height), math.ceil(box.bottom * height)
@@ -209,7 +209,7 @@ def paint_tags(
         # With what is drawn around it.
         x, y = (round((_ROOM - 1) / 2 * side) for side in (right - left, bottom - top))
         left, top, right, bottom = left - x, top - y, right + x, bottom + y
-        there.append(Window(max(left, 0), max(top, 0), min(right, width), min(bottom, height)))
+        taken_windows.append(Window(max(left, 0), max(top, 0), min(right, width), min(bottom, height)))
     size = max(SMALLEST_TAG, round(TAG_TEXT * math.sqrt(width * height)))
     for face, (_, text, colour) in zip(faces, tags, strict=True):
         if not text:
@@ -217,10 +217,10 @@ def paint_tags(
         tag = _plate(text, size, 3, colour, width, height, framed=True)
         at = min(
             _places(face, tag.shape[1], tag.shape[0], width, height),
-            key=lambda place: sum(place.shared(other) for other in there),
+            key=lambda place: sum(place.shared(other) for other in taken_windows),
         )
         at.of(painted)[:] = tag
-        there.append(at)
+        taken_windows.append(at)
     return painted
 
 

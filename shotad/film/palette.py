@@ -45,9 +45,9 @@ def ink_on(colour: Colour) -> Colour:
     return BLACK if contrast(BLACK, colour) >= contrast(PAPER, colour) else PAPER
 
 
-def contrast(one: Colour, other: Colour) -> float:
+def contrast(first: Colour, second: Colour) -> float:
     """WCAG's contrast ratio, 1 to 21."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    darker, lighter = sorted((_luminance(first), _luminance(second)))
     return (lighter + 0.05) / (darker + 0.05)
 
 

@@ -298,7 +298,7 @@ def _stretches(
 
     A shot without a frame of its own, and a slot without one, still show what is on the screen.
     """
-    found = []
+    parts = []
     for position, shot in enumerate(context):
         near, grid = _stamps_near(shot, frame_rate, stamps), float(1 / frame_rate)
         for interval, inside in _cut(shot.clipped, slot):
@@ -308,14 +308,14 @@ def _stretches(
                 belongs = (near >= interval.start - TOLERANCE) & (moments < interval.end)
                 gaps = np.diff(near, append=near[-1:] + grid)
                 lengths = np.minimum(gaps, interval.end - near)[belongs]
-                found.append(_Stretch(position, shot.role, interval, inside, moments[belongs], lengths))
-    bare = {s.position for s in found} - {s.position for s in found if len(s.moments)}
-    slot_is_bare = not any(len(s.moments) for s in found if s.inside)
+                parts.append(_Stretch(position, shot.role, interval, inside, moments[belongs], lengths))
+    bare = {s.position for s in parts} - {s.position for s in parts if len(s.moments)}
+    slot_is_bare = not any(len(s.moments) for s in parts if s.inside)
     for position in sorted(bare):
-        _let_longest_stand(found, [i for i, s in enumerate(found) if s.position == position])
+        _let_longest_stand(parts, [i for i, s in enumerate(parts) if s.position == position])
     if slot_is_bare:
-        _let_longest_stand(found, [i for i, s in enumerate(found) if s.inside])
-    return [s for s in found if len(s.moments)]
+        _let_longest_stand(parts, [i for i, s in enumerate(parts) if s.inside])
+    return [s for s in parts if len(s.moments)]
 
 
 def _let_longest_stand(stretches: list[_Stretch], places: list[int]) -> None:
@@ -362,9 +362,9 @@ def _in_slot_and_around(stretches: Sequence[_Stretch], settings: FrameSettings) 
     within, beyond = (sum(len(s.moments) for s in part) for part in (inner, outer))
     n_outer = min(settings.outside, beyond, max(total - len(only_inside), 0)) if within else total
     picks = _evenly(inner, total - n_outer, required=only_inside) if inner else []
-    seen = {position for position, moments in picks if len(moments)}
+    positions_with_moments = {position for position, moments in picks if len(moments)}
     weights = [s.interval.duration * (MARGIN_WEIGHT if s.role is Role.CURRENT else 1) for s in outer]
-    required = [s.role is not Role.CURRENT or s.position not in seen for s in outer]
+    required = [s.role is not Role.CURRENT or s.position not in positions_with_moments for s in outer]
     return picks + _shared_out(outer, n_outer, weights, required)
 
 
@@ -424,9 +424,9 @@ def even_positions(lengths: Seconds, n: int) -> npt.NDArray[np.int64]:
     if n >= m:
         return np.floor(middles * m).astype(np.int64)
     ends = np.cumsum(lengths)
-    found = np.searchsorted(ends, middles * ends[-1], side="right")
+    indices = np.searchsorted(ends, middles * ends[-1], side="right")
     steps = np.arange(n)
-    rising = np.maximum.accumulate(found - steps) + steps
+    rising = np.maximum.accumulate(indices - steps) + steps
     return np.minimum(rising, m - n + steps).astype(np.int64)
 
 

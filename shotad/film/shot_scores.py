@@ -230,20 +230,20 @@ class LearnedCutFinder:
         self._plain.append((light, small - np.float32(light)))
         self._greys.append(_grey(rgb))
         judged = index - LAG
-        found = self._judge(judged)
+        cuts = self._judge(judged)
         if self._waiting[-1:] != [judged] and self._is_mixed():
             self._waiting.append(judged)
         # What overlaps is seen at once
         late = self._waiting and index - self._waiting[-1] == LAG + 2 * REACH
         if late or (self._waiting and index - self._waiting[0] == MOST):
-            found += self._decide()
-        return found
+            cuts += self._decide()
+        return cuts
 
     def finish(self) -> list[int]:
         """Cuts among the last frames, which have fewer neighbours."""
         count = len(self._scores)
-        found = [cut for index in range(count - LAG, count) for cut in self._judge(index)]
-        return found + (self._decide() if self._waiting else [])
+        cuts = [cut for index in range(count - LAG, count) for cut in self._judge(index)]
+        return cuts + (self._decide() if self._waiting else [])
 
     def _is_mixed(self) -> bool:
         """True where the frame that is judged now looks like two others, one laid over the other."""
@@ -298,10 +298,10 @@ class LearnedCutFinder:
         start = max(end - len(self._pictures), waiting[0] - reach)
         pictures = [*self._pictures][start - end :][: waiting[-1] + reach - start]
         cut, change = self._chances(np.stack(pictures))
-        found: list[int] = []
+        new_cuts: list[int] = []
         for index in sorted(waiting, key=lambda one: -cut[one - 1 - start]):
             if self._is_alone(index) and cut[index - 1 - start] >= SURE and self._stands_out(index):
-                found.append(index)
+                new_cuts.append(index)
                 self._cuts.append(index)
         changing = np.flatnonzero(change >= CHANGING)
         for run in np.split(changing, np.flatnonzero(np.diff(changing) > SLOW) + 1):
@@ -311,22 +311,22 @@ class LearnedCutFinder:
             # What begins before the first picture may have been found with those before.
             first = start + run[0] - (SLOW if run[0] else SLOW + REACH)
             last = start + run[-1] + SLOW
-            known = any(first <= other <= last for other in self._cuts)
+            was_found_before = any(first <= other <= last for other in self._cuts)
             mixed = sum(index - start in run for index in mixes) >= MIXES
-            if slow and not known and (mixed or cut[run].max() >= CLEAR):
+            if slow and not was_found_before and (mixed or cut[run].max() >= CLEAR):
                 black = [i for i in run if pictures[i].max() < BLACK]
-                found.append(int(black[0] if black else run[np.argmax(cut[run])] + 1) + start)
-                self._cuts.append(found[-1])
+                new_cuts.append(int(black[0] if black else run[np.argmax(cut[run])] + 1) + start)
+                self._cuts.append(new_cuts[-1])
             if slow and mixed:
                 # What changes without a pause is one cut, however jerky it is.
                 for part in np.split(run, np.flatnonzero(np.diff(run) > STEP) + 1):
-                    inside = [index for index in found if index - 1 - start in part]
+                    inside = [index for index in new_cuts if index - 1 - start in part]
                     for less in sorted(inside, key=lambda index: -cut[index - 1 - start])[1:]:
-                        found.remove(less)
+                        new_cuts.remove(less)
                         self._cuts.remove(less)
             if slow or len(run) >= BLURRED:
                 self.changes.append(_extent([int(place) + start for place in run], mixes))
-        return found
+        return new_cuts
 
 
 def _extent(run: Sequence[int], mixed: Iterable[int]) -> tuple[int, int]:
@@ -352,7 +352,7 @@ def _extent(run: Sequence[int], mixed: Iterable[int]) -> tuple[int, int]:
 def _grey(rgb: Any) -> Image:
     """``uint8[h, w, 3]`` → its light as ``uint8[72, 128]``, at one mean and spread unless it has none."""
     grey = cv2.cvtColor(cv2.resize(rgb, MOVING, interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY)
-    (mean,), (spread,) = (one.ravel() for one in cv2.meanStdDev(grey))
+    (mean,), (spread,) = (statistic.ravel() for statistic in cv2.meanStdDev(grey))
     share, factor = min(spread / 20, 1.0), 48 / max(spread, 20.0)
     kept = share * factor + 1 - share
     return cast("Image", cv2.addWeighted(grey, kept, grey, 0.0, share * (128 - factor * mean)))

@@ -361,14 +361,14 @@ def _changed_record(folder: Path, change: SlotChange, hand: HandSlots) -> str:
     return readable_json({**rest, "slots": slot_rows(slots)})
 
 
-def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> SlotChange:
+def changes_since(folder: Path, known_to_run: HandSlots, settings: SlotSettings) -> SlotChange:
     """The change that a person made since a run read ``known`` from ``slots.hand.json``.
 
     It is written into ``slots.json`` again, for that run may have written over it. The caller holds
     `shotad.script.track_files.track_lock`.
     """
     current = read_hand_slots(folder)
-    change = change_between(known, current, settings)
+    change = change_between(known_to_run, current, settings)
     if change != SlotChange():
         write_text(folder / "slots.json", _changed_record(folder, change, current))
     return change

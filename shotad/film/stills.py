@@ -34,11 +34,13 @@ Reader = Callable[[], bytes]
 def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
     """Open a folder or tar of numbered frames. Raises FilmError, UsageError without a frame rate."""
     if frame_rate is None:
-        if path.is_dir() and not any(one.suffix.lower() in SUFFIXES for one in path.iterdir()):
-            what = f"{path} is a folder, and holds no numbered frames."
-            raise FilmError(what, f"Name a film; for all films in it: shotad batch {shlex.quote(str(path))}")
-        what = f"{path.name} is a row of frames, which have no time of their own."
-        raise UsageError(what, "Say how many there are to a second (the frame rate), for example 3.")
+        if path.is_dir() and not any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
+            problem = f"{path} is a folder, and holds no numbered frames."
+            raise FilmError(
+                problem, f"Name a film; for all films in it: shotad batch {shlex.quote(str(path))}"
+            )
+        problem = f"{path.name} is a row of frames, which have no time of their own."
+        raise UsageError(problem, "Say how many there are to a second (the frame rate), for example 3.")
     if frame_rate <= 0:
         raise UsageError(f"A frame rate must be above 0, got {frame_rate}.", "Give frames per second.")
     try:
@@ -49,7 +51,9 @@ def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
         archive = TarArchive.open(path, "r:*")
         try:
             members = (member for member in _members(archive) if member.isfile())
-            packed = ((PurePosixPath(one.name).name, partial(_member, archive, one)) for one in members)
+            packed = (
+                (PurePosixPath(member.name).name, partial(_member, archive, member)) for member in members
+            )
             return StillsFilm(path, frame_rate, _numbered(packed, path.name), archive)
         except BaseException:
             archive.close()
@@ -75,16 +79,18 @@ class StillsFilm(Film):
         archive: tarfile.TarFile | None = None,
     ) -> None:
         if not frames:
-            what = f"{path.name} holds no numbered frames."
-            raise FilmError(what, "Frames are images named by their number, such as 00001.jpg.")
+            problem = f"{path.name} holds no numbered frames."
+            raise FilmError(problem, "Frames are images named by their number, such as 00001.jpg.")
         self._rate, self._archive = frame_rate, archive
         self._read = dict(sorted(frames.items()))
         self._numbers = list(self._read)
         self._first = self._numbers[0]
         image = self._image(self._first)
         if image is None:
-            what = f"Frame {self._first} of {path.name} is no picture of at most {LARGEST_FRAME >> 20} MiB."
-            raise FilmError(what, "Replace the file.")
+            problem = (
+                f"Frame {self._first} of {path.name} is no picture of at most {LARGEST_FRAME >> 20} MiB."
+            )
+            raise FilmError(problem, "Replace the file.")
         self.info = FilmInfo(
             name=path.name,
             path=path,
@@ -144,10 +150,14 @@ class StillsFilm(Film):
         for index, wanted in enumerate(moments):
             at = max(0, int(np.searchsorted(starts, wanted + TOLERANCE, "right")) - 1)
             if at != place or image is None:
-                # The nearest whole one before it, or after.
+                # The nearest frame that can be read: before it, else after.
                 place, near = at, (*range(at, -1, -1), *range(at + 1, len(self._numbers)))
-                whole = ((self._numbers[i], self._image(self._numbers[i])) for i in near)
-                number, image = next((one for one in whole if one[1] is not None), (0, None))
+                number, image = 0, None
+                for position in near:
+                    number = self._numbers[position]
+                    image = self._image(number)
+                    if image is not None:
+                        break
             if image is None:
                 raise FilmError(f"No frame of {self.info.name} is a picture.", "Replace the files.")
             yield Frame(self._second(number), index, None, partial(self._sized, image))
@@ -160,14 +170,14 @@ class StillsFilm(Film):
 
 def _numbered(files: Iterable[tuple[str, Reader]], name: str) -> dict[int, Reader]:
     """What reads the files that are frames, by their numbers."""
-    found: dict[int, Reader] = {}
+    readers: dict[int, Reader] = {}
     for file, read in files:
         if (number := frame_number(file)) is None:
             continue
-        if number in found:
+        if number in readers:
             raise FilmError(f"{name} has two frames numbered {number}.", "Keep the frames of one film only.")
-        found[number] = read
-    return found
+        readers[number] = read
+    return readers
 
 
 def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:

@@ -485,7 +485,7 @@ def _lrc_has_hours(lines: list[str]) -> bool:
         return False
     clocks_are_possible = max(triples)[0] == 0 and all(seconds < 60 for _, _, seconds in triples)
     times = [60 * minutes + seconds for _, minutes, seconds in triples]
-    pauses = [two - one for one, two in pairwise(times)]
+    pauses = [following - start for start, following in pairwise(times)]
     return clocks_are_possible and min(pauses) >= 0 and median(pauses) <= LONGEST_USUAL_PAUSE
 
 

@@ -331,8 +331,8 @@ class SectionFinder:
         changes = {stream: (track.base, track.changes) for stream, track in self._tracks.items()}
         changes |= self._others
         moves = {
-            stream: tuple((number, round(shifts[section] / base)) for number, section in made)
-            for stream, (base, made) in changes.items()
+            stream: tuple((number, round(shifts[section] / base)) for number, section in section_shifts)
+            for stream, (base, section_shifts) in changes.items()
         }
         ends_of: dict[int, Fraction] = {}
         for section, shift in zip(self._sections, shifts, strict=True):

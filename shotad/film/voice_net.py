@@ -180,9 +180,9 @@ def _layers(data: bytes) -> Iterator[_Array]:
         if kind != _HALF_FLOATS:
             raise ValueError(f"numbers of an unknown kind, {kind:#x}")
         count = int(np.prod(shape))
-        found = np.frombuffer(data, "<f2", count, at + 4).astype(np.float32).reshape(shape)
+        values = np.frombuffer(data, "<f2", count, at + 4).astype(np.float32).reshape(shape)
         at += 4 + (2 * count + 3) // 4 * 4  # filled up to whole words
-        return found
+        return values
 
     def dense(out: int, into: int, *, bias: bool = True) -> Iterator[_Array]:
         yield take(out, into)[:, :, None]

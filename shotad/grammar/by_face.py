@@ -7,7 +7,7 @@ decides, as in the rule on faces and poses of Fu and others (2019, Rekall).
 
 Where no face is seen the scale is unknown: an insert of a thing, a back and a landscape look alike to this
 rule. Detectors of bodies and a classifier of places were tried: they answer for more pictures, and are
-right less often (docs/experiments.md).
+right less often (benchmarks/LOG.md).
 
 The borders are proportions, not fitted. The width of the picture and the scores of faces were chosen on
 the labelled stills for tuning (tests/labels/scales.json; figures: `benchmarks/scales.py`).

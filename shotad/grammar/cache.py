@@ -118,8 +118,10 @@ def look_rows(book: GrammarCache, looks: Iterable[ShotSample], threshold: float)
 
 def pair_rows(book: GrammarCache, looks: Iterable[ShotSample]) -> list[list[Any]]:
     """Shot, later shot, score of the pairs among ``looks``; and the slot of looks that are one clip's."""
-    known = set(looks)
-    pairs = [(a, b, score) for (a, b), score in book.scores.items() if a in known and b in known]
+    wanted_looks = set(looks)
+    pairs = [
+        (a, b, score) for (a, b), score in book.scores.items() if a in wanted_looks and b in wanted_looks
+    ]
     ordered = sorted(pairs, key=lambda pair: (pair[0].shot, pair[1].shot, pair[0].slot))
     return [[a.shot, b.shot, score, *([a.slot] if a.slot else [])] for a, b, score in ordered]
 
@@ -190,31 +192,36 @@ class ClipReader:
 
     def read(self, clip: Clip, pictures: Pictures) -> None:
         """Add what the book lacks of ``clip``; a look of which no frame could be had matches nothing."""
-        guessed, features, scales = self._want(clip)
-        if not features | scales:
+        guessed, feature_moments, scale_moments = self._want(clip)
+        if not feature_moments | scale_moments:
             return
-        first = min(features | scales)
-        self._features = {m: made for m, made in self._features.items() if m >= first}
+        # Clips come in the order of the film: what lies before this one is never asked for again.
+        first = min(feature_moments | scale_moments)
+        self._features = {m: features for m, features in self._features.items() if m >= first}
         self._guesses = {m: guess for m, guess in self._guesses.items() if m >= first}
-        missing = (features - self._features.keys()) | (scales - self._guesses.keys())
+        missing = (feature_moments - self._features.keys()) | (scale_moments - self._guesses.keys())
         shown = {p.wanted: p.image for p in time_items("frames", pictures(sorted(missing)))}
         with time_step("grammar"), hold_model_loading():
-            for group in self._groups(shown.keys() & features - self._features.keys()):
-                made = cast("FeatureMaker", self.readers.features).of([shown[moment] for moment in group])
+            for group in self._groups(shown.keys() & feature_moments - self._features.keys()):
+                features = cast("FeatureMaker", self.readers.features).of([shown[moment] for moment in group])
                 self._features |= {
-                    moment: Features(made.patches[k : k + 1], made.whole[k : k + 1], made.grid)
+                    moment: Features(features.patches[k : k + 1], features.whole[k : k + 1], features.grid)
                     for k, moment in enumerate(group)
                 }
             # A shot's next moment is looked at where those before leave doubt.
-            while asked := {m for look in guessed if (m := self._guess(look)[1]) is not None}:
-                self._guesses |= dict.fromkeys(asked)
-                for group in self._groups(shown.keys() & asked):
+            while unread_moments := {
+                moment for look in guessed if (moment := self._guess(look)[1]) is not None
+            }:
+                self._guesses |= dict.fromkeys(unread_moments)
+                for group in self._groups(shown.keys() & unread_moments):
                     guesses = cast("ScaleReader", self.readers.scales).of([shown[moment] for moment in group])
                     self._guesses |= zip(group, guesses, strict=True)
-            there = {look for look in clip if self._features.keys() >= set(self._compared(look))}
-            for pair in pairs_of(clip) if features else ():
+            looks_with_features = {
+                look for look in clip if self._features.keys() >= set(self._compared(look))
+            }
+            for pair in pairs_of(clip) if feature_moments else ():
                 if pair not in self.book.scores:
-                    score = self._score(pair) if there.issuperset(pair) else 0.0
+                    score = self._score(pair) if looks_with_features.issuperset(pair) else 0.0
                     self.book.scores[pair] = round(score, DECIMALS)
         self.book.guesses |= {look: self._guess(look)[0] for look in guessed}
 
@@ -256,14 +263,14 @@ class ClipReader:
 
     def _guess(self, look: ShotSample) -> tuple[ScaleGuess | None, float | None]:
         """The guess of a shot, as its record reads back, and the moment to look at before, if any."""
-        found: list[ScaleGuess | None] = []
+        guesses: list[ScaleGuess | None] = []
         for moment in self._guessed_by(look):
             if moment not in self._guesses:
                 return None, moment
-            found.append(self._guesses[moment])
-            if (guess := merged(found)) and max(guess.probabilities) >= SURE:
+            guesses.append(self._guesses[moment])
+            if (guess := merged(guesses)) and max(guess.probabilities) >= SURE:
                 break
-        if (guess := merged(found)) is None:
+        if (guess := merged(guesses)) is None:
             return None, None
         a, b, c, d, e = (round(float(p), DECIMALS) for p in guess.probabilities)
         return ScaleGuess((a, b, c, d, e)), None

@@ -52,10 +52,11 @@ def make_feature_maker(
     folder = Path(name).expanduser()
     published = name in MODELS or name.startswith((_TIMM, _HUB))
     if not published and not folder.is_dir():  # first: to say it needs no torch
-        known = ["auto", "grid", "none", *MODELS]
+        known_names = ["auto", "grid", "none", *MODELS]
         raise ConfigError(
             f"threads.features = {name!r} is neither a known name nor a folder.",
-            f"{did_you_mean(name, known, 2, 0.5)}Known: {', '.join(known)}, timm:NAME, hub:OWNER/NAME, "
+            f"{did_you_mean(name, known_names, 2, 0.5)}Known: {', '.join(known_names)}, "
+            "timm:NAME, hub:OWNER/NAME, "
             "or a folder with a model.",
         )
     from shotad.grammar.vit_features import DinoV2, TimmFeatures
@@ -69,8 +70,8 @@ def make_feature_maker(
 
 def features_at_hand() -> dict[str, Path]:
     """The published DINOv2 models in the hub's cache, by name: where each lies. Loads no torch."""
-    found = {name: cached_model_folder(model.repo) for name, model in MODELS.items()}
-    return {name: folder for name, folder in found.items() if folder is not None}
+    folders = {name: cached_model_folder(model.repo) for name, model in MODELS.items()}
+    return {name: folder for name, folder in folders.items() if folder is not None}
 
 
 def auto_choice(compute: ComputeSettings) -> tuple[str, str]:
@@ -120,8 +121,8 @@ def make_scale_reader(
     if method == "none":
         return None
     if method == "classifier":
-        found = _checkpoint(scale)  # first: what is wrong with it needs no torch to be said
-        file = found if isinstance(found, Path) else weights_file(found, progress)
+        checkpoint = _checkpoint(scale)  # first: what is wrong with it needs no torch to be said
+        file = checkpoint if isinstance(checkpoint, Path) else weights_file(checkpoint, progress)
         from shotad.grammar.scale_net import ScaleClassifier
 
         classifier: ScaleReader = ScaleClassifier.load(file, compute)

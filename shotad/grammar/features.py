@@ -95,10 +95,10 @@ class ScaleGuess:
 
 def merged(guesses: Sequence[ScaleGuess | None]) -> ScaleGuess | None:
     """The mean of guesses at frames of one shot; frames that tell nothing do not count, None if none does."""
-    known = [guess.probabilities for guess in guesses if guess is not None]
-    if not known:
+    distributions = [guess.probabilities for guess in guesses if guess is not None]
+    if not distributions:
         return None
-    a, b, c, d, e = (sum(column) / len(known) for column in zip(*known, strict=True))
+    a, b, c, d, e = (sum(column) / len(distributions) for column in zip(*distributions, strict=True))
     return ScaleGuess((a, b, c, d, e))
 
 

@@ -112,10 +112,10 @@ def _patches(image: Image, grid: tuple[int, int]) -> Floats:
     layout = layout / np.sqrt((layout**2).sum(-1, keepdims=True) + PLAIN**2)
     tint = colours - colours.mean(0)
     tint = tint / np.sqrt((tint**2).sum(-1, keepdims=True) + (POINTS * PALE) ** 2)
-    said = np.concatenate([layout * np.sqrt(1 - COLOUR), tint * np.sqrt(COLOUR)], -1)
-    said *= np.sqrt(textured)
-    rest = np.sqrt(np.maximum(1 - (said**2).sum(-1, keepdims=True), 0))
-    return _unit(np.concatenate([said, rest], -1)).astype(np.float32)
+    described = np.concatenate([layout * np.sqrt(1 - COLOUR), tint * np.sqrt(COLOUR)], -1)
+    described *= np.sqrt(textured)
+    rest = np.sqrt(np.maximum(1 - (described**2).sum(-1, keepdims=True), 0))
+    return _unit(np.concatenate([described, rest], -1)).astype(np.float32)
 
 
 def _points(cells: int, length: int) -> npt.NDArray[np.intp]:

@@ -106,8 +106,8 @@ class ScaleData:
 
     def counts(self, split: Split) -> dict[ShotScale, int]:
         """How many items of a split each scale has, all five in the order of the classes."""
-        found = Counter(item.scale for item in self.items if item.split == split)
-        return {scale: found[scale] for scale in ShotScale}
+        scale_counts = Counter(item.scale for item in self.items if item.split == split)
+        return {scale: scale_counts[scale] for scale in ShotScale}
 
     @property
     def fingerprint(self) -> str:
@@ -259,11 +259,11 @@ def _data(items: Sequence[ScaleItem], layout: str) -> ScaleData:
         for item in group if len(group) > 1 else ():
             same[hashlib.sha256(_file(item).read_bytes()).digest()].append(item)
     notes = []
-    for what, kind in (("in more than one split", "split"), ("under more than one scale", "scale")):
-        found = [group for group in same.values() if len({getattr(item, kind) for item in group}) > 1]
-        if found:
-            pair = " and ".join(item.key for item in found[0][:2])
-            notes.append(f"{len(found)} files stand {what}, such as {pair}.")
+    for conflict, kind in (("in more than one split", "split"), ("under more than one scale", "scale")):
+        conflicting = [group for group in same.values() if len({getattr(item, kind) for item in group}) > 1]
+        if conflicting:
+            pair = " and ".join(item.key for item in conflicting[0][:2])
+            notes.append(f"{len(conflicting)} files stand {conflict}, such as {pair}.")
     return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout, tuple(notes))
 
 
@@ -277,7 +277,7 @@ def folders_in(folder: Path) -> list[Path]:
 
 
 def _items(root: Path, folder: Path, split: Split) -> Iterator[ScaleItem]:
-    found: dict[ShotScale, Path] = {}
+    folders: dict[ShotScale, Path] = {}
     for path in folders_in(folder):
         scale = scale_named(path.name)
         if scale is None:
@@ -286,15 +286,15 @@ def _items(root: Path, folder: Path, split: Split) -> Iterator[ScaleItem]:
                 "Folders are ECS, CS, MS, FS and LS, or extreme-close-up, close-up, medium, full and long; "
                 "or beside them a JSON file of MovieShots.",
             )
-        if scale in found:
-            raise DatasetError(f"{found[scale]} and {path} are the same scale.", "Put them together.")
-        found[scale] = path
+        if scale in folders:
+            raise DatasetError(f"{folders[scale]} and {path} are the same scale.", "Put them together.")
+        folders[scale] = path
         for file in sorted(path.rglob("*")):
             suffix = file.suffix.lower()
             if suffix in PICTURE_SUFFIXES | CLIP_SUFFIXES and file.name[0] != "." and file.is_file():
                 source = Stills((file,)) if suffix in PICTURE_SUFFIXES else ClipFile(file)
                 yield ScaleItem(file.relative_to(root).as_posix(), split, scale, source)
-    if not found:
+    if not folders:
         raise DatasetError(
             f"{folder} holds no folders ECS, CS, MS, FS and LS, and no annotation of MovieShots.",
             "Name the folder that holds the data set.",
@@ -322,16 +322,16 @@ def read_items(
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
-    if found := _annotations(folder, annotation):
-        files = DatasetFiles(folder, {label.film for _, labels, _ in found for label in labels})
+    if annotations := _annotations(folder, annotation):
+        files = DatasetFiles(folder, {label.film for _, labels, _ in annotations for label in labels})
 
-        def merit(one: Annotation) -> tuple[bool, int, int]:
-            _, labels, _ = one
-            there = sum(files.source(label.kind, label.film, label.shot) is not None for label in labels)
-            return all(label.split for label in labels), there, there - len(labels)
+        def merit(annotation: Annotation) -> tuple[bool, int, int]:
+            _, labels, _ = annotation
+            files_here = sum(files.source(label.kind, label.film, label.shot) is not None for label in labels)
+            return all(label.split for label in labels), files_here, files_here - len(labels)
 
         # One with a split, then the one of which most shots have their files, then the one that misses fewest
-        data = _movieshots(folder, max(found, key=merit), files, seed, missing)
+        data = _movieshots(folder, max(annotations, key=merit), files, seed, missing)
     else:
         data = read_folders(folder, seed=seed)
     for split in SPLITS:
@@ -387,8 +387,8 @@ class DatasetFiles:
         other = KINDS[1 - KINDS.index(kind)]
         folders = [path for path in self._folders.get(film, ()) if not self._below(path, other)]
         folders.sort(key=lambda path: (not self._below(path, kind), path))
-        found = [source for path in folders if (source := self._in(path).get(shot)) is not None]
-        return min(found, key=lambda source: isinstance(source, ClipFile), default=None)
+        sources = [source for path in folders if (source := self._in(path).get(shot)) is not None]
+        return min(sources, key=lambda source: isinstance(source, ClipFile), default=None)
 
     def _below(self, path: Path, kind: str) -> bool:
         return any(part.lower().startswith(kind) for part in path.relative_to(self._root).parts[:-1])
@@ -408,10 +408,10 @@ class DatasetFiles:
                 stills[shot].append((int(match[2] or 0), path))
             elif suffix in CLIP_SUFFIXES and match[2] is None and entry.stat().st_size:
                 clips.setdefault(shot, path)
-        found: dict[int, ClipFile | Stills] = {shot: ClipFile(path) for shot, path in clips.items()}
-        found |= {shot: Stills(tuple(path for _, path in sorted(rows))) for shot, rows in stills.items()}
-        self._shots[folder] = found
-        return found
+        sources: dict[int, ClipFile | Stills] = {shot: ClipFile(path) for shot, path in clips.items()}
+        sources |= {shot: Stills(tuple(path for _, path in sorted(rows))) for shot, rows in stills.items()}
+        self._shots[folder] = sources
+        return sources
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -439,18 +439,19 @@ Annotation = tuple[Path, list[Label], int]
 
 
 def _annotations(folder: Path, name: str | None) -> list[Annotation]:
-    """The one called ``name``, or those beside the films' folders."""
+    """The annotation called ``name``; for None all that lie beside the films' folders and have labels."""
     if name is None:
-        return [one for path in sorted(folder.glob("*.json")) if (one := load(path)) and one[1]]
+        annotations = [load(path) for path in sorted(folder.glob("*.json"))]
+        return [annotation for annotation in annotations if annotation and annotation[1]]
     path = folder / name
     if not path.is_file():
         raise DatasetError(f"There is no {name} in {folder}.", "Name a JSON file inside the folder.")
-    found = load(path)
-    if found is None or not found[1]:
+    annotation_file = load(path)
+    if annotation_file is None or not annotation_file[1]:
         raise DatasetError(
             f"{path} holds no shot scales of MovieShots.", "Name a file such as v1_split_trailer.json."
         )
-    return [found]
+    return [annotation_file]
 
 
 def load(path: Path) -> Annotation | None:
@@ -500,13 +501,15 @@ def _place(names: tuple[str, ...]) -> tuple[Split | None, str, str, int] | None:
         return None
     *above, film, shot = names
     first = above.pop(0) if above and above[0] in (*SPLITS, "full") else "full"
-    split = next((one for one in SPLITS if one == first), None)
+    split = next((name for name in SPLITS if name == first), None)
     kind = above.pop(0) if above and above[0] in KINDS else KINDS[0]
     return None if above else (split, kind, film, int(shot))
 
 
-def _movieshots(folder: Path, found: Annotation, files: DatasetFiles, seed: int, missing: float) -> ScaleData:
-    path, annotated, without_scale = found
+def _movieshots(
+    folder: Path, annotation: Annotation, files: DatasetFiles, seed: int, missing: float
+) -> ScaleData:
+    path, annotated, without_scale = annotation
     named = {label: scale_named(label.scale) for label in annotated}
     unknown = [label for label, scale in named.items() if scale is None]
     if unknown:

@@ -137,7 +137,7 @@ class ScaleNet(torch.nn.Module):  # type: ignore[misc]
         two groups.
         """
         mean, std = (torch.tensor(values, device=groups[0].device) for values in (MEAN, STD))
-        found = []
+        group_features = []
         for images in groups:
             with torch.no_grad():  # nothing is kept for gradients of what is frozen
                 # Normalised where the images are: ``float32[b, 3, H, W]``
@@ -146,8 +146,8 @@ class ScaleNet(torch.nn.Module):  # type: ignore[misc]
                     tokens = block(tokens)
             for block in self.tuned:
                 tokens = block(tokens)
-            found.append(self.backbone.layernorm(tokens[:, 0]))
-        whole = torch.cat(found)
+            group_features.append(self.backbone.layernorm(tokens[:, 0]))
+        whole = torch.cat(group_features)
         with torch.autocast(whole.device.type, enabled=False):
             logits: torch.Tensor = self.head(whole.to(self.head.weight.dtype))
         return logits
@@ -324,11 +324,11 @@ def released_name(name: str) -> tuple[str, int]:
 
 def parts_of(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Released name → transformers' names of its parts, in order."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    parts_by_name: dict[str, list[tuple[int, str]]] = {}
     for name in names:
         released, part = released_name(name)
-        found.setdefault(released, []).append((part, name))
-    return {released: tuple(name for _, name in sorted(parts)) for released, parts in found.items()}
+        parts_by_name.setdefault(released, []).append((part, name))
+    return {released: tuple(name for _, name in sorted(parts)) for released, parts in parts_by_name.items()}
 
 
 def to_released(weights: Mapping[str, torch.Tensor]) -> Weights:

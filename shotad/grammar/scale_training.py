@@ -89,8 +89,8 @@ def train_scale(
     )
     with _held(out) if crew.leads else nullcontext(), Stop().listening() as stop:
         if not resume and (out / STATE).exists():
-            what = f"{out} holds a training that was begun before."
-            raise UsageError(what, "Go on with --resume, or take another --out.")
+            problem = f"{out} holds a training that was begun before."
+            raise UsageError(problem, "Go on with --resume, or take another --out.")
         counts = ", ".join(f"{sum(labelled.counts(split).values())} {split}" for split in SPLITS)
         speaks.note(" ".join([f"{labelled.layout}: {counts}.", *labelled.notes]))
         if not crew.leads:
@@ -189,8 +189,8 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
     The name holds a hash of the weights and no place of this machine. Raises ConfigError for a backbone
     that is none, and for a design that does not fit it; WeightsError where it cannot be had.
     """
-    known = [name for name, model in MODELS.items() if "registers" not in name]
-    if settings.backbone in known:
+    known_names = [name for name, model in MODELS.items() if "registers" not in name]
+    if settings.backbone in known_names:
         model = replace(
             MODELS[settings.backbone], hint=f"{NETWORK_HINT}, or name a folder: --backbone FOLDER."
         )
@@ -200,7 +200,7 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
         if not is_model_folder(folder):
             raise ConfigError(
                 f"net.backbone = {settings.backbone!r} is neither a name nor a folder with a DINOv2.",
-                f"Names: {', '.join(known)}. A folder holds config.json and model.safetensors.",
+                f"Names: {', '.join(known_names)}. A folder holds config.json and model.safetensors.",
             )
     try:
         kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
@@ -224,9 +224,9 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
 def _design(settings: NetSettings, config: Any) -> ScaleDesign:
     strange = [name for name, value in _PLAIN.items() if getattr(config, name) != value]
     if strange:
-        said = ", ".join(f"{name} = {getattr(config, name)!r}" for name in strange)
+        differences = ", ".join(f"{name} = {getattr(config, name)!r}" for name in strange)
         raise ConfigError(
-            f"net.backbone = {settings.backbone!r} is no usual DINOv2: {said}.", "Take another."
+            f"net.backbone = {settings.backbone!r} is no usual DINOv2: {differences}.", "Take another."
         )
     try:
         shape = BackboneShape(

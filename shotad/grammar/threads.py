@@ -101,19 +101,20 @@ def threads_of(scores: Scores, threshold: float) -> tuple[tuple[int, ...], ...]:
 
 def joined(shots: Iterable[int], pairs: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     """Connected components of ascending ``shots`` joined by ``pairs``, in the order of `threads_of`."""
-    first = {shot: shot for shot in shots}
+    parents = {shot: shot for shot in shots}
 
     def root(shot: int) -> int:
-        while first[shot] != shot:
-            first[shot] = first[first[shot]]
-            shot = first[shot]
+        while parents[shot] != shot:
+            # Halve the path while it is walked: long threads stay cheap.
+            parents[shot] = parents[parents[shot]]
+            shot = parents[shot]
         return shot
 
-    for one, other in pairs:
-        low, high = sorted((root(one), root(other)))
-        first[high] = low
+    for first, second in pairs:
+        low, high = sorted((root(first), root(second)))
+        parents[high] = low
     threads: dict[int, list[int]] = {}
-    for shot in first:
+    for shot in parents:
         threads.setdefault(root(shot), []).append(shot)
     return tuple(tuple(thread) for thread in threads.values())
 
@@ -140,8 +141,8 @@ class Matching:
         """``[patches, patches]`` of a frame: whether patch q is in the window of patch p."""
         rows, columns = np.divmod(np.arange(self.grid[0] * self.grid[1]), self.grid[1])
         down, across = np.abs(rows[:, None] - rows), np.abs(columns[:, None] - columns)
-        found: npt.NDArray[np.bool_] = (down <= self.radius) & (across <= self.radius)
-        return found
+        within_radius: npt.NDArray[np.bool_] = (down <= self.radius) & (across <= self.radius)
+        return within_radius
 
 
 def matching_of(maker: FeatureMaker, grid: tuple[int, int], both_ways: bool = False) -> Matching:

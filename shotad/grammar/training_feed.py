@@ -80,10 +80,10 @@ class Feed:
         """One piece for each list of picks, in order. Raises DatasetError for a picture that is broken."""
         self._plan[:] = picks
         try:
-            for found in self._loader:
-                if isinstance(found, ShotadError):
-                    raise found
-                yield found
+            for piece in self._loader:
+                if isinstance(piece, ShotadError):
+                    raise piece
+                yield piece
         except RuntimeError as error:
             if not str(error).startswith("DataLoader worker"):
                 raise
@@ -114,12 +114,12 @@ class _Pictures(torch.utils.data.Dataset):  # type: ignore[misc]
             return error
 
 
-def _stacked(found: Sequence[tuple[Image, Pick] | ShotadError]) -> Piece | ShotadError:
+def _stacked(samples: Sequence[tuple[Image, Pick] | ShotadError]) -> Piece | ShotadError:
     pairs: list[tuple[Image, Pick]] = []
-    for one in found:
-        if isinstance(one, ShotadError):
-            return one
-        pairs.append(one)
+    for sample in samples:
+        if isinstance(sample, ShotadError):
+            return sample
+        pairs.append(sample)
     shapes = sorted({image.shape for image, _ in pairs})
     groups = [[pair for pair in pairs if pair[0].shape == shape] for shape in shapes]
     picks = [pick for group in groups for _, pick in group]

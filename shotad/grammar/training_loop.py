@@ -198,7 +198,7 @@ class Loop:
         # The only chance inside the net is that of skipped blocks; seeded by step, it needs no saving.
         chance = random.Random(f"{self.settings.seed}:{self.step}:{self.crew.rank}")
         torch.manual_seed(chance.getrandbits(63))
-        found = []
+        piece_losses = []
         for number, held in enumerate(pieces, 1):
             piece = held.to(self.crew.device)
             with self.crew.alone(self._module, last=number == count):
@@ -213,12 +213,12 @@ class Loop:
                 )
                 loss = (losses * piece.counts).sum() / weight
                 (loss * self.crew.size).backward()
-            found.append(loss.detach())
+            piece_losses.append(loss.detach())
         tuned = [p for group in self._optimizer.param_groups for p in group["params"]]
         norm: torch.Tensor = torch.nn.utils.clip_grad_norm_(tuned, optim.clip)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
-        self._losses += torch.stack(found).sum()
+        self._losses += torch.stack(piece_losses).sum()
         self._window, self._epoch_steps = self._window + 1, self._epoch_steps + 1
         self.position, self.step = self.position + 1, self.step + 1
         return norm
@@ -273,13 +273,13 @@ class Loop:
         try:
             tree = torch.load(path, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-            what = f"{path} cannot be read as a state of training: {error}."
-            raise WorkFolderError(what, _REMEDY) from None
+            problem = f"{path} cannot be read as a state of training: {error}."
+            raise WorkFolderError(problem, _REMEDY) from None
         if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
             raise WorkFolderError(f"{path} is not a state of training of this version.", _REMEDY)
         if differences := _differences(tree["about"], self.about):
-            what = f"{path} was begun otherwise: {'; '.join(differences)}."
-            raise ConfigError(what, f"Undo that. {_REMEDY}")
+            problem = f"{path} was begun otherwise: {'; '.join(differences)}."
+            raise ConfigError(problem, f"Undo that. {_REMEDY}")
         with torch.no_grad():
             for name, parameter in self.net.named_parameters():
                 if parameter.requires_grad:
@@ -326,34 +326,34 @@ class Loop:
         mine = share_of(range(len(items)), crew.rank, crew.size)
         picks = [[Pick(items[k]) for k in batch] for batch in in_batches(mine, self.settings.compute.batch)]
         self.net.train(False)
-        found = np.zeros((5, 5), np.int64)
+        confusion = np.zeros((5, 5), np.int64)
         loss = 0.0
         with progress_task(self.progress, name, len(mine), "images") as task:
             for piece in self._feed.pieces(picks):
                 if stop is not None and stop.asked:
                     return None
-                there = piece.to(crew.device)
+                on_device = piece.to(crew.device)
                 with torch.inference_mode(), crew.mixed():
-                    logits = self.net(*there.groups).float()
-                loss += float(torch.nn.functional.cross_entropy(logits, there.labels, reduction="sum"))
+                    logits = self.net(*on_device.groups).float()
+                loss += float(torch.nn.functional.cross_entropy(logits, on_device.labels, reduction="sum"))
                 guesses = logits.argmax(-1).cpu().numpy()
-                np.add.at(found, (piece.labels.numpy(), guesses), 1)
+                np.add.at(confusion, (piece.labels.numpy(), guesses), 1)
                 task.advance(len(guesses))
-        local = torch.tensor([*found.ravel().tolist(), loss], device=crew.device)
+        local = torch.tensor([*confusion.ravel().tolist(), loss], device=crew.device)
         *counts, total = crew.sum(local).tolist()
         return Scores(np.array(counts, np.int64).reshape(5, 5), total / len(items))
 
 
 def _differences(then: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> list[str]:
     """What differs, as ``optim.lr was 0.1, is 0.2``."""
-    found = []
+    differences = []
     for key in sorted(set(then) | set(now)):
         old, new = then.get(key), now.get(key)
         if isinstance(old, dict) and isinstance(new, dict):
-            found += _differences(old, new, f"{prefix}{key}.")
+            differences += _differences(old, new, f"{prefix}{key}.")
         elif old != new:
-            found.append(f"{prefix}{key} was {old!r}, is {new!r}")
-    return found
+            differences.append(f"{prefix}{key} was {old!r}, is {new!r}")
+    return differences
 
 
 def rate_factor(step: int, total: int, warmup: float, floor: float) -> float:

@@ -41,13 +41,13 @@ class MetricLog:
             lines = self._path.read_text(encoding="utf-8").splitlines(keepends=True)
             rows = csv.DictReader(line for line in lines if line.endswith("\n"))
             if tuple(rows.fieldnames or COLUMNS) != COLUMNS:
-                what = f"{self._path} is no log of training: its columns are not {', '.join(COLUMNS)}."
-                raise DatasetError(what, "Move it away.")
+                problem = f"{self._path} is no log of training: its columns are not {', '.join(COLUMNS)}."
+                raise DatasetError(problem, "Move it away.")
             try:
                 kept = [row for row in rows if int(row["step"]) <= resume_after]
             except (TypeError, ValueError):
-                what = f"{self._path} is no log of training: it has rows without a step."
-                raise DatasetError(what, "Move it away.") from None
+                problem = f"{self._path} is no log of training: it has rows without a step."
+                raise DatasetError(problem, "Move it away.") from None
         with replace_file(self._path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             writer = _writer(file)
             writer.writeheader()
@@ -132,8 +132,8 @@ class Scores:
     @property
     def macro_f1(self) -> float:
         """Mean of F1 over the classes that occur or are predicted."""
-        there = self._either() > 0
-        return float(np.mean(np.array(self.f1)[there]))
+        present = self._either() > 0
+        return float(np.mean(np.array(self.f1)[present]))
 
     def _either(self) -> Counts:
         return np.asarray(self.confusion.sum(axis=0) + self.confusion.sum(axis=1))

@@ -128,16 +128,16 @@ class DinoV2:
     def _tokens(self, pixels: Any) -> Any:
         # What a model must be told that was trained on square pictures of one size
         name = "interpolate_pos_encoding"
-        told = {name: True} if name in inspect.signature(self._model.forward).parameters else {}
-        found = self._model(pixel_values=pixels, **told).last_hidden_state
+        size_options = {name: True} if name in inspect.signature(self._model.forward).parameters else {}
+        tokens = self._model(pixel_values=pixels, **size_options).last_hidden_state
         patches = (pixels.shape[2] // self._patch) * (pixels.shape[3] // self._patch)
-        if found.ndim != 3 or found.shape[1] != self._prefix + patches:
+        if tokens.ndim != 3 or tokens.shape[1] != self._prefix + patches:
             raise WeightsError(
-                f"The model in {self._folder} gives {list(found.shape[1:])} for a frame, not a CLS token, "
+                f"The model in {self._folder} gives {list(tokens.shape[1:])} for a frame, not a CLS token, "
                 f"{self._prefix - 1} registers and {patches} patches.",
                 KINDS,
             )
-        return found
+        return tokens
 
     @cached_property
     def _model(self) -> Any:
@@ -223,8 +223,8 @@ class TimmFeatures:
         rows, columns = pixels.shape[2] // patch, pixels.shape[3] // patch
         if (rows, columns) not in self._resampled:
             prefix, antialias = int(not self._model.no_embed_class), self._model.reg_token is not None
-            found = resampled(self._square, (rows, columns), prefix, antialias)
-            self._resampled[rows, columns] = torch.nn.Parameter(found, requires_grad=False)
+            positions = resampled(self._square, (rows, columns), prefix, antialias)
+            self._resampled[rows, columns] = torch.nn.Parameter(positions, requires_grad=False)
         self._model.pos_embed = self._resampled[rows, columns]
         return self._model.forward_features(pixels)
 
@@ -238,10 +238,10 @@ class TimmFeatures:
         return placed
 
 
-def check_name(name: str, known: Sequence[str]) -> None:
+def check_name(name: str, known_names: Sequence[str]) -> None:
     """Raises ConfigError, with the nearest of ``known``, for a name that is not among them."""
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or sorted(known)[:3]
+    if name not in known_names:
+        near = difflib.get_close_matches(name, known_names, n=3, cutoff=0.4) or sorted(known_names)[:3]
         raise ConfigError(
             f"threads.features = 'timm:{name}' is none of timm's DINOv2 models.",
             f"Nearest: {', '.join(f'timm:{other}' for other in near)}.",
@@ -291,7 +291,7 @@ class Runner:
 
     bfloat16 is for matrix products alone: what flows between the layers, their norms and the position
     embedding stay float32. That costs 3 % of the time of bfloat16 throughout and leaves about a third of
-    its largest error (ViT-S and B, random weights, docs/experiments.md).
+    its largest error (ViT-S and B, random weights, benchmarks/LOG.md).
     """
 
     def __init__(self, compute: ComputeSettings) -> None:
@@ -328,17 +328,17 @@ class Runner:
                 mixed = torch.autocast(self._device.type, torch.bfloat16, enabled=lower)
                 on_gpu = self._device.type == "cuda"
                 with torch.inference_mode(), mixed, exact if on_gpu else nullcontext():
-                    found = tokens(torch.from_numpy(pixels).to(self._device))
-                    parts.append(torch.nn.functional.normalize(found.float(), dim=-1))
+                    frame_tokens = tokens(torch.from_numpy(pixels).to(self._device))
+                    parts.append(torch.nn.functional.normalize(frame_tokens.float(), dim=-1))
         # In tensors that autograd may use; each batch goes as soon as it is copied.
         patches = torch.empty(len(images), rows * columns, parts[0].shape[2], device=self._device)
         whole = torch.empty(len(images), parts[0].shape[2], device=self._device)
         start = 0
         while parts:
-            found = parts.pop(0)
-            patches[start : start + len(found)] = found[:, prefix:]
-            whole[start : start + len(found)] = found[:, 0]
-            start += len(found)
+            frame_tokens = parts.pop(0)
+            patches[start : start + len(frame_tokens)] = frame_tokens[:, prefix:]
+            whole[start : start + len(frame_tokens)] = frame_tokens[:, 0]
+            start += len(frame_tokens)
         return Features(patches, whole, (rows, columns))
 
 

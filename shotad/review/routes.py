@@ -106,7 +106,7 @@ def open_session(
 
 
 def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
-    """A session with the rooms that show, hear and work."""
+    """A session with the parts that show, hear and work."""
     findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
     if film is not None:
         folder = session.folder
@@ -138,7 +138,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """The rooms that need the film itself."""
+    """The parts that need the film itself."""
 
     film: Path
     frames: Frames
@@ -160,7 +160,7 @@ class Review:
     pictures: Pictures | None
 
     def watched(self) -> Pictures:
-        """The rooms that need the film. Raises ReviewError where it is gone."""
+        """The parts that need the film. Raises ReviewError where it is gone."""
         if self.pictures is None:
             raise ReviewError(
                 f"The film {self.session.film.name} is not where it was.", "Start again with --film FILM."

@@ -50,7 +50,7 @@ Vectors = npt.NDArray[np.float32]
 """float32[n, d], a unit vector to each text."""
 
 EXTRA = "language"
-"""The extra of the package that this room needs."""
+"""The extra of the package that this module needs."""
 DEFAULT_EMBEDDER = "minilm"
 """all-MiniLM-L6-v2 of the manifest, 384 dimensions (Wang et al. 2020; sentence-transformers)."""
 

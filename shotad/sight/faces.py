@@ -387,7 +387,7 @@ _MIN_SCORE_OF_ONE_PASS = 0.4
 FACE_MODEL_PAIRS = {
     # Detection and tracking: chosen on Tears of Steel and Sintel; the mean of two detections (mirrored and
     # straight) parts faces from machines and shoulders, which reach 0.8 in one. Threshold, margin and
-    # same: benchmarks/characters.py and docs/experiments.md, for less than 1 stranger in 100 in every
+    # same: benchmarks/characters.py and benchmarks/LOG.md, for less than 1 stranger in 100 in every
     # measurement there. Join: average linkage.
     "sface": Pair(
         ("yunet", "sface"),

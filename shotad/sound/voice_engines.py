@@ -163,7 +163,7 @@ RawSound = tuple[npt.NDArray[np.floating[Any]], int, float]
 
 
 class Speaker(Protocol):
-    """Somebody who speaks, with what the rooms around want to know. Classes of speakers derive from it; the
+    """Somebody who speaks, with what other packages want to know. Classes of speakers derive from it; the
     table of kinds holds them."""
 
     name: str

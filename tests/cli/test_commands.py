@@ -251,7 +251,7 @@ def unfit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise AssertionError(f"fetched {given[0]}")
 
     for module in ("shotad.engines.local_model", "shotad.description.estimate", "shotad.grammar.choices"):
-        monkeypatch.setattr(f"{module}.cached", lambda *_: None)
+        monkeypatch.setattr(f"{module}.cached_model_folder", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local_model.gpu_memory", lambda: 0)
     monkeypatch.setattr("shotad.core.model_loading._fetch", fetch)
     monkeypatch.setattr("shotad.core.weight_store._fetch", fetch)

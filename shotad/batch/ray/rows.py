@@ -2,7 +2,7 @@
 
 A clip is carried as the engine is to see it, without loss, for the answer must be that of a one-machine run.
 Neighbouring pixels are taken from each other before they are compressed: a third of the bytes at 40 ms a clip
-(measured, docs/experiments.md), where compression alone leaves two thirds and PNG takes 200 ms.
+(measured, benchmarks/LOG.md), where compression alone leaves two thirds and PNG takes 200 ms.
 
 Stage I's answers lie slot by slot in the film's work folder, ``.stage1.parts/SLOT.jsonl``: workers on several
 machines look at slots of one film at once, and none of them holds the work folder. Who holds the folder lays

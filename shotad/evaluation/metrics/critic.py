@@ -176,7 +176,7 @@ def _films(corpus: Corpus, places: Sequence[int]) -> list[list[int]]:
 
 
 EXTRA = "coref"
-"""The extra of the package that this room needs."""
+"""The extra of the package that this module needs."""
 _PURPOSE = "Resolving pronouns by a coreference model"
 _FILES = ("*.json", "*.txt", "*.safetensors", "pytorch_model.bin")
 """Of a model; weights that are no safetensors are read as weights only, without running code."""

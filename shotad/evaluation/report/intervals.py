@@ -1,7 +1,7 @@
 """Intervals over films.
 
 Student's t with the jackknife's standard error (Efron and Tibshirani, 1993, ch. 11). ADs of one film are
-alike, so each film is left out once. By bootstrap they are too narrow of few films (docs/experiments.md).
+alike, so each film is left out once. By bootstrap they are too narrow of few films (benchmarks/LOG.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 /**
  * The list of lines: a listbox in plain HTML. All rows are in the page, so that a screen reader reaches each of
- * them; `content-visibility` spares the browser the rows that are out of sight (measured: docs/experiments.md).
+ * them; `content-visibility` spares the browser the rows that are out of sight (measured: benchmarks/LOG.md).
  */
 
 import { make } from "./build.js";
