@@ -135,11 +135,11 @@ class FilmResult:
 
 
 def failure(
-    job: FilmJob, what: str, hint: str = "", *, kind: str, attempts: int = 1, again: bool = False
+    job: FilmJob, problem: str, hint: str = "", *, kind: str, attempts: int = 1, again: bool = False
 ) -> FilmResult:
     """The result of a film that was not described: it failed or, by its ``kind`` of error, is in use."""
     state: State = "in_use" if kind == FolderInUse.__name__ else "failed"
-    return FilmResult(job.film, job.folder, state, (what, hint), kind, again, attempts=attempts)
+    return FilmResult(job.film, job.folder, state, (problem, hint), kind, again, attempts=attempts)
 
 
 def error_line(error: BaseException) -> str:

@@ -118,10 +118,10 @@ class Mirror:
 
     def _sync(self) -> None:
         entries = self._there()
-        for name, seen in self._seen.items():
+        for name, last_known in self._seen.items():
             # What others removed stays so, unless the run changes it again: then it is there again.
-            if seen.mark is not None and name not in entries:
-                self._seen[name] = Seen(None, seen.state)
+            if last_known.mark is not None and name not in entries:
+                self._seen[name] = Seen(None, last_known.state)
         theirs = [name for name, entry in entries.items() if self._is_theirs(name, entry)]
         changed = sorted(self._changed(), key=_turn)
         for name in changed:

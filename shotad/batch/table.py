@@ -226,10 +226,10 @@ class Report:
         path: Path,
         kept: Sequence[Mapping[str, Any]] = (),
         clock: Callable[[], float] = time.monotonic,
-        told: Callable[[str], None] = lambda text: None,
+        on_note: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """``told`` hears it once where the report cannot be written."""
-        self.path, self._kept, self._clock, self._told = path, kept, clock, told
+        """``on_note`` gets a note, once, where the report cannot be written."""
+        self.path, self._kept, self._clock, self._told = path, kept, clock, on_note
         self._last: float | None = None
         self.trouble: str | None = None
         """Why it cannot be written, if so; the films go on."""

@@ -362,7 +362,7 @@ def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> 
     jobs = [film.job for film in planned if results[film.job.film] is None]
     began, stopped = time.monotonic(), False
     board = BatchProgress(console, console.mode == "bars")
-    report = Report(request.report, request.before, told=board.note)
+    report = Report(request.report, request.before, on_note=board.note)
     labelled = {film.job.film: (name, film) for name, film in zip(film_labels(planned), planned, strict=True)}
 
     def rows() -> list[FilmRow]:
@@ -376,7 +376,7 @@ def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> 
     board.start(len(jobs))
     try:
         address = request.options["address"] or None
-        describe_on_ray(jobs, address=address, settings=settings, progress=console, told=film_ended)
+        describe_on_ray(jobs, address=address, settings=settings, progress=console, on_result=film_ended)
     except KeyboardInterrupt:
         stopped = True
     finally:
@@ -405,7 +405,7 @@ def on_this_machine(console: Console, request: BatchRequest, leaving: PrivacyNot
         for error in (film.lost for film in request.gathered if film.lost):
             board.note(f"{error.what} It will be taken when it is there.")
         board.note("Waiting for new films. Ctrl-C ends it.")
-    report = Report(request.report, request.before, told=board.note)
+    report = Report(request.report, request.before, on_note=board.note)
     count, keep, memory = limits_of(request.options)
     if count is None:
         count = as_many_as_go(request.config, len(planned) if watch is None else None)

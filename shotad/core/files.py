@@ -458,7 +458,9 @@ def as_work_folder_errors(path: Path, trouble: str) -> Iterator[None]:
 
 
 def disk_error(error: OSError, problem: str) -> WorkFolderError:
-    """The WorkFolderError for an error of the system: ``what`` went wrong, the reason, and what to do."""
+    """The WorkFolderError for an error of the system: ``problem`` says what went wrong, the reason, and what
+    to do.
+    """
     code = error.errno or 0
     hint = (_LASTING | _PASSING).get(code, f"Name {_ANOTHER_FOLDER}.")
     return WorkFolderError(f"{problem}: {error.strerror or error}.", hint, again=code not in _LASTING)

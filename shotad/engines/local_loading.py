@@ -143,8 +143,8 @@ def load_way(way: Way) -> Loaded:
         ) from None
     missing = sorted(report["missing_keys"])
     if missing:
-        what = f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}."
-        raise WeightsError(what, _DAMAGED)
+        problem = f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}."
+        raise WeightsError(problem, _DAMAGED)
     own = model.generation_config
     model.generation_config = type(own)(
         bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
@@ -160,14 +160,14 @@ def config_of(place: ModelPlace) -> Any:
             whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
             return getattr(whole, "thinker_config", whole)
     except damaged_model_errors(PURPOSE) as error:
-        what = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
-        raise WeightsError(what, _DAMAGED) from None
+        problem = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
+        raise WeightsError(problem, _DAMAGED) from None
 
 
 def context_of(config: Any) -> int | None:
     """Most tokens that a model of this configuration takes; None where it does not say."""
-    found = getattr(config.get_text_config(), "max_position_embeddings", None)
-    return found if isinstance(found, int) and found > 0 else None
+    limit = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return limit if isinstance(limit, int) and limit > 0 else None
 
 
 def tokenizer_of(place: ModelPlace) -> Any:
@@ -193,7 +193,7 @@ def weight_bytes(way: Way) -> int:
             with path.open("rb") as stream:
                 (size,) = struct.unpack("<Q", stream.read(8))
                 header = json.loads(stream.read(min(size, 100_000_000)))
-            count += sum(prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
+            count += sum(prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
         except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
             raise WeightsError(
                 f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
@@ -309,7 +309,7 @@ class ModelCache:
     def keep_only(self, loaded: Loaded | None) -> None:
         """Put away all others, and give back what torch keeps of freed tensors."""
         with self._lock:
-            for way in [way for way, one in self._loaded.items() if one is not loaded]:
+            for way in [way for way, held in self._loaded.items() if held is not loaded]:
                 # Whoever has a reference left (a thread that is about to end) must not keep the memory.
                 self._loaded.pop(way).model = None
             empty_cache()

@@ -37,11 +37,12 @@ from shotad.engines.english import (
     fit_quote,
     listed,
     same_text,
-    spoken_words,
     without_cast,
     without_names,
+    words_read_aloud,
 )
 from shotad.engines.table import ENGINES, stage_engines
+from shotad.film.slots import words_that_fit
 from shotad.script.cue import VisibleTime, visible_part
 from shotad.script.rules import check_line
 from shotad.script.worksheet import INTRODUCTIONS
@@ -87,12 +88,12 @@ class Statement:
         )
 
     @property
-    def told(self) -> str:
+    def names_text(self) -> str:
         """Who is named, as in the sentence: ``Thom and Celia``."""
         return listed([name.called for name in self.names]) if self.names else ""
 
-    def goes_on(self, before: Statement) -> bool:
-        """True where it is told in the same way as the statement ``before`` it."""
+    def continues(self, before: Statement) -> bool:
+        """True where both can be one sentence: names after names, or texts with the same introduction."""
         if self.quote is None or before.quote is None:
             return bool(self.names and before.names)
         return self.introduction == before.introduction
@@ -115,22 +116,22 @@ class Line:
     def of(statements: Sequence[Statement]) -> Line:
         """The statements in film order, each a sentence of its own.
 
-        What is told as the one before it goes on its sentence: ``Words appear: "ONE," then "TWO."``, ``Thom
-        appears, then Celia.``
+        A statement that continues the one before it goes on its sentence: ``Words appear: "ONE," then
+        "TWO."``, ``Thom appears, then Celia.``
         """
         ordered = sorted(statements, key=lambda statement: (statement.since, statement.rank))
         text, words_before = "", list[int]()
         before: Statement | None = None
         for statement in ordered:
-            if before is not None and statement.goes_on(before):
-                told = f"{statement.told}."
-                text = f"{with_comma(text)} then {statement.quote.at_end() if statement.quote else told}"
+            if before is not None and statement.continues(before):
+                addition = f"{statement.names_text}."
+                text = f"{with_comma(text)} then {statement.quote.at_end() if statement.quote else addition}"
             else:
                 text = f"{text} {statement.sentence}".lstrip()
-                told = statement.sentence
+                addition = statement.sentence
             # Words that are read out are told from their first on, a name from the sentence's beginning.
-            own_words = statement.quote.spoken if statement.quote else spoken_words(told)
-            words_before.append(spoken_words(text) - own_words)
+            own_words = statement.quote.spoken if statement.quote else words_read_aloud(addition)
+            words_before.append(words_read_aloud(text) - own_words)
             before = statement
         return Line(text, tuple(ordered), tuple(words_before))
 
@@ -249,10 +250,10 @@ class Narrator:
         since = text.first if text.since is None else text.since
         budget = _UNLIMITED if request.budget is None else request.budget
         in_slot = min(budget, self._words_from(since, request))
-        words_before = spoken_words(introduction)
+        words_before = words_read_aloud(introduction)
         quote = fit_quote(text.text, in_slot - words_before)
         if quote is None:
-            needed = words_before + spoken_words(clean(text.text))
+            needed = words_before + words_read_aloud(clean(text.text))
             if needed > budget:
                 reason = f"it takes {needed} words, and {budget} fit into the slot"
             else:
@@ -283,7 +284,7 @@ class Narrator:
 
     def _fits(self, line: Line, request: Request) -> bool:
         """True where the line has no more words than the budget, and all is told while it is seen."""
-        words = spoken_words(line.text)
+        words = words_read_aloud(line.text)
         if request.budget is not None and words > request.budget:
             return False
         if request.scene is None:
@@ -298,7 +299,7 @@ class Narrator:
         if request.scene is None:
             return _UNLIMITED
         part = visible_part(request.scene.slot, second)
-        return 0 if part is None else int(part.duration / self._seconds_per_word + 1e-9)
+        return 0 if part is None else words_that_fit(part.duration, self._seconds_per_word)
 
     def _why_silent(self, finding: Finding) -> str:
         if finding.unread:
@@ -340,7 +341,7 @@ def with_comma(text: str) -> str:
 
 
 def keeps_rules(line: Line, history: Sequence[str]) -> bool:
-    """True where the line breaks no rule of `shotad lint`, and copies none of the last lines.
+    """True where the line breaks no rule that `check_line` checks, and copies none of the last lines.
 
     Names that look like words break none.
     """

@@ -362,7 +362,7 @@ def _changed_record(folder: Path, change: SlotChange, hand: HandSlots) -> str:
 
 
 def changes_since(folder: Path, known_to_run: HandSlots, settings: SlotSettings) -> SlotChange:
-    """The change that a person made since a run read ``known`` from ``slots.hand.json``.
+    """The change that a person made since a run read ``known_to_run`` from ``slots.hand.json``.
 
     It is written into ``slots.json`` again, for that run may have written over it. The caller holds
     `shotad.script.track_files.track_lock`.

@@ -239,7 +239,7 @@ class TimmFeatures:
 
 
 def check_name(name: str, known_names: Sequence[str]) -> None:
-    """Raises ConfigError, with the nearest of ``known``, for a name that is not among them."""
+    """Raises ConfigError, with the nearest of ``known_names``, for a name that is not among them."""
     if name not in known_names:
         near = difflib.get_close_matches(name, known_names, n=3, cutoff=0.4) or sorted(known_names)[:3]
         raise ConfigError(

@@ -102,8 +102,8 @@ def people_of(text: str, path: Path) -> yaml.SequenceNode | None:
 def _entry_of(node: yaml.Node, path: Path) -> CastEntry:
     """The person of a node; the id is empty where none is written. Raises CastError with the line."""
     if not isinstance(node, yaml.MappingNode):
-        what = f"a person is a list of keys and values, got {_node_text(node)}."
-        raise error_at(path, node, what, _EXAMPLE)
+        problem = f"a person is a list of keys and values, got {_node_text(node)}."
+        raise error_at(path, node, problem, _EXAMPLE)
     nodes = fields_of(node, path, KEYS, "of a person")
     values: dict[str, Any] = {}
     for key, reader in _READERS.items():
@@ -242,8 +242,8 @@ def _pronoun(node: yaml.Node, path: Path) -> str:
     # Of "she/her" the first
     pronoun = text.partition("/")[0].strip()
     if pronoun not in ("", *PRONOUNS):
-        known = f"Known: {', '.join(PRONOUNS)}."
-        raise error_at(path, node, f"{quoted(text)} is no pronoun that is known.", known)
+        pronouns_hint = f"Known: {', '.join(PRONOUNS)}."
+        raise error_at(path, node, f"{quoted(text)} is no pronoun that is known.", pronouns_hint)
     return pronoun
 
 
@@ -366,8 +366,8 @@ def _check_distinct(entries: Sequence[CastEntry], path: Path) -> None:
         member = entry.member
         first = entry_of_id.setdefault(member.id.casefold(), entry)
         if first is not entry:
-            what = f"the id {quoted(member.id)} is that of another person too (line {first.line})."
-            raise error_at(path, entry.lines.get("id", entry.line), what, "Give each an id of their own.")
+            problem = f"the id {quoted(member.id)} is that of another person too (line {first.line})."
+            raise error_at(path, entry.lines.get("id", entry.line), problem, "Give each an id of their own.")
         if member.nameless:  # extras that nobody names share theirs freely
             continue
         names = [("name", member.name), ("speak", member.spoken)]
@@ -377,8 +377,8 @@ def _check_distinct(entries: Sequence[CastEntry], path: Path) -> None:
                 continue
             other = entry_of_name.setdefault(name.casefold(), entry)
             if other is not entry:
-                what = f"two people are called {quoted(name)} (the other stands in line {other.line})."
-                raise error_at(path, entry.lines.get(key, entry.line), what, ONE_PERSON)
+                problem = f"two people are called {quoted(name)} (the other stands in line {other.line})."
+                raise error_at(path, entry.lines.get(key, entry.line), problem, ONE_PERSON)
 
 
 ONE_PERSON = "Give them different names or, if they are one person, join them with shotad cast merge."
@@ -442,10 +442,10 @@ def line_of(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-def error_at(path: Path, cause: yaml.Node | int, what: str, hint: str = "") -> CastError:
+def error_at(path: Path, cause: yaml.Node | int, problem: str, hint: str = "") -> CastError:
     """An error with the file and the line of its ``cause``, a node or the line itself."""
     line = cause if isinstance(cause, int) else line_of(cause)
-    return CastError(f"{path}, line {line}: {what}", hint)
+    return CastError(f"{path}, line {line}: {problem}", hint)
 
 
 class _Composer(yaml.SafeLoader):
@@ -479,22 +479,22 @@ def compose(text: str, path: Path) -> yaml.Node | None:
         node: yaml.Node | None = loader.get_single_node()
     except yaml.reader.ReaderError as error:
         line = len(NEWLINE.findall(text[: error.position])) + 1
-        what = f"the character {quoted(chr(error.character))} cannot stand here."
-        raise error_at(path, line, what) from None
+        problem = f"the character {quoted(chr(error.character))} cannot stand here."
+        raise error_at(path, line, problem) from None
     except RecursionError:
         raise error_at(path, 1, "this is nested too deeply to be read.", "Write it flat.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = (mark.line if mark else 0) + 1
-        problem = error.problem or ""
-        what = f"this is no YAML ({problem})."
+        reason = error.problem or ""
+        problem = f"this is no YAML ({reason})."
         hint = "Look at the colons, the quotes, and how the lines are indented."
-        if "\\t" in problem:
-            what, hint = "a tab stands where a line begins.", "Use spaces to indent."
-        elif "mapping values are not allowed" in problem:
-            what = "a colon stands where none can."
+        if "\\t" in reason:
+            problem, hint = "a tab stands where a line begins.", "Use spaces to indent."
+        elif "mapping values are not allowed" in reason:
+            problem = "a colon stands where none can."
             hint = "Put the text in quotes, or look at how the line is indented."
-        raise error_at(path, line, what, hint) from None
+        raise error_at(path, line, problem, hint) from None
     return node
 
 

@@ -74,8 +74,8 @@ def with_person(text: str, path: Path, member: Member, comment: str = "") -> str
     lines = [
         f"{indent}{'- ' if i == 0 else '  '}{key}: {value}".rstrip() for i, (key, value) in enumerate(rows)
     ]
-    made = "".join(line + newline for line in (*_comment(comment, indent), *lines))
-    return before + (newline if is_airy else "") + made + after
+    entry = "".join(line + newline for line in (*_comment(comment, indent), *lines))
+    return before + (newline if is_airy else "") + entry + after
 
 
 def _ends_blank(text: str) -> bool:
@@ -121,8 +121,8 @@ def with_comment(text: str, path: Path, index: int, comment: str) -> str:
     lines = text[start:end].splitlines(keepends=True)
     first = next(i for i, line in enumerate(lines) if not line.lstrip().startswith("#"))
     kept = [line for line in lines[:first] if not line.lstrip().startswith(MARK)]
-    made = (line + newline for line in _comment(comment, " " * people.start_mark.column))
-    return text[:start] + "".join([*kept, *made, *lines[first:]]) + text[end:]
+    comment_lines = (line + newline for line in _comment(comment, " " * people.start_mark.column))
+    return text[:start] + "".join([*kept, *comment_lines, *lines[first:]]) + text[end:]
 
 
 def _comment(comment: str, indent: str) -> list[str]:
@@ -167,8 +167,10 @@ def _changed(text: str, path: Path, index: int, key: str, value: str) -> str:
         name, old = present[key]
         colon = text.index(":", name.end_mark.index) + 1
         end = max(_end(text, old), colon)
-        said = _COMMENT.search(text[colon : old.start_mark.index])
-        return text[:colon] + (f" {value}" if value else "") + (said.group() if said else "") + text[end:]
+        comment = _COMMENT.search(text[colon : old.start_mark.index])
+        return (
+            text[:colon] + (f" {value}" if value else "") + (comment.group() if comment else "") + text[end:]
+        )
     if not value:
         return text
     before = [present[k] for k in KEYS[: KEYS.index(key)] if k in present] or [node.value[0]]
@@ -192,10 +194,10 @@ def _end(text: str, node: yaml.Node) -> int:
 def _line_after(text: str, end: int, line: str) -> str:
     """A line put behind the one that holds index ``end``."""
     newline = newline_of(text)
-    found = NEWLINE.search(text, end)
-    if found is None:
+    line_end = NEWLINE.search(text, end)
+    if line_end is None:
         return text + newline + line
-    return text[: found.end()] + line + newline + text[found.end() :]
+    return text[: line_end.end()] + line + newline + text[line_end.end() :]
 
 
 def _spelled(field: str, value: Any, folder: Path) -> str:
@@ -206,11 +208,11 @@ def _spelled(field: str, value: Any, folder: Path) -> str:
             return scalar(items[0]) if items else ""
         return f"[{', '.join(map(scalar, items))}]"
     if field == "reveals":
-        found = tuple(value)
-        if len(found) == 1 and not found[0].film:
-            return time_text(found[0].seconds)
-        rows = (f"{scalar(r.film) if r.film else OTHERS}: {time_text(r.seconds)}" for r in found)
-        return f"{{{', '.join(rows)}}}" if found else ""
+        reveals = tuple(value)
+        if len(reveals) == 1 and not reveals[0].film:
+            return time_text(reveals[0].seconds)
+        rows = (f"{scalar(r.film) if r.film else OTHERS}: {time_text(r.seconds)}" for r in reveals)
+        return f"{{{', '.join(rows)}}}" if reveals else ""
     if field == "nameless":
         return "true" if value else ""
     return scalar(tidy(value)) if value else ""

@@ -248,8 +248,8 @@ def read_cast(path: Path) -> Cast:
     # Raised last: a photo that is missing or cannot be read is to be fixed first.
     if shared:
         line, photo, owner = shared[0]
-        what = f"the photo {photo.name} is also that of {label_of(owner.member)} (line {owner.line})."
-        raise error_at(path, line, what, "A photo shows one person: leave it to one.")
+        problem = f"the photo {photo.name} is also that of {label_of(owner.member)} (line {owner.line})."
+        raise error_at(path, line, problem, "A photo shows one person: leave it to one.")
     return Cast(tuple(members), path, (*notes, *warnings(members)))
 
 
@@ -259,16 +259,16 @@ def _photos_at_line(spec: str, path: Path, line: int) -> tuple[Path, ...]:
     try:
         return photos_of(spec, folder)
     except OutsideFolder:
-        what = f"the photo {quoted(spec)} lies outside of the cast's folder."
+        problem = f"the photo {quoted(spec)} lies outside of the cast's folder."
         hint = f"Put it into {folder}. If the cast is your own: shotad doctor --trust {folder}"
-        raise error_at(path, line, what, hint) from None
+        raise error_at(path, line, problem, hint) from None
     except FileNotFoundError as error:
-        what = f"the photo {quoted(spec)} is missing: {error}."
+        problem = f"the photo {quoted(spec)} is missing: {error}."
         hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as"
-        raise error_at(path, line, what, f"{hint} anna-*.jpg.") from None
+        raise error_at(path, line, problem, f"{hint} anna-*.jpg.") from None
     except OSError as error:
-        what = f"the photo {quoted(spec)} cannot be read: {error.strerror}."
-        raise error_at(path, line, what) from None
+        problem = f"the photo {quoted(spec)} cannot be read: {error.strerror}."
+        raise error_at(path, line, problem) from None
     except ValueError as error:
         raise error_at(path, line, f"{error}", how_to_read([Path(spec)])) from None
 

@@ -113,11 +113,11 @@ class DiscoveryRecord:
             pictures = tuple(Picture(**{**row, "box": Box(*row["box"])}) for row in record["pictures"])
             return DiscoveryRecord(tuple(Appearance(**row) for row in record["found"]), pictures)
         except (KeyError, TypeError, ValueError, WorkFolderError) as error:
-            what = f"{path} is damaged: {quoted(error)}."
+            problem = f"{path} is damaged: {quoted(error)}."
             if isinstance(error, WorkFolderError):
-                what = error.what
+                problem = error.what
             hint = "Delete it: names and pictures stay, but all pictures then count as your own."
-            raise CastError(what, hint) from None
+            raise CastError(problem, hint) from None
 
     def write(self, folder: Path) -> None:
         """Write the facts into a cast folder, unless its file has the same. Raises WorkFolderError."""
@@ -126,11 +126,11 @@ class DiscoveryRecord:
             box = picture.box
             edges = [round(edge, 6) for edge in (box.left, box.top, box.right, box.bottom)]
             pictures.append({**asdict(picture), "box": edges, "second": round(picture.second, 6)})
-        found = []
+        rows = []
         for appearance in self.found:
             seconds, first = round(appearance.seconds, 3), round(appearance.first, 6)
-            found.append({**asdict(appearance), "seconds": seconds, "first": first})
-        record = {"about": _ABOUT, "version": VERSION, "found": found, "pictures": pictures}
+            rows.append({**asdict(appearance), "seconds": seconds, "first": first})
+        record = {"about": _ABOUT, "version": VERSION, "found": rows, "pictures": pictures}
         if WorkFolder(folder).read_json(DISCOVERY_FILE) != record:
             WorkFolder(folder).write_json(DISCOVERY_FILE, record)
 
@@ -214,13 +214,13 @@ def is_blank(member: Member) -> bool:
     return replace(member, photos=()) == Member(member.id)
 
 
-def merge_appearances(found: Iterable[Appearance]) -> tuple[Appearance, ...]:
-    """``found`` with one record for each person and film, where several have become one.
+def merge_appearances(appearances: Iterable[Appearance]) -> tuple[Appearance, ...]:
+    """``appearances`` with one record for each person and film, where several have become one.
 
     The records stay in the order of the first of each.
     """
     by_person_and_film: dict[tuple[str, str], Appearance] = {}
-    for appearance in found:
+    for appearance in appearances:
         key = appearance.id, appearance.film
         earlier = by_person_and_film.get(key)
         if earlier is None:

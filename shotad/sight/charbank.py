@@ -139,13 +139,13 @@ def _film_index(text: str, key: str, path: Path) -> int:
     except ValueError as error:
         raise error_at(path, 1, f"this is no JSON ({error}).") from None
     if not isinstance(value, dict) or not value:
-        what = "a bank of films and their characters is expected."
-        raise error_at(path, 1, what, 'Write {"film": [{"id": …, "name": …, "role": …}]}.')
+        problem = "a bank of films and their characters is expected."
+        raise error_at(path, 1, problem, 'Write {"film": [{"id": …, "name": …, "role": …}]}.')
     index_of_film: dict[str, int] = {}
     for film, _, index in parts_of(text):
         if film in index_of_film:
-            what = f"the film {quoted(film)} stands twice."
-            raise error_at(path, line_at(text, index), what, "Keep one of them.")
+            problem = f"the film {quoted(film)} stands twice."
+            raise error_at(path, line_at(text, index), problem, "Keep one of them.")
         index_of_film[film] = index
     if not key and len(index_of_film) == 1:
         return next(iter(index_of_film.values()))
@@ -169,8 +169,8 @@ def _character(value: Any, line: int, path: Path) -> tuple[str, str]:
         if not isinstance(value.get(key) or "", str):
             raise error_at(path, line, f"{quoted(key)} must be a text, got {quoted(value[key])}.")
     if "role" not in value:
-        what = f"the character has no 'role', only {', '.join(value) or 'nothing'}."
-        raise error_at(path, line, what, "A character is called by the role.")
+        problem = f"the character has no 'role', only {', '.join(value) or 'nothing'}."
+        raise error_at(path, line, problem, "A character is called by the role.")
     return value.get("id") or "", tidy(value["role"] or "")
 
 
@@ -219,8 +219,8 @@ def _with_pictures(
         with_pictures.append(replace(member, photos=tuple(photos)))
     if not any(member.photos for member in with_pictures):
         if unread := unreadable_photos(folder):
-            what = f"{folder} has photos, but none that can be read: {named_in(unread, folder)}."
-            raise CastError(what, how_to_read(unread))
+            problem = f"{folder} has photos, but none that can be read: {named_in(unread, folder)}."
+            raise CastError(problem, how_to_read(unread))
         examples = ", ".join(f"{picture_names[member.id]}.jpg" for member in members[:3])
         raise CastError(f"{folder} has no picture of anybody in {bank.name}.", f"Looked for: {examples}, …")
     return tuple(with_pictures)

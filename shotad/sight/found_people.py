@@ -102,24 +102,24 @@ def agglomerate(vectors: Embeddings, incompatible: Sequence[set[int]], join: flo
     while True:
         best_cosines = cosines[np.arange(len(members)), nearest]
         first = int(best_cosines.argmax())
-        one, other = sorted((first, int(nearest[first])))
-        if not cosines[one, other] > join:
+        kept, absorbed = sorted((first, int(nearest[first])))
+        if not cosines[kept, absorbed] > join:
             break
-        if cosines[one, other] < min(cohesion(one), cohesion(other)) - _COHESION_GAP:
+        if cosines[kept, absorbed] < min(cohesion(kept), cohesion(absorbed)) - _COHESION_GAP:
             # Look-alikes: never to be joined, also not as parts of larger groups
-            cosines[one, other] = cosines[other, one] = -np.inf
-            changed = [one, other]
+            cosines[kept, absorbed] = cosines[absorbed, kept] = -np.inf
+            changed = [kept, absorbed]
         else:
             # The cosine to a joined group is at most the better of its parts': only groups whose nearest was
             # one of the parts have to search again.
-            changed = [one, *np.flatnonzero((nearest == one) | (nearest == other))]
-            size, other_size = len(members[one]), len(members[other])
-            inner_sums[one] += inner_sums[other] + size * other_size * cosines[one, other]
-            mean_cosines = (size * cosines[one] + other_size * cosines[other]) / (size + other_size)
-            cosines[one] = cosines[:, one] = mean_cosines
-            cosines[other] = cosines[:, other] = -np.inf
-            members[one] += members[other]
-            members[other] = []
+            changed = [kept, *np.flatnonzero((nearest == kept) | (nearest == absorbed))]
+            size, other_size = len(members[kept]), len(members[absorbed])
+            inner_sums[kept] += inner_sums[absorbed] + size * other_size * cosines[kept, absorbed]
+            mean_cosines = (size * cosines[kept] + other_size * cosines[absorbed]) / (size + other_size)
+            cosines[kept] = cosines[:, kept] = mean_cosines
+            cosines[absorbed] = cosines[:, absorbed] = -np.inf
+            members[kept] += members[absorbed]
+            members[absorbed] = []
         nearest[changed] = cosines[changed].argmax(axis=1)
     return [rows for rows in members if rows]
 

@@ -112,9 +112,9 @@ def read_gallery(
     cast: Cast,
     models: FaceModels,
     settings: CastSettings,
-    known: Mapping[str, PhotoReading] | None = None,
+    known_readings: Mapping[str, PhotoReading] | None = None,
 ) -> Gallery:
-    """The gallery of a cast's photos. Those with a reading in ``known``, by the same models and by
+    """The gallery of a cast's photos. Those with a reading in ``known_readings``, by the same models and by
     `photo_key`, are not read again.
 
     Of the members who may be named, the settings may limit the number (``first``), as the paper does: the
@@ -132,7 +132,11 @@ def read_gallery(
         for path in member.photos:
             key = photo_key(path)
             if key not in readings:
-                readings[key] = known[key] if known and key in known else read_photo(path, models)
+                readings[key] = (
+                    known_readings[key]
+                    if known_readings and key in known_readings
+                    else read_photo(path, models)
+                )
             reading_of_path[path] = readings[key]
         embedding_of_path = {
             path: reading for path, reading in reading_of_path.items() if not isinstance(reading, str)

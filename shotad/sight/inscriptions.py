@@ -197,26 +197,26 @@ def _cards(lines: Sequence[Inscription]) -> list[list[Inscription]]:
     return cards
 
 
-def _together(one: Inscription, other: Inscription) -> bool:
+def _together(first: Inscription, second: Inscription) -> bool:
     """True for lines that share frames, half of the shorter one's at least, and are neighbours on a card."""
-    shared = len(one.frames & other.frames)
-    if 2 * shared < min(len(one.frames), len(other.frames)) or not shared:
+    shared = len(first.frames & second.frames)
+    if 2 * shared < min(len(first.frames), len(second.frames)) or not shared:
         return False
-    high = max(one.height, other.height)
-    low = min(one.height, other.height)
-    apart = abs(one.centre[1] - other.centre[1])
-    aside = abs(one.centre[0] - other.centre[0]) - (one.width + other.width) / 2
+    high = max(first.height, second.height)
+    low = min(first.height, second.height)
+    apart = abs(first.centre[1] - second.centre[1])
+    aside = abs(first.centre[0] - second.centre[0]) - (first.width + second.width) / 2
     if apart < 0.5 * low:
         return aside < 0.15 and high < 1.6 * low
-    return apart < 2.0 * high + 0.02 and aside < 0.0 and abs(one.tilt - other.tilt) < 8
+    return apart < 2.0 * high + 0.02 and aside < 0.0 and abs(first.tilt - second.tilt) < 8
 
 
-def _complete(card: list[Inscription], found: Sequence[Inscription]) -> tuple[Inscription, ...]:
+def _complete(card: list[Inscription], inscriptions: Sequence[Inscription]) -> tuple[Inscription, ...]:
     """``card`` in reading order, with the well read lines in its midst that do not count alone; one that was
     lost and found again, or was read before it was whole or in pieces, stands there once."""
     more = [
         line
-        for line in found
+        for line in inscriptions
         if line not in card
         and line.score >= TEXT_SCORE
         and any(_together(line, other) for other in card)
@@ -359,7 +359,7 @@ def _is_laid_over(card: Sequence[Inscription], observations: Sequence[FrameText]
     if line.unrest > _WILD or _goes_on_over_cut(line):
         return True
     shots = {reading.shot for other in card for reading in other.readings}
-    frames_of_shot = [i for i, seen in enumerate(observations) if seen.shot in shots]
+    frames_of_shot = [i for i, observation in enumerate(observations) if observation.shot in shots]
     first, last = min(line.frames), max(line.frames)
     comes_or_goes = max(first - frames_of_shot[0], frames_of_shot[-1] - last) >= _COMES
     never_hidden = len(line.frames) >= _STEADY * (last - first + 1)
@@ -371,7 +371,7 @@ def _goes_on_over_cut(line: Inscription) -> bool:
     for before, after in pairwise(line.readings):
         blocks = before.line.around, after.line.around
         if before.shot != after.shot and len(blocks[0]) == len(blocks[1]) > 0:
-            changes = [abs(one - other) for one, other in zip(*blocks, strict=True)]
+            changes = [abs(light - light_after) for light, light_after in zip(*blocks, strict=True)]
             if median(changes) > _WILD:
                 return True
     return False
@@ -465,7 +465,7 @@ def _is_said(card: Sequence[Inscription], low_cards: int, speech: Sequence[Inter
     """
     first, last = min(line.first for line in card), max(line.last for line in card)
     time = Interval(first, max(last, first + 0.5))
-    spoken = sum(part.duration for said in speech if (part := said.clip(time)) is not None)
+    spoken = sum(part.duration for utterance in speech if (part := utterance.clip(time)) is not None)
     text = " ".join(line.text for line in card)
     sentence = bool(_SENTENCE_END.search(text)) or text.startswith(("-", "–", "—"))
     return 3 * spoken > time.duration or sentence or text[:1].islower() or low_cards >= 3
@@ -477,7 +477,7 @@ def looks_like_credits(observations: Sequence[FrameText]) -> bool:
     Most of them hold three small lines or more, and these rise from frame to frame and are no prose, or two
     of them name roles on plain ground. Many lines alone are a page, a screen or posters as well.
     """
-    rows = [joined_rows(seen.lines) for seen in observations]
+    rows = [joined_rows(observation.lines) for observation in observations]
     full = [
         i for i, row in enumerate(rows) if len(row) >= 3 and sum(a.box.height <= _SMALL for a in row) >= 3
     ]
@@ -617,9 +617,13 @@ class Inscription:
 
         Across it is the least of left end, middle and right end: a line may also grow.
         """
-        one, other = self.readings[0].line.box, self.readings[-1].line.box
-        steps = other.left - one.left, other.centre[0] - one.centre[0], other.right - one.right
-        return min(steps, key=abs), other.centre[1] - one.centre[1]
+        first_box, last_box = self.readings[0].line.box, self.readings[-1].line.box
+        steps = (
+            last_box.left - first_box.left,
+            last_box.centre[0] - first_box.centre[0],
+            last_box.right - first_box.right,
+        )
+        return min(steps, key=abs), last_box.centre[1] - first_box.centre[1]
 
 
 def joined_rows(lines: Iterable[TextLine]) -> tuple[TextLine, ...]:
@@ -662,9 +666,12 @@ def follow(observations: Sequence[FrameText]) -> list[Inscription]:
     """
     done: list[list[LineReading]] = []
     open_: list[list[LineReading]] = []
-    for frame, seen in enumerate(observations):
+    for frame, observation in enumerate(observations):
         open_ = [track for track in open_ if frame - track[-1].frame <= _GAP + 1]
-        rows = [LineReading(frame, seen.shot, seen.seconds, row) for row in joined_rows(seen.lines)]
+        rows = [
+            LineReading(frame, observation.shot, observation.seconds, row)
+            for row in joined_rows(observation.lines)
+        ]
         likely = (
             (match, k, i)
             for i, row in enumerate(rows)
@@ -678,8 +685,10 @@ def follow(observations: Sequence[FrameText]) -> list[Inscription]:
                 done.append(track)
                 open_.append(track)
             track.append(row)
-    found = [Inscription(best_spelling([r.line for r in track]), tuple(track)) for track in done]
-    return sorted(found, key=lambda a: (a.first, a.readings[0].line.box.top, a.readings[0].line.box.left))
+    inscriptions = [Inscription(best_spelling([r.line for r in track]), tuple(track)) for track in done]
+    return sorted(
+        inscriptions, key=lambda a: (a.first, a.readings[0].line.box.top, a.readings[0].line.box.left)
+    )
 
 
 def _match(last: LineReading, now: LineReading) -> float:
@@ -704,25 +713,25 @@ def _match(last: LineReading, now: LineReading) -> float:
 
 
 @lru_cache(maxsize=8192)
-def likeness(one: str, other: str) -> float:
+def likeness(first: str, second: str) -> float:
     """1 for equal texts, 0 for entirely different ones: 1 - edits / length, case and spaces aside at half."""
-    if one == other:
+    if first == second:
         return 1.0
-    longest = max(len(one), len(other))
+    longest = max(len(first), len(second))
     if not longest:
         return 1.0
-    exact = 1 - _edits(one, other) / longest
-    a, b = one.casefold().replace(" ", ""), other.casefold().replace(" ", "")
+    exact = 1 - _edits(first, second) / longest
+    a, b = first.casefold().replace(" ", ""), second.casefold().replace(" ", "")
     loose = 1 - _edits(a, b) / max(len(a), len(b), 1)
     return (exact + loose) / 2
 
 
-def _edits(one: str, other: str) -> int:
+def _edits(first: str, second: str) -> int:
     """Levenshtein's distance."""
-    above = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    above = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
         row = [i]
-        for j, b in enumerate(other, 1):
+        for j, b in enumerate(second, 1):
             row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (a != b)))
         above = row
     return above[-1]

@@ -105,12 +105,12 @@ class TextReader:
     def _follow(
         self, images: Iterable[Image], find: Callable[[int, Image], list[Corners]]
     ) -> Iterator[tuple[TextLine, ...]]:
-        seen: Image | None = None
+        last_image: Image | None = None
         reads: tuple[_Read, ...] = ()
         for i, image in enumerate(images):
-            if seen is None or differs(image, seen, SAME_PICTURE):
-                found = (self._line(image, corners, reads) for corners in find(i, image))
-                seen, reads = image.copy(), tuple(read for read in found if read is not None)
+            if last_image is None or differs(image, last_image, SAME_PICTURE):
+                lines = (self._line(image, corners, reads) for corners in find(i, image))
+                last_image, reads = image.copy(), tuple(read for read in lines if read is not None)
             yield tuple(line for line, _ in reads if line.text and line.score >= MIN_SCORE)
 
     @cached_property
@@ -146,9 +146,9 @@ class TextReader:
             return None
         box = Box(*(round(float(side), 4) for side in (left, top, right, bottom)))
         strip = straighten(image, corners)
-        for known, its in before:
-            if known.box.iou(box) > 0.8 and not differs(strip, its, SAME_LINE):
-                text, score, strip = known.text, known.score, its
+        for earlier, earlier_strip in before:
+            if earlier.box.iou(box) > 0.8 and not differs(strip, earlier_strip, SAME_LINE):
+                text, score, strip = earlier.text, earlier.score, earlier_strip
                 break
         else:
             recogniser, alphabet = self._recogniser
@@ -297,11 +297,11 @@ def _lost_spaces(probabilities: Floats, starts: npt.NDArray[np.intp]) -> frozens
     return frozenset(step for step, value in gaps.items() if value >= enough)
 
 
-def differs(one: Image, other: Image, level: float) -> bool:
+def differs(first: Image, second: Image, level: float) -> bool:
     """True where any block of 8 x 8 pixels has changed by more than ``level`` luma levels on average."""
-    if one.shape != other.shape:
-        other = np.asarray(cv2.resize(other, (one.shape[1], one.shape[0])), np.uint8)
-    change = cv2.absdiff(cv2.cvtColor(one, cv2.COLOR_RGB2GRAY), cv2.cvtColor(other, cv2.COLOR_RGB2GRAY))
+    if first.shape != second.shape:
+        second = np.asarray(cv2.resize(second, (first.shape[1], first.shape[0])), np.uint8)
+    change = cv2.absdiff(cv2.cvtColor(first, cv2.COLOR_RGB2GRAY), cv2.cvtColor(second, cv2.COLOR_RGB2GRAY))
     size = max(change.shape[1] // 8, 1), max(change.shape[0] // 8, 1)
     blocks = cv2.resize(change, size, interpolation=cv2.INTER_AREA)
     return bool(blocks.max() > level)
@@ -323,7 +323,7 @@ def surroundings(image: Image, box: Box) -> tuple[float, tuple[float, ...]]:
     ground = round(float(near[outside].std()), 1) if outside.any() else 0.0
     bands, is_wide = (near[: top - y], near[bottom - y :]), near.shape[1] >= 6
     blocks = (block for band in bands for block in np.array_split(band, 6, axis=1))
-    return ground, tuple(round(float(one.mean()), 1) if one.size and is_wide else 0.0 for one in blocks)
+    return ground, tuple(round(float(block.mean()), 1) if block.size and is_wide else 0.0 for block in blocks)
 
 
 _BLOCKS = 9, 16
@@ -409,7 +409,7 @@ def is_readable(text: str) -> bool:
         return False
     if re.search(r"([^\W\d])\1{3}", text, re.IGNORECASE):
         return False
-    ideographs = sum(unicodedata.name(one, "").startswith(_IDEOGRAPHIC) for one in text)
+    ideographs = sum(unicodedata.name(character, "").startswith(_IDEOGRAPHIC) for character in text)
     if ideographs:
         return ideographs >= 2 and 2 * ideographs >= count
     spoken = sum(letters(word) for word in text.split() if is_word(word))
@@ -465,12 +465,12 @@ def find_credits(
     looked at; where lines come or go between two of them, what is between is halved until it is known when.
     """
     moments = credit_moments(end)
-    seen: dict[int, tuple[TextLine, ...]] = {}
+    lines_by_moment: dict[int, tuple[TextLine, ...]] = {}
     small: dict[int, Image] = {}
     places = sorted({*range(0, len(moments), STRIDE), *range(len(moments))[-1:]})
 
     def full(place: int) -> bool:
-        return may_be_credits(line.box for line in seen[place])
+        return may_be_credits(line.box for line in lines_by_moment[place])
 
     def looked_at(wanted: Sequence[int]) -> Iterator[Image]:
         delivered = time_items("frames", pictures([moments[i] for i in wanted]))
@@ -480,18 +480,24 @@ def find_credits(
             advance(1)
 
     while places:
-        found = [*reader.read_all(looked_at(places))]
-        seen |= {i: found[k] if k < len(found) else () for k, i in enumerate(places)}
-        between = [(a, b) for a, b in pairwise(sorted(seen)) if b > a + 1]
+        new_readings = [*reader.read_all(looked_at(places))]
+        # The film may end before the last moments: nothing is read there.
+        new_readings += [()] * (len(places) - len(new_readings))
+        lines_by_moment |= dict(zip(places, new_readings, strict=True))
+        between = [(a, b) for a, b in pairwise(sorted(lines_by_moment)) if b > a + 1]
         places = [(a + b) // 2 for a, b in between if full(a) != full(b)]
-    for _ in range(len(moments) - len(seen)):
+    for _ in range(len(moments) - len(lines_by_moment)):
         advance(1)
-    lines = [Sighting(t.text, t.box, moments[i], t.score) for i in sorted(seen) for t in seen[i]]
-    roll = credits_interval(lines, [moments[i] for i in sorted(seen)], Interval(0.0, end))
+    read_places = sorted(lines_by_moment)
+    sightings: list[Sighting] = []
+    for place in read_places:
+        for line in lines_by_moment[place]:
+            sightings.append(Sighting(line.text, line.box, moments[place], line.score))
+    roll = credits_interval(sightings, [moments[place] for place in read_places], Interval(0.0, end))
     if roll is None:
         return None
-    shown = [i for i in sorted(seen) if roll.start <= moments[i] < roll.end and full(i)]
-    pages = [_stands_over_life(*((small[i], seen[i]) for i in pair)) for pair in pairwise(shown)]
+    shown = [i for i in read_places if roll.start <= moments[i] < roll.end and full(i)]
+    pages = [_stands_over_life(*((small[i], lines_by_moment[i]) for i in pair)) for pair in pairwise(shown)]
     return roll if 2 * sum(pages) <= len(pages) else None
 
 

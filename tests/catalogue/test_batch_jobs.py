@@ -322,7 +322,7 @@ def test_a_report_is_whole_at_any_time_and_read_again(tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_written_is_told_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     told: list[str] = []
-    report = Report(tmp_path / "file" / "r.json", told=told.append)
+    report = Report(tmp_path / "file" / "r.json", on_note=told.append)
     report.write(rows, 1)
     report.write(rows, 2, ended=True)
     assert report.trouble is not None

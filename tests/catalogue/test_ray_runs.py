@@ -139,7 +139,7 @@ def test_killed_workers_and_broken_films_stop_no_other(
     _left_by_an_earlier_run(Path(jobs[1].folder), lone["half"])
     told: list[FilmResult] = []
 
-    found = describe_on_ray(jobs, settings=CREWS, told=told.append)
+    found = describe_on_ray(jobs, settings=CREWS, on_result=told.append)
 
     assert sorted(told, key=lambda one: one.folder) == sorted(found, key=lambda one: one.folder)
     assert [one.kind for one in found] == ["", "", "killed", "killed", "FilmError"], found

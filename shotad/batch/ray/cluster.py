@@ -397,11 +397,11 @@ def failed_by(job: FilmJob, trouble: Exception) -> FilmResult:
     return failure(job, fault_of(trouble), "Please report it.", kind="unexpected")
 
 
-def lost(job: FilmJob, what: str, times: int) -> FilmResult:
-    """The failure of a film whose worker was lost again and again over ``what``."""
-    what = f"The worker that was {what} was lost {'once' if times == 1 else f'{times} times'}."
+def lost(job: FilmJob, activity: str, times: int) -> FilmResult:
+    """The failure of a film whose worker was lost again and again while it was ``activity``."""
+    problem = f"The worker that was {activity} was lost {'once' if times == 1 else f'{times} times'}."
     hint = f"It was killed, or ran out of memory: try the film alone, with shotad describe. {KEPT}"
-    return failure(job, what, hint, kind="killed")
+    return failure(job, problem, hint, kind="killed")
 
 
 def halted(job: FilmJob, stopped: FilmResult) -> FilmResult:

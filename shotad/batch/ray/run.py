@@ -58,15 +58,15 @@ def describe_on_ray(
     address: str | None = None,
     settings: RaySettings | None = None,
     progress: Progress | None = None,
-    told: Told = lambda _: None,
+    on_result: Told = lambda _: None,
 ) -> list[FilmResult]:
     """Describe the films of ``jobs`` on a Ray cluster; one result for each, in their order.
 
     ``address`` is the cluster's (``auto``, ``host:6379``); None: the one that is connected or named by the
-    environment, else processes of this machine. ``told`` gets each result as soon as it is there. Films and
-    work folders must be at paths that all machines share, or at addresses of a store. No film's failure stops
-    the others: it is a result. Raises ShotadError where Ray is missing or cannot be reached, and where a node
-    has no shotad, another version of it, or does not see the films.
+    environment, else processes of this machine. ``on_result`` gets each result as soon as it is there. Films
+    and work folders must be at paths that all machines share, or at addresses of a store. No film's failure
+    stops the others: it is a result. Raises ShotadError where Ray is missing or cannot be reached, and where
+    a node has no shotad, another version of it, or does not see the films.
     """
     settings, progress = settings or RaySettings(), progress or NoProgress()
     results: dict[int, FilmResult] = {}
@@ -92,14 +92,14 @@ def describe_on_ray(
                     if row.film not in results:
                         job = jobs[row.film]
                         results[row.film] = replace(row.result, film=job.film, folder=job.folder)
-                        told(results[row.film])
+                        on_result(results[row.film])
         except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as trouble:
             # What is done is done, and the films that have no result say why.
             message = f"The Ray run broke off: {error_line(trouble)}"
     for film, job in enumerate(jobs):
         if film not in results:
             results[film] = failure(job, message, KEPT, kind="stopped")
-            told(results[film])
+            on_result(results[film])
     return [results[film] for film in range(len(jobs))]
 
 
