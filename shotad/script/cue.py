@@ -266,16 +266,29 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A line with all that is known of it.
+    """One line of audio description. Raises ValueError for values that contradict each other.
 
-    ``interval`` is from the start to the spoken end. ``slot_id`` is None for a line that a person added; both
-    halves of a split line keep its slot. ``chosen`` is the position in ``candidates``, from 0. ``edited`` is
-    None while the line is the machine's. ``spoken_length`` is in seconds, estimated or measured.
-    ``fit_steps`` say how it was made to fit. ``seen_from`` is the earliest second at which the line may start
-    without describing something before it is seen; None where that is not known. ``doubted`` is the machine's
-    doubt about the line. ``translation`` is None for a line of a track that is no translation.
-
-    Raises ValueError for values that contradict each other.
+    Attributes:
+        id: ``s`` (of a slot) or ``h`` (added by hand), then the first start in milliseconds: ``s00083120``.
+        slot_id: The slot. None for a line that a person added; both halves of a split line keep its slot.
+        interval: From the start to the spoken end, in seconds of the film.
+        text: The words. Empty where nothing is spoken.
+        kind: ``action``, or ``text`` for text on the screen.
+        language: Language tag, such as ``en``.
+        status: ``placed``, ``shortened``, ``dropped``, ``failed`` or ``silent``. The first two are spoken.
+        reason: Why the line has this status, in words.
+        candidates: The texts to choose from.
+        chosen: Position of ``text`` in ``candidates``, from 0. None: it is none of them.
+        edited: A person's edit. None while the line is the machine's.
+        spoken_length: Length of the spoken line in seconds, estimated or measured.
+        fit_steps: How the line was made to fit, in words.
+        provenance: The engines, prompts and seed that made the line.
+        voiced: How the line was last spoken. `spoken` is None where that is out of date.
+        accepted: Who accepted the line. `review` is None where that is out of date.
+        seen_from: Earliest second at which the line may start, so that it describes nothing before it is
+            seen. None: not known.
+        doubted: The machine's doubt. `doubt` is None where it does not apply any more.
+        translation: The source line. None for a line of a track that is no translation.
     """
 
     id: str

@@ -393,11 +393,16 @@ class FilmId:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The lines of one film, ascending by start, each id once.
+    """The lines of one film. Raises ValueError for values that contradict each other.
 
-    ``version`` is that of the program that made it; ``reviewed_by`` are people's names, empty while nobody
-    has reviewed it. ``translated_from`` is the language (a tag) of the track that this is a translation of;
-    empty for a track that is no translation. Raises ValueError.
+    Attributes:
+        film: Name, fingerprint and length (in seconds) of the film.
+        language: Language tag, such as ``en``.
+        makers: The engines that took part.
+        version: Version of the program that made the track.
+        cues: The lines, ascending by start, each id once.
+        reviewed_by: Names of people who reviewed the whole track. Empty: nobody did.
+        translated_from: For a translation, the language of its source; else empty.
     """
 
     film: FilmId
@@ -433,12 +438,19 @@ class Track:
         return tuple(cue for cue in self.cues if cue.heard)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the track to a file, in the format of its ending; returns the file's path.
+        """Write the track to a file, in the format of its ending. A missing folder is made.
 
-        ``.json`` is the whole track, as `load_track` reads it. All others hold the spoken lines: ``.vtt``,
-        ``.srt``, ``.dapt.xml``, ``.ttml``, ``.csv``, ``.frazier.csv``, ``.reaper.csv``, ``.docx``, ``.xlsx``,
-        ``.hls.m3u8``, ``.dash.xml``. A missing folder is made. Raises ScriptError for another ending, or
-        where a library that the format needs is not installed; WorkFolderError.
+        Args:
+            path: ``.json`` is the whole track, as `load_track` reads it. All others hold the spoken lines:
+                ``.vtt``, ``.srt``, ``.dapt.xml``, ``.ttml``, ``.csv``, ``.frazier.csv``, ``.reaper.csv``,
+                ``.docx``, ``.xlsx``, ``.hls.m3u8``, ``.dash.xml``.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            ScriptError: Another ending, or a library that the format needs is not installed.
+            WorkFolderError: The file cannot be written.
         """
         # Not at the top: that module imports this one.
         from shotad.script.formats import save_as
@@ -594,7 +606,17 @@ def _read_cues(fields: Fields, head: Mapping[str, Any], language: str) -> list[C
 
 
 def load_track(path: str | os.PathLike[str]) -> Track:
-    """The track in a file. Raises ScriptError if it cannot be read or is not valid."""
+    """Read a track from a ``.json`` file, and mark what a person changed in it as edits.
+
+    Args:
+        path: The file: ``track.json`` of a work folder, or one that `Track.save` wrote.
+
+    Returns:
+        The track.
+
+    Raises:
+        ScriptError: The file cannot be read, or is not a valid track. The message names file, line and value.
+    """
     try:
         text = read_file(Path(path), follow=True).decode("utf-8-sig")
     except WorkFolderError as error:
