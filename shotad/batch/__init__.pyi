@@ -1,5 +1,7 @@
 from . import (
     jobs as jobs,
+    places as places,
+    store as store,
 )
 from .batch import (
     Batch as Batch,
