@@ -33,7 +33,7 @@ from shotad.review.events import Json, Tabs
 from shotad.review.jobs import Debouncer
 from shotad.review.keeping import Signature, signatures
 from shotad.review.session import Session
-from shotad.review.timeline import Change, Timeline, free_interval_of, is_added
+from shotad.review.timeline import Change, LineTimeline, free_interval_of, is_added
 from shotad.script import (
     ALL_FORMATS,
     Cue,
@@ -61,7 +61,7 @@ from shotad.sound.outputs import (
 )
 
 
-def line_view(timeline: Timeline, cue: Cue, findings: Findings) -> dict[str, Any]:
+def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str, Any]:
     """One line as the page shows it: JSON values."""
     free_interval, why_not_joined = free_interval_of(timeline, cue), why_apart(timeline, cue)
     free_seconds = None if free_interval is None else max(0.0, free_interval.end - cue.interval.start)
