@@ -475,7 +475,7 @@ def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...
         findings: list[Finding] = []
         for pronoun, mention in first_uses.items():
             if pronoun not in clear_pronouns:
-                start, end = tokens[mention.start].at, tokens[mention.end - 1].end
+                start, end = tokens[mention.start].start, tokens[mention.end - 1].end
                 message = f"pronoun with an unclear antecedent: {quoted(line.text[start:end])}"
                 findings.append(Finding("L6", Level.WARNING, message, span=(start, end)))
         findings_of_lines.append(tuple(findings))
@@ -491,7 +491,7 @@ def _pronouns_for_unlisted(text: str, tokens: Sequence[NameToken]) -> frozenset[
     letters_of_names: set[int] = set()
     for start, end in people_named(text):
         letters_of_names.update(range(start, end))
-    names = [token.key for token in tokens if token.at in letters_of_names]
+    names = [token.key for token in tokens if token.start in letters_of_names]
     for token, next_token in pairwise(tokens):
         # A word that may have its capital letter from the sentence it begins, but acts or owns as people do.
         acts_or_owns = token.possessive or (
