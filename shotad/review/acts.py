@@ -47,7 +47,7 @@ from shotad.script import (
     LineState,
 )
 from shotad.script.cue import (
-    EARLIEST,
+    EARLIEST_CUE,
     accept as accepted_by,
     clean_text,
     hand_id,
@@ -391,7 +391,7 @@ def add(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         )
     if end <= start:
         raise ReviewError(f"A line cannot end at {clock(end)} before it starts at {clock(start)}.")
-    span = (milliseconds(max(start, EARLIEST)), milliseconds(end))
+    span = (milliseconds(max(start, EARLIEST_CUE)), milliseconds(end))
     cue = _added_line(timeline, (span[0], max(span[1], span[0] + timeline.shortest)), text, None)
     gap = timeline.gap_of(span_of(cue.interval))
     if gap is None:
@@ -468,7 +468,7 @@ def _why_stuck(timeline: LineTimeline, cue: Cue, requested: Span) -> tuple[str, 
     for other_start, other_end, other_id in timeline.heard:
         if other_id != cue.id and edge == (other_start if moves_later else other_end):
             return f"{other_id} {verb} there, at {clock(edge / 1000)}.", "Move or drop that line first."
-    if edge <= milliseconds(EARLIEST) or edge >= milliseconds(timeline.track.film.duration):
+    if edge <= milliseconds(EARLIEST_CUE) or edge >= milliseconds(timeline.track.film.duration):
         return f"The film {'ends' if moves_later else 'begins'} there.", ""
     return f"Speech {verb} there, at {clock(edge / 1000)}.", "Lines stay where nobody speaks."
 

@@ -24,7 +24,7 @@ from shotad.script import (
     Track,
 )
 from shotad.script.cue import (
-    EARLIEST,
+    EARLIEST_CUE,
     LONGEST,
     milliseconds,
     unaccept,
@@ -145,7 +145,7 @@ class LineTimeline:
 
         The whole film where it is not known when somebody speaks.
         """
-        film_start, film_end = milliseconds(EARLIEST), milliseconds(self.track.film.duration)
+        film_start, film_end = milliseconds(EARLIEST_CUE), milliseconds(self.track.film.duration)
         if self.free is None:
             return film_start, film_end
         first = max(0, bisect_right(self._gap_starts, span[0]) - 1)
@@ -198,7 +198,7 @@ def free_interval_of(timeline: LineTimeline, cue: Cue) -> Interval | None:
         slot_start, slot_end = span_of(slot.interval)
         if _shared((slot_start, slot_end), span):
             low, high = min(low, slot_start), max(high, slot_end)
-    film_start, film_end = milliseconds(EARLIEST), milliseconds(timeline.track.film.duration)
+    film_start, film_end = milliseconds(EARLIEST_CUE), milliseconds(timeline.track.film.duration)
     bounds = (
         max(min(low, span[0]), min(film_start, span[0])),
         min(max(high, span[1]), max(film_end, span[1])),
@@ -298,7 +298,7 @@ def as_saved(cue: Cue) -> Cue:
     if review is None:
         cue = unaccept(cue)
     spoken_length = None if length is None else round(length, 3)
-    return replace(cue, accepted=review, voiced=cue.spoken, spoken_length=spoken_length)
+    return replace(cue, accepted=review, stored_take=cue.spoken, spoken_length=spoken_length)
 
 
 def is_added(cue: Cue) -> bool:

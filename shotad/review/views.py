@@ -49,7 +49,7 @@ from shotad.script.cue import milliseconds
 from shotad.script.guidelines import rule_hint, rule_title
 from shotad.script.newer import content_stamp
 from shotad.script.pace import (
-    budget_in,
+    budget_in_language_units,
     has_blanks,
     spoken_words,
 )
@@ -107,7 +107,7 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "slot": cue.slot_id if cue.slot_id in timeline.slots else None,
         "voice": "" if slot is None or slot.voice is None else slot.voice.words,
         "words": words_in(cue.text, cue.language),
-        "allowed": budget_in(cue.language, max_words),
+        "allowed": budget_in_language_units(cue.language, max_words),
         "unit": "word" if has_blanks(cue.language) else "character",
         "seconds": _rounded(seconds),
         "candidates": list(cue.candidates),
