@@ -177,7 +177,7 @@ RAW = '{"summarized_AD": "A man was seen."}'
 
 def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
     line = "A man was seen."
-    found = repair.stage2_again(ASKED, RAW, [(line, complaints_about(line, 9))], candidates=1, wanted=1)
+    found = repair.stage2_again(ASKED, RAW, [(line, complaints_about(line, 9))], candidates=1, number=1)
     assert found[:2] == ASKED
     assert [m.role for m in found] == ["system", "user", "assistant", "user"]
     assert found[2].text == RAW
@@ -187,7 +187,7 @@ def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
     assert "other sentences" not in found[-1].text
     # Of several lines only the wrong ones are asked for.
     wrong = [(line, complaints_about(line, 9)) for line in ("He was here.", "She left.")]
-    found = repair.stage2_again(ASKED, RAW, wrong, candidates=5, wanted=2)
+    found = repair.stage2_again(ASKED, RAW, wrong, candidates=5, number=2)
     assert list(json.loads(found[-1].text.splitlines()[-1])) == ["summarized_AD_1", "summarized_AD_2"]
     assert "two sentences anew" in found[-1].text
     assert "Your other sentences are good" in found[-1].text
@@ -197,7 +197,7 @@ def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
 @pytest.mark.parametrize("raw", [ON_LOOK, ""])
 def test_a_model_that_refused_does_not_see_its_refusal(raw: str) -> None:
     refused = unreadable(RefusalError("no"), "stop")
-    found = repair.stage2_again(ASKED, raw, [("", (refused,))], candidates=1, wanted=1)
+    found = repair.stage2_again(ASKED, raw, [("", (refused,))], candidates=1, number=1)
     assert [m.role for m in found] == ["system", "user"]
     assert found[1].text.startswith("Condense this.\n\n")
     assert "sorry" not in found[1].text
