@@ -67,9 +67,10 @@ def complaints_about(line: str, max_words: int, *, language: str = "en") -> tupl
     for finding in check_line(line, language=language, limits=_LIMITS):
         findings_by_rule.setdefault(finding.rule, []).append(finding)
     for rule, findings in findings_by_rule.items():
-        if rule in _ADVICE:
-            cited = [line[slice(*finding.span)].strip(" ,.;:") for finding in findings if finding.span]
-            phrases = list(dict.fromkeys(cited))
+        cited = [line[slice(*finding.span)].strip(" ,.;:") for finding in findings if finding.span]
+        phrases = list(dict.fromkeys(cited))
+        # The advice quotes words of the line; a finding on the whole line has none.
+        if rule in _ADVICE and phrases:
             text = _ADVICE[rule].format(_listed(phrases))
         else:
             text = f"It breaks a rule: {'; '.join(finding.message for finding in findings)}."

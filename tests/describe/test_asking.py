@@ -28,6 +28,7 @@ from shotad.description.checks import (
 )
 from shotad.description.prompts import stage2_messages
 from shotad.description.templates import material
+from shotad.script import Finding, Level
 from tests.describe.prompting import Talk, human_ad, line, look, plan_of, write
 
 GOOD = "Description:\n1. Main characters: A woman.\n2. Actions: She opens a gate.\n3. Interactions: None."
@@ -251,6 +252,14 @@ def test_each_fault_is_named_with_its_words(line: str, rule: str, said: str) -> 
     assert said in complaint.text
     assert complaint.text.endswith(".")
     assert [good for good in GOOD_LINES if complaints_about(good, 20)] == []
+
+
+def test_a_finding_on_the_whole_line_is_told_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every rule of `check_line` cites words today: one that does not has to be put in its place."""
+    finding = Finding("L1", Level.ERROR, "is not in the present tense")
+    monkeypatch.setattr(repair, "check_line", lambda *_, **__: (finding,))
+    (complaint,) = complaints_about("She runs.", 9)
+    assert complaint.text == "It breaks a rule: is not in the present tense."
 
 
 def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
