@@ -98,7 +98,7 @@ def answer_of(description: str) -> Stage1Answer:
         prompt=(),
         overlay=None,
         people=(),
-        heard=(),
+        nearby_names=(),
         attempts=(),
         finish="stop",
         leaks=(),

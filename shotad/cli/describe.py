@@ -111,7 +111,9 @@ def command(console: Console, **options: Any) -> None:
             from shotad.description import estimate_run
             from shotad.description.estimate import estimate_json, estimate_lines
 
-            foreseen = estimate_run(film, folder, config, inputs.given, engines=engines, progress=console)
+            foreseen = estimate_run(
+                film, folder, config, inputs.run_inputs, engines=engines, progress=console
+            )
             _tell(console, estimate_lines(foreseen), estimate_json(foreseen), recorded)
             return
         if options["shown_slot"] is not None:
@@ -122,7 +124,7 @@ def command(console: Console, **options: Any) -> None:
                 film,
                 folder,
                 config,
-                inputs.given,
+                inputs.run_inputs,
                 slot=options["shown_slot"],
                 engines=engines,
                 progress=console,
@@ -152,7 +154,7 @@ def command(console: Console, **options: Any) -> None:
                 folder,
                 config,
                 options["film"],
-                inputs.given,
+                inputs.run_inputs,
                 frame_rate=frame_rate_of(options["frame_rate"]),
                 configs=options["config"],
                 assignments=options["assignments"],

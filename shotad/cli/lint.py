@@ -65,7 +65,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     if not paths:
         raise UsageError("There is nothing to check.", "Name a film, a work folder, or a script.")
     every = options["level"] == "warning"
-    from shotad.description.lint_check import LintTargets, checked_paths
+    from shotad.description.lint_check import LintTargets, lint_paths
 
     targets = LintTargets(
         speech=options["speech"],
@@ -79,7 +79,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     )
     code, texts = 0, []
     rows: list[dict[str, Any]] = []
-    for result in checked_paths(paths, lambda run: _settings(options, run), targets, console):
+    for result in lint_paths(paths, lambda run: _settings(options, run), targets, console):
         if isinstance(result, Report):
             texts.append(report_text(result, warnings=every))
             rows.append(report_json(result))

@@ -187,12 +187,13 @@ def _consists_of(text: str, pattern: re.Pattern[str]) -> bool:
     """Whether each part of a short text, between its full stops and commas, is ``pattern`` or only signs."""
     if len(text) > _LONGEST_PLACEHOLDER:
         return not re.search(r"\w", text)
-    whole = _bare(text)
-    if not re.search(r"\w", whole) or pattern.fullmatch(whole):
+    bare = _bare(text)
+    if not re.search(r"\w", bare) or pattern.fullmatch(bare):
         return True
-    if all(_VALUE.fullmatch(word) for word in whole.split()):
+    if all(_VALUE.fullmatch(word) for word in bare.split()):
         return True  # ``nan nan nan``
-    return all(not part or pattern.fullmatch(part) for part in map(_bare, _BETWEEN_PARTS.split(whole)))
+    parts = [_bare(part) for part in _BETWEEN_PARTS.split(bare)]
+    return all(not part or pattern.fullmatch(part) for part in parts)
 
 
 _SIGNS_AROUND = " \t\n.;:,!?*#\"'`“”‘’«»„"

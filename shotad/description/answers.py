@@ -137,28 +137,38 @@ def parse_stage1(
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
     short = re.sub(r"(?<=\s)\s{40,}", "\n", text)
     body = _AFTERWORD.sub("", _LABEL_LINE.sub("", plain(_BULLET.sub(r"\1.", short))))
-    whole = _DESCRIPTION.sub("\n", body)
-    marks = sorted(_headings(whole, expected_steps))
-    stops = [*(start for start, _, _ in marks[1:]), len(whole)]
-    under: dict[str, list[str]] = {}
-    for (_, end, heading), stop in zip(marks, stops, strict=False):
-        under.setdefault(heading, []).append(_tidy(whole[end:stop]))
-    found = {heading: " ".join(filter(None, texts)) for heading, texts in under.items()}
-    explanation = found.pop(_EXPLANATION, "")
-    steps = {heading: found[heading] for heading in (*expected_steps, *found) if heading in found}
+    under_headings = _texts_by_heading(_DESCRIPTION.sub("\n", body), expected_steps)
+    explanation = under_headings.pop(_EXPLANATION, "")
+    steps: dict[str, str] = {}
+    for heading in (*expected_steps, *under_headings):
+        if heading in under_headings:
+            steps[heading] = under_headings[heading]
     if not steps:
-        opened = _DESCRIPTION.search(body)
-        rest = body[opened.end() :] if opened else body
-        rest = rest[: next((start for start, _, _ in sorted(_headings(rest, ()))), len(rest))]
-        steps = _by_number(rest, expected_steps) or {WHOLE: _tidy(rest)}
-        steps = {} if len(rest.split()) < _FEW_WORDS and contains_refusal(rest) else steps
-    told, threads = _sorted_sentences(steps)
-    if not told:
+        opening = _DESCRIPTION.search(body)
+        text_after = body[opening.end() :] if opening else body
+        headings = sorted(_headings(text_after, ()))
+        if headings:
+            text_after = text_after[: headings[0][0]]
+        is_short = len(text_after.split()) < _FEW_WORDS
+        if not (is_short and contains_refusal(text_after)):
+            steps = _by_number(text_after, expected_steps) or {WHOLE: _tidy(text_after)}
+    steps, threads = _sorted_sentences(steps)
+    if not steps:
         if contains_refusal(body):
             raise RefusalError(f"Stage I refused to describe slot {slot_id}: {quoted(text)}.", _RETRY)
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
     explained = " ".join(filter(None, (explanation, *threads)))
-    return Description(slot_id, told, explained, text, engine, dict(notes or {}))
+    return Description(slot_id, steps, explained, text, engine, dict(notes or {}))
+
+
+def _texts_by_heading(body: str, expected_steps: Sequence[str]) -> dict[str, str]:
+    """What stands under each heading of an answer; the parts under the same heading are joined."""
+    headings = sorted(_headings(body, expected_steps))
+    stops = [*(start for start, _, _ in headings[1:]), len(body)]
+    parts: dict[str, list[str]] = {}
+    for (_, end, heading), stop in zip(headings, stops, strict=False):
+        parts.setdefault(heading, []).append(_tidy(body[end:stop]))
+    return {heading: " ".join(filter(None, texts)) for heading, texts in parts.items()}
 
 
 def _is_no_answer(text: str) -> bool:
@@ -220,18 +230,18 @@ def _by_number(body: str, expected: Sequence[str]) -> dict[str, str] | None:
 
 def _sorted_sentences(steps: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """The steps without what is no description, and the sentences on threads that stood in them."""
-    told: dict[str, str] = {}
+    described: dict[str, str] = {}
     threads: list[str] = []
     for heading, text in steps.items():
-        kept: list[str] = []
+        sentences: list[str] = []
         for sentence in split_sentences(_INSTRUCTION.sub("", text)):
             if _OF_THREADS.match(sentence):
                 threads.append(sentence)
             elif not is_refusal(sentence):
-                kept.append(sentence)
-        if not is_nothing(" ".join(kept)):
-            told[heading] = _tidy(" ".join(kept))
-    return told, threads
+                sentences.append(sentence)
+        if not is_nothing(" ".join(sentences)):
+            described[heading] = _tidy(" ".join(sentences))
+    return described, threads
 
 
 def _tidy(text: str) -> str:
@@ -297,12 +307,12 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     body = re.sub(r"```[ \t]*\w*", "\n", answer_in(unescaped_json(text)).replace("'''", "```")).strip()
     body = _before_the_cut(body) if cut else body
     if _KEY.search(body):
-        found = _keyed(body)
+        texts = _keyed(body)
     elif re.search(r"^[ \t]*+[{\[]", body, re.MULTILINE):
-        found = _strings(body)
+        texts = _strings(body)
     else:
-        found = _plain_lines(body, candidates)
-    lines = [line for line in dict.fromkeys(map(_line, found)) if line]
+        texts = _plain_lines(body, candidates)
+    lines = [line for line in dict.fromkeys(map(_line, texts)) if line]
     lines = [line for line in lines if not (is_refusal(line) or _REFUSAL_WITHIN.search(line))]
     if lines:
         return tuple(lines[:candidates])
@@ -373,14 +383,19 @@ _ESCAPED_OPENING = re.compile(r"[{\[]\s*+&(?:amp;)*(?:quot|#34|#x22|#39|apos);",
 
 def _plain_lines(body: str, candidates: int) -> list[str]:
     """Sentences of an answer without JSON: opening words, closing words and numbers taken away."""
-    kept = [line.strip() for line in body[_opening_end(body) :].splitlines()]
-    kept = kept[: next((i for i, line in enumerate(kept) if i and _CLOSING.match(line)), len(kept))]
-    numbered = _ENUMERATED.split("\n".join(kept))
+    lines: list[str] = []
+    for line in body[_opening_end(body) :].splitlines():
+        if lines and _CLOSING.match(line.strip()):
+            break
+        lines.append(line.strip())
+    # The text before the first number, then number and text in turn
+    numbered = _ENUMERATED.split("\n".join(lines))
     if len(numbered) > 3:
         return [text.strip() for text in numbered[2::2]]
     if candidates > 1:
-        return [re.sub(r"^(?:[-*•]|\(?\d[.):])\s+", "", line) for line in kept if line]
-    return [_ENUMERATED.sub("", "\n".join(kept).strip().split("\n\n")[0], count=1)]
+        return [re.sub(r"^(?:[-*•]|\(?\d[.):])\s+", "", line) for line in lines if line]
+    first_paragraph = "\n".join(lines).strip().split("\n\n")[0]
+    return [_ENUMERATED.sub("", first_paragraph, count=1)]
 
 
 def _line(text: str) -> str:
@@ -398,5 +413,6 @@ def _line(text: str) -> str:
 
 
 def _opening_end(words: str) -> int:
-    found = _OPENING.match(words)
-    return found.end() if found else 0
+    """Where the words end with which a model announces its answer ("Here is the AD:"); 0 without them."""
+    opening = _OPENING.match(words)
+    return opening.end() if opening else 0

@@ -92,17 +92,17 @@ def discover(context: RunContext, place: Path) -> Discovery:
 
 
 def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
-    """The faces of each shot of the given part, and of other shots that earlier runs have searched."""
-    film, given = context.film, context.given
-    film_shots_found = film_shots(context)
-    shots, end = film_shots_found.shots, film_shots_found.end
-    if given.start >= end:
-        raise UsageError(f"The film is {end:.1f} s long, so nothing lies after --from {given.start:g}.")
-    until = end if given.end is None else given.end
+    """The faces of each shot of the part to search, and of other shots that earlier runs have searched."""
+    film, run_inputs = context.film, context.run_inputs
+    detected = film_shots(context)
+    shots, end = detected.shots, detected.end
+    if run_inputs.start >= end:
+        raise UsageError(f"The film is {end:.1f} s long, so nothing lies after --from {run_inputs.start:g}.")
+    until = end if run_inputs.end is None else run_inputs.end
     searches = []
     for shot in shots:
         start, stop = shot.interval.start, shot.interval.end
-        if stop <= given.start or start >= until:
+        if stop <= run_inputs.start or start >= until:
             continue
         # On the clock, but at least twice: a face seen once may be a false detection.
         moments = ticks_in(start, stop, DISCOVERY_RATE)
@@ -126,7 +126,7 @@ def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
 DISCOVERY_RATE = 3.0
 """Frames that are searched: nobody names a person who is seen for less than a third of a second."""
 LEAST_SECONDS = 1.0
-"""Who is seen for less in the whole film is left out: an extra that no line names."""
+"""Seconds in the whole film for which a person must be seen; others are extras that no line names."""
 PICTURES = 6
 """Face pictures kept of a person, at most: enough to recognise them, from more than one side."""
 _MAX_FILMS = 4
@@ -187,10 +187,12 @@ def file_people(
         if candidate.person.looks >= least_looks or not candidate.is_removable(blank)
     ]
     portraits = _portraits(long_seen, film, height, models, context.progress)
-    kept = [candidate for candidate in long_seen if portraits[candidate] or not candidate.is_removable(blank)]
+    final_candidates = [
+        candidate for candidate in long_seen if portraits[candidate] or not candidate.is_removable(blank)
+    ]
     filing = _Filing(file, holdings, film, list(facts.pictures))
-    removed_ids = filing.remove_absent({candidate.member for candidate in kept})
-    filed = filing.put(kept, portraits, threshold - models.margin)
+    removed_ids = filing.remove_absent({candidate.member for candidate in final_candidates})
+    filed = filing.put(final_candidates, portraits, threshold - models.margin)
     filing.close(filed)
     return Discovery(
         folder=place,
@@ -198,7 +200,7 @@ def file_people(
         people=tuple(filed),
         gone=tuple(removed_ids),
         brief=len(candidates) - len(long_seen),
-        unclear=len(long_seen) - len(kept),
+        unclear=len(long_seen) - len(final_candidates),
         dismissed=sum(match.dismissed for match in matches),
     )
 
@@ -276,8 +278,8 @@ def _portraits(
     with progress_task(progress, "Cutting out face pictures", len(views_at), "frames") as task:
         for picture in film.pictures(sorted(views_at)) if views_at else ():
             for candidate, view in views_at[picture.wanted]:
-                others = [other.person.centre for other in candidates if other is not candidate]
-                other_centres = np.stack(others) if others else _no_embeddings(candidate.person)
+                centres = [rival.person.centre for rival in candidates if rival is not candidate]
+                other_centres = np.stack(centres) if centres else _no_embeddings(candidate.person)
                 cut = portrait(picture.image, view, candidate.person.centre, other_centres, models)
                 if cut is not None:
                     cut_out[candidate].append(cut)
@@ -310,7 +312,7 @@ class _Filing:
         fingerprint = self.film.info.fingerprint
         removed_ids: list[str] = []
         for member in self.holdings.members:
-            films = {found.film for found in self.holdings.facts.in_films(member.id)}
+            films = {appearance.film for appearance in self.holdings.facts.in_films(member.id)}
             pictures = [picture for picture in self._pictures_of_film() if picture.id == member.id]
             if member.id in present or not is_blank(member) or films != {fingerprint} or not pictures:
                 continue
@@ -359,7 +361,7 @@ class _Filing:
                         cosines[ids[more_seen]] = float(more_seen.person.centre @ person.centre)
                 nearest = max(cosines, key=cosines.__getitem__, default="")
                 like = nearest if nearest and cosines[nearest] >= likeness else ""
-            found = Appearance(
+            appearance = Appearance(
                 person_id,
                 self.film.info.fingerprint,
                 self.film.info.name,
@@ -368,7 +370,7 @@ class _Filing:
                 round(person.first, 6),
                 like if like in ids_in_cast else "",
             )
-            filed.append(FiledPerson(found, name, candidate.way, added, removed))
+            filed.append(FiledPerson(appearance, name, candidate.way, added, removed))
         return filed
 
     def _renew(self, candidate: _Candidate, person_id: str, portraits: Sequence[FaceView]) -> tuple[int, int]:
@@ -409,15 +411,15 @@ class _Filing:
 
     def close(self, filed: Sequence[FiledPerson]) -> None:
         """Write ``cast.yaml``, the facts and the overview, each only where it changes."""
-        found_in_films: list[Appearance] = []
-        for found in self.holdings.facts.found:
+        appearances: list[Appearance] = []
+        for appearance in self.holdings.facts.found:
             # Members may have been merged or renamed since.
-            successor = self.holdings.successor(found.id)
-            if found.film != self.film.info.fingerprint and successor is not None:
-                like = self.holdings.successor(found.like) or ""
-                found_in_films.append(replace(found, id=successor, like=like))
-        found_in_films += [person.found for person in filed]
-        facts = DiscoveryRecord(merge_appearances(found_in_films), tuple(self.pictures))
+            successor = self.holdings.successor(appearance.id)
+            if appearance.film != self.film.info.fingerprint and successor is not None:
+                like = self.holdings.successor(appearance.like) or ""
+                appearances.append(replace(appearance, id=successor, like=like))
+        appearances += [person.found for person in filed]
+        facts = DiscoveryRecord(merge_appearances(appearances), tuple(self.pictures))
         for person in filed:
             like = "" if person.name else facts.like(person.id)
             self.file.update(person.id, comment=comment_of(facts.in_films(person.id), like))
@@ -465,16 +467,16 @@ class Discovery:
     faces: int = 0
 
 
-def comment_of(found: Sequence[Appearance], like: str = "") -> str:
+def comment_of(appearances: Sequence[Appearance], like: str = "") -> str:
     """The comment above a person's entry in ``cast.yaml``; ``like`` is the id of somebody they look like.
 
     >>> comment_of([Appearance("person-01", "f", "ep1.mp4", 2, 3.3, 83.5)], "anna")
     '2 shots, 3 s in view, first at 00:01:23 in ep1.mp4\\nLooks like anna; if they are one person, merge them'
     """
-    shots = sum(in_film.shots for in_film in found)
-    seconds = sum(in_film.seconds for in_film in found)
-    films = f"{len(found)} films, " if len(found) > 1 else ""
-    first = f"first at {timecode(found[0].first)[:8]} in {found[0].name}"
+    shots = sum(in_film.shots for in_film in appearances)
+    seconds = sum(in_film.seconds for in_film in appearances)
+    films = f"{len(appearances)} films, " if len(appearances) > 1 else ""
+    first = f"first at {timecode(appearances[0].first)[:8]} in {appearances[0].name}"
     comment = f"{films}{shots} {'shot' if shots == 1 else 'shots'}, {seconds:.0f} s in view, {first}"
     if like:
         comment += f"\nLooks like {like}; if they are one person, merge them"

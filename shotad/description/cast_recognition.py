@@ -140,8 +140,8 @@ def recognise(
     cast = context.inputs.cast
     if cast is None:
         return tuple(_with_nearby_names(plan, (), prepared, context) for plan in plans), None, ()
-    if context.given.cast is not None:
-        note_use(context.given.cast.path, (run or context.folder).path)
+    if context.run_inputs.cast is not None:
+        note_use(context.run_inputs.cast.path, (run or context.folder).path)
     models = FaceModels(context.config.cast, context.progress)
     gallery = _photos(cast, run or context.folder, models, context.config.cast)
     searches = face_searches(plans, context.config.cast)
@@ -215,12 +215,12 @@ def _recognised_faces(
 ) -> tuple[dict[int, ShotFaces], list[ShotFaces]]:
     """The faces of the searched shots with whose they are, by the index of the shot; and the same of these
     shots and all others that a finished ``run`` has searched."""
-    settings, given = context.config.cast, context.given
+    settings, run_inputs = context.config.cast, context.run_inputs
     log = (run or context.folder).log_of_records(FACES)
     # Before `read_faces`, which adds to the log
     faces_in_run = known_faces(log, shots, models) if run is not None else []
     picture_key = [context.film_key, context.frames.key]
-    is_whole_film = run is None and given.start <= 0 and given.end is None
+    is_whole_film = run is None and run_inputs.start <= 0 and run_inputs.end is None
     all_faces = list(
         read_faces(
             searches,
@@ -285,10 +285,10 @@ def _with_nearby_names(
     plan: SlotPlan, characters: Sequence[Character], prepared: Prepared, context: RunContext
 ) -> SlotPlan:
     """The plan with the names in the given subtitles near its clip, if these are wanted."""
-    if context.given.subtitles is None or not context.config.prompt.by_rules.heard_names:
+    if context.run_inputs.subtitles is None or not context.config.prompt.by_rules.heard_names:
         return plan
     clip = Interval(plan.shots[0].clipped.start, plan.shots[-1].clipped.end)
-    return replace(plan, heard=nearby_names(prepared.speech, clip, characters))
+    return replace(plan, nearby_names=nearby_names(prepared.speech, clip, characters))
 
 
 def _record(cast: Cast, models: FaceModels, faces_by_shot: Mapping[int, ShotFaces]) -> dict[str, Any]:

@@ -53,27 +53,30 @@ class RemovedFaces:
 
 
 def photos_to_forget(
-    gone: Sequence[Member], others: Sequence[Member], folder: Path
+    removed: Sequence[Member], remaining: Sequence[Member], folder: Path
 ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """Photos to delete with the people who go; and theirs that stay: outside of the cast's ``folder``, or of
-    ``others`` too."""
-    base = folder.resolve()
-    theirs = {_placed(photo) for member in others for photo in member.photos}
-    going: list[Path] = []
-    staying: list[Path] = []
-    for photo in dict.fromkeys(photo for member in gone for photo in member.photos):
-        place = _placed(photo)
-        inside = place.is_relative_to(base) and place not in theirs
-        (going if inside else staying).append(photo)
+    """The photos to delete with the ``removed`` members, and photos of them that stay.
+
+    Those stay that lie outside of the cast's ``folder`` or are of ``remaining`` members too.
+    """
+    cast_folder = folder.resolve()
+    remaining_photos = {_location(photo) for member in remaining for photo in member.photos}
+    to_delete: list[Path] = []
+    to_keep: list[Path] = []
+    for photo in dict.fromkeys(photo for member in removed for photo in member.photos):
+        location = _location(photo)
+        is_deleted = location.is_relative_to(cast_folder) and location not in remaining_photos
+        (to_delete if is_deleted else to_keep).append(photo)
     # Pictures in formats that are not read go too, in folders of which all other pictures go.
     unread: dict[Path, None] = {}
-    leaving = {_placed(photo) for photo in going}
-    for parent in dict.fromkeys(photo.parent for photo in going):
-        where = parent.resolve()
-        alone = all(_placed(photo) in leaving for photo in photos_in(parent))
-        if alone and where != base and not any(photo.is_relative_to(where) for photo in theirs):
+    deleted_locations = {_location(photo) for photo in to_delete}
+    for parent in dict.fromkeys(photo.parent for photo in to_delete):
+        parent_location = parent.resolve()
+        all_deleted = all(_location(photo) in deleted_locations for photo in photos_in(parent))
+        is_shared = any(photo.is_relative_to(parent_location) for photo in remaining_photos)
+        if all_deleted and parent_location != cast_folder and not is_shared:
             unread |= dict.fromkeys(unreadable_photos(parent))
-    return (*going, *unread), tuple(staying)
+    return (*to_delete, *unread), tuple(to_keep)
 
 
 def delete_photos(photos: Sequence[Path], folder: Path) -> None:
@@ -83,17 +86,24 @@ def delete_photos(photos: Sequence[Path], folder: Path) -> None:
             photo.unlink(missing_ok=True)
         except OSError as error:
             raise CastError(f"{photo} cannot be deleted: {error.strerror}.", "Delete it by hand.") from None
-    base = folder.resolve()
-    for place in sorted({photo.parent for photo in photos}, key=lambda p: -len(p.parts)):
-        while place.resolve() != base and place.resolve().is_relative_to(base) and not any(place.iterdir()):
-            place.rmdir()
-            place = place.parent  # noqa: PLW2901  up to the cast's folder
+    cast_folder = folder.resolve()
+    deepest_first = sorted({photo.parent for photo in photos}, key=lambda parent: -len(parent.parts))
+    for parent in deepest_first:
+        while _is_below(parent, cast_folder) and not any(parent.iterdir()):
+            parent.rmdir()
+            parent = parent.parent  # noqa: PLW2901  up to the cast's folder
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    """Whether ``path`` lies in ``folder``, a resolved path, and is not that folder itself."""
+    location = path.resolve()
+    return location != folder and location.is_relative_to(folder)
 
 
 def run_folder(path: Path) -> Path:
     """The work folder meant by a film or by the folder itself. Raises UsageError."""
     for folder in (path, work_folder_of(path)):
-        if folder.is_dir() and (folder.suffix == ".shotad" or any(p.exists() for p in _files(folder))):
+        if folder.is_dir() and (folder.suffix == ".shotad" or any(p.exists() for p in _face_files(folder))):
             return folder
     raise UsageError(
         f"{path} is no work folder, and no film with one.", "Name a folder such as movie.shotad."
@@ -103,8 +113,8 @@ def run_folder(path: Path) -> Path:
 def folders_with_faces(cast: Path) -> tuple[Path, ...]:
     """The work folders that hold faces: those beside the cast's folder, and those that were made with it."""
     beside = [path for path in sorted(cast.absolute().parent.glob("*.shotad")) if path.is_dir()]
-    found = {path.resolve(): path for path in (*beside, *used_in(cast))}
-    return tuple(path for path in found.values() if any(file.exists() for file in _files(path)))
+    by_location = {path.resolve(): path for path in (*beside, *used_in(cast))}
+    return tuple(path for path in by_location.values() if any(file.exists() for file in _face_files(path)))
 
 
 def clear_all(path: Path) -> RemovedFaces:
@@ -113,10 +123,10 @@ def clear_all(path: Path) -> RemovedFaces:
     Raises WorkFolderError while it is in use.
     """
     with WorkFolder(path, force=True):
-        there = [file for file in _files(path) if os.path.lexists(file)]
-        for file in there:
+        files = [file for file in _face_files(path) if os.path.lexists(file)]
+        for file in files:
             file.unlink()
-        removed = (*(file.name for file in there), *remove_worksheet(path))
+        removed = (*(file.name for file in files), *remove_worksheet(path))
         return RemovedFaces(path, removed)
 
 
@@ -129,35 +139,43 @@ def clear_person(path: Path, member: Member, keys: Collection[str]) -> RemovedFa
     with WorkFolder(path) as folder:
         photos = folder.read_json(f"{PHOTOS}.json") or {}
         rows = photos.get("photos") or {}
-        read = [reading_of(row) for key, row in rows.items() if key in keys]
-        embeddings = [reading for reading in read if not isinstance(reading, str)]
+        readings = [reading_of(row) for key, row in rows.items() if key in keys]
+        # Of a photo that could not be read the record has the reason.
+        embeddings = [reading for reading in readings if not isinstance(reading, str)]
         looks = np.stack(embeddings) if embeddings else None
         # The shots in which they were recognised; None where nothing says so
-        known, shots = folder.read_json(f"{CHARACTERS}.json"), None
-        if known is not None:
-            faces, cast = known.get("tracks", ()), known.get("cast", ())
+        characters, shots = folder.read_json(f"{CHARACTERS}.json"), None
+        if characters is not None:
+            faces, cast = characters.get("tracks", ()), characters.get("cast", ())
             shots = {row["shot"] for row in faces if member.id in (row["person"], row["named"])}
-            shots |= {shot for row in cast if row["id"] == member.id for shot in row["shots"]}
-        records = _clear_records(path / f"{FACES}.jsonl", shots, looks)
-        records += _clear_records(path / f"{DISCOVERED}.jsonl", () if looks is not None else None, looks)
-        files = []
+            for row in cast:
+                if row["id"] == member.id:
+                    shots |= set(row["shots"])
+        record_count = _clear_records(path / f"{FACES}.jsonl", shots, looks)
+        discovered_shots = () if looks is not None else None
+        record_count += _clear_records(path / f"{DISCOVERED}.jsonl", discovered_shots, looks)
+        changed = []
         if any(key in keys for key in rows):
-            left = {key: row for key, row in rows.items() if key not in keys}
-            folder.write_json(f"{PHOTOS}.json", {**photos, "photos": left})
-            files.append(f"{PHOTOS}.json")
-        if known is not None and (without := _without_person(known, member)) != known:
-            folder.write_json(f"{CHARACTERS}.json", without)
-            files.append(f"{CHARACTERS}.json")
-        return RemovedFaces(path, remove_worksheet(path), changed=tuple(files), records=records)
+            remaining_rows = {key: row for key, row in rows.items() if key not in keys}
+            folder.write_json(f"{PHOTOS}.json", {**photos, "photos": remaining_rows})
+            changed.append(f"{PHOTOS}.json")
+        if characters is not None:
+            without_person = _without_person(characters, member)
+            if without_person != characters:
+                folder.write_json(f"{CHARACTERS}.json", without_person)
+                changed.append(f"{CHARACTERS}.json")
+        return RemovedFaces(path, remove_worksheet(path), changed=tuple(changed), records=record_count)
 
 
-def _files(folder: Path) -> list[Path]:
+def _face_files(folder: Path) -> list[Path]:
+    """The files of a work folder that may hold faces, whether they exist or not."""
     names = (f"{stem}{middle}.jsonl" for stem in (FACES, DISCOVERED) for middle in ("", ".aside"))
     return [folder / name for name in (*names, f"{PHOTOS}.json", f"{CHARACTERS}.json")]
 
 
 def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray[np.float32] | None) -> int:
-    """Remove records of these shots (None: all), with a face like ``looks``, or damaged; how many went."""
+    """Remove records of these shots (None: all), with a face like ``looks`` (embeddings of photos, a row
+    each), or damaged; how many went."""
     if not (path.exists() or path.with_suffix(".aside.jsonl").exists()):
         return 0
 
@@ -167,16 +185,16 @@ def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray
         if looks is None:
             return True
         try:
-            faces = [track_from_json(row).embeddings for row in record["tracks"]]
-            return not any(float((looks @ one.T).max()) >= LITTLE_ALIKE for one in faces)
+            tracks = [track_from_json(row) for row in record["tracks"]]
+            return all(float((looks @ track.embeddings.T).max()) < LITTLE_ALIKE for track in tracks)
         except (KeyError, TypeError, ValueError):
             return False
 
     log = RecordLog(path)
     records = log.records()
-    kept = [record["key"] for record in records if stays(record)]
-    log.keep(kept)
-    return len(records) - len(kept)
+    kept_keys = [record["key"] for record in records if stays(record)]
+    log.keep(kept_keys)
+    return len(records) - len(kept_keys)
 
 
 def _without_person(record: Mapping[str, Any], member: Member) -> dict[str, Any]:
@@ -184,20 +202,20 @@ def _without_person(record: Mapping[str, Any], member: Member) -> dict[str, Any]
     tracks, names = [], (member.id, *names_of(member))
     for row in record["tracks"]:
         if member.id not in (row["person"], row["named"]):
-            tells = says_name(str(row.get("reason") or ""), names)
-            tracks.append({**row, "likeness": None, "runner_up": None, "reason": ""} if tells else row)
+            is_compared = says_name(str(row.get("reason") or ""), names)
+            tracks.append({**row, "likeness": None, "runner_up": None, "reason": ""} if is_compared else row)
     return {**record, "cast": [row for row in record["cast"] if row["id"] != member.id], "tracks": tracks}
 
 
 def folders_still_naming(folder: Path, member: Member) -> tuple[str, ...]:
     """The files of a work folder, but for sound and pictures, that still say a name of somebody."""
-    found = []
+    file_names = []
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() in _TEXTS and path.is_file() and not path.is_symlink():
             text = read_file(path).decode("utf-8", "replace")
             if says_name(text, names_of(member)):
-                found.append(path.name)
-    return tuple(found)
+                file_names.append(path.name)
+    return tuple(file_names)
 
 
 def says_name(text: str, names: Iterable[str]) -> bool:
@@ -208,6 +226,6 @@ def says_name(text: str, names: Iterable[str]) -> bool:
 _TEXTS = frozenset({".json", ".jsonl", ".vtt", ".srt", ".xml", ".csv", ".txt", ".html"})
 
 
-def _placed(photo: Path) -> Path:
+def _location(photo: Path) -> Path:
     """Where a file lies; of a link, where the link does."""
     return photo.parent.resolve() / photo.name

@@ -49,27 +49,28 @@ class Complaint:
     text: str
 
 
-def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[Complaint, ...]:
+def complaints_about(line: str, max_words: int, *, language: str = "en") -> tuple[Complaint, ...]:
     """What a model has to do better in a line, one complaint for each rule; empty for a good line.
 
-    ``budget`` is in English words. The rules on words are English, as in `check_line`; a line in another
+    ``max_words`` is in English words. The rules on words are English, as in `check_line`; a line in another
     language is only checked for its length and its language.
     """
     complaints: list[Complaint] = []
     word_count = spoken_words(line, language)
-    if word_count > budget:
-        length = f"It has {word_count} words; at most {budget} may be used."
+    if word_count > max_words:
+        length = f"It has {word_count} words; at most {max_words} may be used."
         if not is_english(language):
-            words = budget_text(language, budget)
-            length = f"It takes too long to say. At most {words} may be used, short ones."
+            budget = budget_text(language, max_words)
+            length = f"It takes too long to say. At most {budget} may be used, short ones."
         complaints.append(Complaint("budget", f"{length} Keep who does what, and leave out the rest."))
     findings_by_rule: dict[str, list[Finding]] = {}
     for finding in check_line(line, language=language, limits=_LIMITS):
         findings_by_rule.setdefault(finding.rule, []).append(finding)
     for rule, findings in findings_by_rule.items():
-        if rule in _ADVICE:
-            cited = [line[slice(*finding.span)].strip(" ,.;:") for finding in findings if finding.span]
-            phrases = list(dict.fromkeys(cited))
+        cited = [line[slice(*finding.span)].strip(" ,.;:") for finding in findings if finding.span]
+        phrases = list(dict.fromkeys(cited))
+        # The advice quotes words of the line; a finding on the whole line has none.
+        if rule in _ADVICE and phrases:
             text = _ADVICE[rule].format(_listed(phrases))
         else:
             text = f"It breaks a rule: {'; '.join(finding.message for finding in findings)}."
@@ -84,8 +85,8 @@ def complaints_about(line: str, budget: int, *, language: str = "en") -> tuple[C
         if talk := TALK.search(unquoted):
             text = f'Leave out that somebody talks ("{talk[0].strip()}"); say what is done instead.'
             complaints.append(Complaint("talk", text))
-    elif (other := other_language(line, language)) is not None:
-        text = f"It is in {other}. Write it in {language_of(language).name}."
+    elif (wrong_language := other_language(line, language)) is not None:
+        text = f"It is in {wrong_language}. Write it in {language_of(language).name}."
         complaints.append(Complaint("language", text))
     return tuple(complaints)
 
@@ -134,20 +135,20 @@ def original(lines: Sequence[str], answer: str, messages: Sequence[Message], quo
     Where the answer repeats the question (three of its sentences), nothing that the question has is a line.
     """
     question = sentences_of(messages, quoted)
-    kept = [line for line in lines if not repeats_question(line, question)]
+    original_lines = [line for line in lines if not repeats_question(line, question)]
     answer_words = _words(answer)
     long_sentences = {_words(sentence) for sentence in question if count_words(sentence) >= _LEAST_WORDS}
     repeated = sum(sentence in answer_words for sentence in long_sentences)
     if repeated < _SENTENCES_OF_ECHO:
-        return tuple(kept)
+        return tuple(original_lines)
     # With all material, which `sentences_of` leaves out
     question_words = _words("\n".join(message.text for message in messages if message.role != "assistant"))
-    own_lines = []
-    for line in kept:
+    unquoted_lines = []
+    for line in original_lines:
         words = _words(line)
         if _LETTER.search(words) and words not in question_words:
-            own_lines.append(line)
-    return tuple(own_lines)
+            unquoted_lines.append(line)
+    return tuple(unquoted_lines)
 
 
 def _words(text: str) -> str:
@@ -265,14 +266,14 @@ def stage2_again(
     complaints: Sequence[tuple[str, tuple[Complaint, ...]]],
     *,
     candidates: int,
-    wanted: int,
+    number: int,
 ) -> Messages:
-    """The question to Stage II for ``wanted`` lines in place of those complained about.
+    """The question to Stage II for ``number`` lines in place of those complained about.
 
     ``complaints`` are lines and what is wrong with each; an empty line means the whole answer ``raw``.
-    ``candidates`` lines were asked for at first. The answer has to have the keys of ``answer_keys(wanted)``.
+    ``candidates`` lines were asked for at first. The answer has to have the keys of ``answer_keys(number)``.
     """
-    form = answer_form(wanted)
+    form = answer_form(number)
     if any(_has_refusal(line_complaints) for _, line_complaints in complaints):
         return _started_again(messages, prompt_block("stage2-again", "refused", answer_form=form))
     faults = []
@@ -283,16 +284,17 @@ def stage2_again(
         "stage2-again",
         "correct",
         faults=faults,
-        wanted=wanted,
-        others_are_good=wanted < candidates,
+        wanted=number,
+        others_are_good=number < candidates,
         answer_form=form,
     )
     return _continued(messages, raw, text)
 
 
-def stage2_more(messages: Messages, raw: str, have: Sequence[str], wanted: int) -> Messages:
-    """The question to Stage II for ``wanted`` more lines that differ from those in ``have``."""
-    text = prompt_block("stage2-again", "more", lines=have, wanted=wanted, answer_form=answer_form(wanted))
+def stage2_more(messages: Messages, raw: str, lines: Sequence[str], number: int) -> Messages:
+    """The question to Stage II for ``number`` more lines that differ from ``lines``."""
+    form = answer_form(number)
+    text = prompt_block("stage2-again", "more", lines=lines, wanted=number, answer_form=form)
     return _continued(messages, raw, text)
 
 

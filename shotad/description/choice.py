@@ -182,11 +182,11 @@ def distinct(lines: Sequence[str]) -> tuple[int, ...]:
     >>> distinct(["He opens the door.", "The door he opens.", "She opens the door."])
     (0, 2)
     """
-    kept: list[int] = []
+    indices: list[int] = []
     for index, line in enumerate(lines):
-        if not any(is_near_copy(line, lines[earlier]) for earlier in kept):
-            kept.append(index)
-    return tuple(kept)
+        if not any(is_near_copy(line, lines[earlier]) for earlier in indices):
+            indices.append(index)
+    return tuple(indices)
 
 
 def is_near_copy(first: str, second: str) -> bool:
@@ -228,8 +228,8 @@ def merged(attempts: Sequence[Sequence[str]], faults: Callable[[str], int], numb
     by_faults = sorted(range(len(lines)), key=lambda index: (fault_counts[lines[index]], index))
     # `distinct` keeps the earlier of two near copies: here the one with fewer faults.
     places = distinct([lines[index] for index in by_faults])
-    kept = [by_faults[place] for place in places][:number]
-    return tuple(lines[index] for index in sorted(kept))
+    best = [by_faults[place] for place in places][:number]
+    return tuple(lines[index] for index in sorted(best))
 
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -378,7 +378,8 @@ def choice_in(answer: str, lines: Sequence[str]) -> int | None:
     # "He sits" stands in an answer that says "He sits down" too: only the longer one is meant.
     longest = []
     for index, words in quoted.items():
-        if not any(words in longer for other, longer in quoted.items() if other != index):
+        rivals = [rival_words for rival, rival_words in quoted.items() if rival != index]
+        if not any(words in rival_words for rival_words in rivals):
             longest.append(index)
     return longest[0] if len(longest) == 1 else None
 

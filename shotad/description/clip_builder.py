@@ -1,4 +1,4 @@
-"""The second act: from slots to clips, with their frames, their film grammar and who is in them.
+"""The second part of a run: from slots to clips, with their frames, their film grammar and who is in them.
 
 What is known of the grammar stands in ``grammar.json``, which grows clip by clip and serves later runs; it is
 read once for a shot. Plans come one by one, so that Stage I can begin while others are made.
@@ -43,7 +43,7 @@ from shotad.film import (
     moments_of,
     plan_frames,
 )
-from shotad.film.sampling import published_moments_of
+from shotad.film.sampling import ShotMoments, published_moments_of
 from shotad.grammar import (
     ClipReader,
     GrammarModels,
@@ -68,26 +68,26 @@ SAVE_EVERY = 16
 """Clips after which ``grammar.json`` is written, so that a killed run loses little."""
 
 
-_PLAIN = Abilities()
+_NO_ABILITIES = Abilities()
 
 GrammarReaders = tuple[GrammarModels, tuple[str, ...]]
-"""Who reads films' grammar, and what had to be left out. Loaded models stay as long as they are held."""
+"""What reads films' grammar, and what had to be left out. Loaded models stay as long as they are held."""
 
 
 def plan_clips(
     prepared: Prepared,
     context: RunContext,
-    able: Abilities = _PLAIN,
+    abilities: Abilities = _NO_ABILITIES,
     *,
     run: WorkFolder | None = None,
     readers: GrammarReaders | None = None,
 ) -> tuple[tuple[SlotPlan, ...], tuple[str, ...]]:
     """What to show and ask for each slot of the part to describe, and what could not be done.
 
-    ``able``: what the engine that looks wants; ``run`` as in `cast_recognition.recognise`; ``readers`` None:
+    ``abilities`` are those of Stage I's engine; ``run`` as in `cast_recognition.recognise`; ``readers`` None:
     they are made for this film, and let go.
     """
-    builder = ClipBuilder(context, able, readers)
+    builder = ClipBuilder(context, abilities, readers)
     outline = builder.outline(prepared, run)
     return tuple(builder.plans(outline)), outline.warnings
 
@@ -109,14 +109,17 @@ class ClipOutline:
 
 
 class ClipBuilder:
-    """The second act of one film: what is known of its clips, and who reads the rest."""
+    """Plans the clips of one film: what is known of their grammar is looked up, the rest is read."""
 
     def __init__(
-        self, context: RunContext, able: Abilities = _PLAIN, readers: GrammarReaders | None = None
+        self,
+        context: RunContext,
+        abilities: Abilities = _NO_ABILITIES,
+        readers: GrammarReaders | None = None,
     ) -> None:
-        self._context, self._able = context, able
+        self._context, self._abilities = context, abilities
         self._readers, self.warnings = readers or make_readers(context.config, context.progress)
-        # The features are told by the names of the readers; the threshold judges what was measured.
+        # The features are in the names of the readers; the threshold only judges what was measured.
         matching = context.config.threads.model_dump(mode="json", exclude={"features", "threshold"})
         self._key = hash_key(
             GRAMMAR_STEP, context.film_key, context.frames.key, matching, _names(self._readers)
@@ -129,7 +132,8 @@ class ClipBuilder:
     def _sketch(self, slot: Slot, context: tuple[ContextShot, ...], prepared: Prepared) -> SlotPlan:
         """The clip of one slot, without its grammar; ``context`` are the shots around it."""
         config, (stamps, rate) = self._context.config, self._clock(prepared.end)
-        inside = max(config.frames.inside, math.ceil(slot.interval.duration * self._able.frames_per_second))
+        wanted_frames = math.ceil(slot.interval.duration * self._abilities.frames_per_second)
+        inside = max(config.frames.inside, wanted_frames)
         settings = config.frames.model_copy(update={"inside": inside})
         frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
         clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
@@ -142,18 +146,18 @@ class ClipBuilder:
 
     def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> ClipOutline:
         """The clips of the slots that begin in the part to describe, with who is in them."""
-        given, settings = self._context.given, self._context.config.context
+        run_inputs, settings = self._context.run_inputs, self._context.config.context
         sketches: list[SlotPlan] = []
         shots: dict[str, tuple[ContextShot, ...]] = {}
         for slot in prepared.slots:
             start = slot.interval.start
-            if given.start <= start and (given.end is None or start < given.end):
+            if run_inputs.start <= start and (run_inputs.end is None or start < run_inputs.end):
                 shots[slot.id] = tuple(context_shots(slot.interval, prepared.shots, settings))
                 sketches.append(self._sketch(slot, shots[slot.id], prepared))
         clips = [self._samples(shots[sketch.slot.id], sketch, prepared.end) for sketch in sketches]
         self._context.frames.keep_along(self._moments_looked_at(sketches, clips, prepared))
         plans, recognised, warnings = recognise(
-            sketches, prepared, self._context, run, lately=not self._able.wants_overlay
+            sketches, prepared, self._context, run, lately=not self._abilities.wants_overlay
         )
         return ClipOutline(plans, shots, prepared.end, recognised, (*self.warnings, *warnings))
 
@@ -163,7 +167,7 @@ class ClipBuilder:
         """The moments of which this run shows frames to its readers and engines and on its worksheet."""
         moments = set(self._reader.moments(clip for clip in clips if self._reader.lacks(clip)))
         for sketch in sketches:
-            _, frame_plans = sketch.clip(self._able)
+            _, frame_plans = sketch.clip(self._abilities)
             for frame_plan in frame_plans:
                 moments.update(frame_plan.seconds.tolist())
         for slot in prepared.slots:
@@ -177,12 +181,13 @@ class ClipBuilder:
         for number in self._read(clips, "clips"):
             yield self._plan(outline.plans[number], clips[number])
 
-    def whole(self, shots: Sequence[Shot], end: float) -> None:
+    def read_all_shots(self, shots: Sequence[Shot], end: float) -> None:
         """Read the grammar of every shot, to second ``end``; pairs as near as in a slot's clip are scored."""
         context, clock = self._context.config.context, self._clock(end)
-        looks = _looks([ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots], clock)
-        near = context.past + 1 + context.future
-        for _ in self._read([looks[first : first + near] for first in range(len(looks))], "shots"):
+        samples = _samples_of([ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots], clock)
+        shots_in_clip = context.past + 1 + context.future
+        windows = [samples[first : first + shots_in_clip] for first in range(len(samples))]
+        for _ in self._read(windows, "shots"):
             pass
 
     def _read(self, clips: Sequence[Sequence[ShotSample]], unit: str) -> Iterator[int]:
@@ -198,15 +203,16 @@ class ClipBuilder:
                     self._save(clips)
             return number
 
-        news = progress_task(self._context.progress, "Reading film grammar", len(lacking), unit)
+        grammar_task = progress_task(self._context.progress, "Reading film grammar", len(lacking), unit)
         try:
-            with news as task, ThreadPoolExecutor(1, "reading grammar") as pool:
-                ahead = pool.submit(read, 0)
-                for after in range(1, len(clips) + 1):
-                    now, ahead = ahead, pool.submit(read, after)
-                    yield now.result()
+            with grammar_task as task, ThreadPoolExecutor(1, "reading grammar") as pool:
+                next_clip = pool.submit(read, 0)
+                for number in range(1, len(clips) + 1):
+                    # The next clip is read while the caller works with this one.
+                    this_clip, next_clip = next_clip, pool.submit(read, number)
+                    yield this_clip.result()
         except BaseException:
-            # Keep what was read before the stop; where the disk fails, that was told already.
+            # Keep what was read before the stop. A full disk has raised its own error already.
             with suppress(OSError, WorkFolderError):
                 self._save(clips)
             raise
@@ -214,12 +220,12 @@ class ClipBuilder:
 
     def _samples(self, shots: Sequence[ContextShot], plan: SlotPlan, end: float) -> list[ShotSample]:
         """The samples of the shots of a clip; a shot shorter than the grid of frames has none."""
-        whole = self._context.config.threads.by_rules.span == "shot"
-        return _looks(shots, self._clock(end), "" if whole else plan.slot.id)
+        of_whole_shots = self._context.config.threads.by_rules.span == "shot"
+        return _samples_of(shots, self._clock(end), "" if of_whole_shots else plan.slot.id)
 
     def _plan(self, sketch: SlotPlan, clip: Sequence[ShotSample]) -> SlotPlan:
-        config, numbers = self._context.config, {p.shot.index: n for n, p in enumerate(sketch.shots)}
-        threshold = threshold_of(self._readers, config.threads)
+        numbers = {piece.shot.index: number for number, piece in enumerate(sketch.shots)}
+        threshold = threshold_of(self._readers, self._context.config.threads)
         grammar = grammar_of(self._reader.book, clip, numbers, threshold)
         return replace(sketch, grammar=grammar)
 
@@ -233,14 +239,17 @@ class ClipBuilder:
         # The content of ``grammar.json``: what is known of the clips that have been read to the end.
         book, (features, scale_method) = self._reader.book, _names(self._readers)
         threshold = threshold_of(self._readers, self._context.config.threads)
-        looks = [look for clip in clips if not self._reader.lacks(clip) for look in clip]
+        samples: list[ShotSample] = []
+        for clip in clips:
+            if not self._reader.lacks(clip):
+                samples += clip
         record = {
             "key": self._key,
             "features": features,
             "threshold": threshold,
             "scale_method": scale_method,
-            "shots": look_rows(book, looks, threshold),
-            "pairs": pair_rows(book, looks),
+            "shots": look_rows(book, samples, threshold),
+            "pairs": pair_rows(book, samples),
         }
         self._context.folder.write_json("grammar.json", record)
 
@@ -254,15 +263,15 @@ def read_grammar(context: RunContext, shots: Sequence[Shot] | None = None) -> tu
     prepare_grammar(context)
     builder = ClipBuilder(context)
     if shots is None:
-        found = film_shots(context)
-        builder.whole(found.shots, found.end)
+        detected = film_shots(context)
+        builder.read_all_shots(detected.shots, detected.end)
     else:
-        builder.whole(shots, max((shot.end for shot in shots), default=0.0))
+        builder.read_all_shots(shots, max((shot.end for shot in shots), default=0.0))
     return builder.warnings
 
 
 def prepare_grammar(context: RunContext) -> None:
-    """Refuse wrong settings and fetch what is wanted. Raises CastError, and as `check_readers`."""
+    """Refuse wrong settings and fetch the weights they need. Raises CastError, and as `check_readers`."""
     check_cast(context)
     check_readers(context.config, context.progress)
 
@@ -289,7 +298,7 @@ def _ours_to_choose(config: Config) -> bool:
 
 
 def make_readers(config: Config, progress: Progress) -> GrammarReaders:
-    """Who reads threads and scales, these only if they can be read or must. Raises as `check_readers`."""
+    """What reads threads and scales, these only if they can be read or must. Raises as `check_readers`."""
     scales = None
     warnings: tuple[str, ...] = ()
     try:
@@ -302,17 +311,21 @@ def make_readers(config: Config, progress: Progress) -> GrammarReaders:
     return GrammarModels(maker, scales), warnings
 
 
-def _looks(pieces: Sequence[ContextShot], clock: Clock, slot: str = "") -> list[ShotSample]:
-    """The looks at whole shots, or with ``slot`` at what its clip shows; shorter than the grid gives none."""
+def _samples_of(pieces: Sequence[ContextShot], clock: Clock, slot: str = "") -> list[ShotSample]:
+    """The samples of whole shots, or with the id of a ``slot`` of what its clip shows of them; a shot shorter
+    than the grid of frames has none."""
     stamps, rate = clock
-    found = (
-        # Frames of a dissolve show two shots, which would be joined by them.
-        published_moments_of(p.clipped)
-        if slot
-        else moments_of(p.shot.unmixed or p.shot.interval, rate, stamps=stamps)
-        for p in pieces
-    )
-    return [ShotSample(p.shot.index, m, slot) for p, m in zip(pieces, found, strict=True) if m is not None]
+    samples = []
+    for piece in pieces:
+        moments: ShotMoments | None
+        if slot:
+            moments = published_moments_of(piece.clipped)
+        else:
+            # Frames of a dissolve show two shots, which would be joined by them.
+            moments = moments_of(piece.shot.unmixed or piece.shot.interval, rate, stamps=stamps)
+        if moments is not None:
+            samples.append(ShotSample(piece.shot.index, moments, slot))
+    return samples
 
 
 def _names(readers: GrammarModels) -> list[str | None]:

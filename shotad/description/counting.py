@@ -163,6 +163,7 @@ class LikelyReplies:
         self._lines_so_far[request.slot_id] += 1
         if not self._is_english:
             return f"K {number + 10}."  # in no wrong language
+        # All verbs with the first object, then all with the next, so that no line comes twice.
         round_, verb = divmod(number, len(_VERBS))
         words = f"Somebody {_VERBS[verb]} {_OBJECTS[round_ % len(_OBJECTS)]} in a room.".split()
         return " ".join(words[: request.budget]).rstrip(".") + "."

@@ -75,10 +75,12 @@ def cue_of(
             return without_line(stage2.reason or SILENT, CueStatus.SILENT)
         return without_line("Stage II failed: its answer holds no line that can be spoken")
     if not is_english(language):
-        others = [other_language(candidate.text, language) for candidate in candidates]
-        if all(others):
-            wanted, text = language_of(language).name, candidates[0].text
-            return without_line(f"Stage II failed: the line is in {others[0]}, not in {wanted}: {text}")
+        wrong_languages = [other_language(candidate.text, language) for candidate in candidates]
+        if all(wrong_languages):
+            asked_language, text = language_of(language).name, candidates[0].text
+            return without_line(
+                f"Stage II failed: the line is in {wrong_languages[0]}, not in {asked_language}: {text}"
+            )
 
     lines = _fitted_lines(candidates, situation, stage1, config)
     if not lines:
@@ -116,7 +118,7 @@ def cue_of(
 
 
 def _cue_without_line(slot: Slot, stage1: Stage1Answer, stage2: Stage2Answer | None, language: str) -> Cue:
-    """The slot's cue as long as it has no line, with who was asked what."""
+    """The slot's cue without a line, with the engines that were asked and a hash of their prompts."""
     answers = [("Stage I", stage1.maker, stage1.prompt)]
     candidates: tuple[str, ...] = ()
     if stage2 is not None:
@@ -157,7 +159,7 @@ def _fitted_lines(
         if fitted is None:
             continue
         sight = _sight(candidate, fitted.text, stage1, presence, config)
-        # What is seen too late to be told in the slot does not move the line.
+        # What is seen too late to be said in the slot does not move the line.
         in_time = None if sight is None or visible_part(slot.interval, sight.since) is None else sight
         interval = spoken_interval(slot.interval, spoken_words(fitted.text, language), pace, in_time)
         findings = check_line(
@@ -186,24 +188,24 @@ def _in_time(
     """The candidate, or the longest whole form of it that can be said in its slot once it is seen."""
     if config.stage2.fit == "none":
         return FittedText(candidate.text)
-    words = slot.max_words
-    while (fitted := fit_spoken(candidate.text, words, language=config.language)) is not None:
+    max_words = slot.max_words
+    while (fitted := fit_spoken(candidate.text, max_words, language=config.language)) is not None:
         sight = _sight(candidate, fitted.text, stage1, presence, config)
-        possible = words_after(sight, slot, config)
+        max_words_after_sight = max_words_after(sight, slot, config)
         length = spoken_words(fitted.text, config.language)
-        if length <= possible:
+        if length <= max_words_after_sight:
             return fitted
-        if not possible:
+        if not max_words_after_sight:
             return None
-        # What is left out may be what comes late: then the rest has more time again.
-        words = max(possible, length - 1)
-        if not words:
+        # The words that are cut may be those that are seen late: then the others have more time again.
+        max_words = max(max_words_after_sight, length - 1)
+        if not max_words:
             return None
     return None
 
 
-def words_after(sight: VisibleTime | None, slot: Slot, config: Config) -> int:
-    """How many words can be said in a slot once ``sight`` is seen; all of its words where that is None."""
+def max_words_after(sight: VisibleTime | None, slot: Slot, config: Config) -> int:
+    """How many words can be said in a slot once ``sight`` is seen; the slot's budget where that is None."""
     interval = visible_part(slot.interval, None if sight is None else sight.since)
     if interval is None:
         return 0
@@ -228,14 +230,15 @@ def one_line(text: str) -> str:
 
 
 def _too_long(text: str, sight: VisibleTime | None, slot: Slot, config: Config) -> str:
-    words = words_after(sight, slot, config)
+    """The reason of a slot for which ``text``, the shortest candidate, is too long."""
+    max_words = max_words_after(sight, slot, config)
     late = ""
-    if sight is not None and words < slot.max_words:
+    if sight is not None and max_words < slot.max_words:
         late = f" after it is seen, at {sight.since:.1f} s"
+    too_long = f"{count_words(text)} words where {max_words} fit"
     if not is_english(config.language):
-        budget = budget_text(config.language, words)
-        return f"longer than the {budget} that fit{late}, and no whole phrase is short enough: {text}"
-    return f"{count_words(text)} words where {words} fit{late}, and no whole phrase is short enough: {text}"
+        too_long = f"longer than the {budget_text(config.language, max_words)} that fit"
+    return f"{too_long}{late}, and no whole phrase is short enough: {text}"
 
 
 def _kind_of(text: str, stage1: Stage1Answer) -> CueKind:

@@ -1,8 +1,8 @@
-"""How doubtful a line is, from 0 to 1, and why: what was measured and answered is held against its words.
+"""How doubtful a line is, from 0 to 1, and why: its words are compared with what was measured and answered.
 
 Each sign for or against a line changes the odds that something in it is wrong. By how much was measured on
 lines into which errors were put (benchmarks/doubt.py, the tuning half); signs of models that cannot be had
-there are set by judgement. Signs hang together: the number puts lines in order, it is no frequency.
+there are set by judgement. Signs depend on each other: the number puts lines in order, it is no frequency.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _WEIGHTS: Mapping[str, float] = {
 _READ = 0.75
 """Likeness of what a line reads out to what was read, from which they are the same text."""
 _WEAK = 0.8
-"""What is measured less surely than this is told to be so."""
+"""Confidence of a measurement below which it is a reason for doubt."""
 _LONG = 25
-"""Words from which a line has room for more errors than others."""
-_SAID = 0.3
-"""Share of the words of a line that Stage I need not have said."""
+"""Words from which a line is long enough for more errors than others."""
+_UNDESCRIBED = 0.3
+"""Share of the words of a line that need not stand in Stage I's description."""
 _DIFFERENT = 0.2
 """Share of the words of a line that other answers have too, below which they tell something else."""
 
@@ -73,8 +73,9 @@ class Sign:
 def estimate_doubt(line: str, signs: Sequence[Sign]) -> Doubt:
     """The doubt about ``line`` that follows from its `doubt_signals`."""
     odds = sum(sign.weight for sign in signs)
-    told = sorted((sign for sign in signs if sign.reason), key=lambda sign: -sign.weight)
-    reasons = tuple(dict.fromkeys(sign.reason for sign in told))
+    doubts = [sign for sign in signs if sign.reason]
+    doubts.sort(key=lambda sign: -sign.weight)
+    reasons = tuple(dict.fromkeys(sign.reason for sign in doubts))
     return Doubt(round(1 / (1 + math.exp(-odds)), 2), reasons, short_hash(line))
 
 
@@ -91,7 +92,7 @@ def doubt_signals(
     """What the line was made from, then what speaks for and against it, by the answers of both stages.
 
     ``statements`` are the narrator's of the line, empty where a model wrote it; ``unseen`` is what a second
-    look did not find. Words are held against what was measured in English only.
+    look did not find. Words are compared with what was measured in English only.
     """
     from_description = "from a description" if stage1.description.raw else "from nothing"
     signs = [Sign("narrated" if statements else from_description)]
@@ -124,18 +125,21 @@ def _by_answers(
     candidates = stage2.candidates if stage2 is not None else ()
     if any(candidate.statements for candidate in candidates):
         return
-    mine = set(content_of(line))
-    others = [set(content_of(candidate.text)) for candidate in candidates if candidate.text != line]
-    shared = [len(mine & other) / len(mine) for other in others if mine]
+    line_lemmas = set(content_of(line))
+    shared: list[float] = []
+    for candidate in candidates:
+        if candidate.text != line and line_lemmas:
+            shared.append(len(line_lemmas & set(content_of(candidate.text))) / len(line_lemmas))
     if len(shared) > 1 and sum(shared) / len(shared) < _DIFFERENT:
         yield Sign("answers differ", "the model's answers tell different things")
     described = set(content_of(stage1.description.raw))
-    if mine and described and is_english(language):
-        absent = list(dict.fromkeys(w.text for w in words_of(line) if w.lemma in mine - described))
-        share = len(mine - described) / len(mine)
-        if share > _SAID:
-            why = f"Stage I does not say: {', '.join(absent[:4])}"
-            yield Sign("not described", why, times=(share - _SAID) / (1 - _SAID))
+    if line_lemmas and described and is_english(language):
+        undescribed = line_lemmas - described
+        share = len(undescribed) / len(line_lemmas)
+        if share > _UNDESCRIBED:
+            absent = list(dict.fromkeys(word.text for word in words_of(line) if word.lemma in undescribed))
+            reason = f"Stage I does not say: {', '.join(absent[:4])}"
+            yield Sign("not described", reason, times=(share - _UNDESCRIBED) / (1 - _UNDESCRIBED))
     if count_words(line) > _LONG:
         yield Sign("long", f"a long line, {count_words(line)} words")
 
@@ -160,19 +164,21 @@ def _by_texts(line: str, facts: Facts) -> Iterator[Sign]:
 
 
 def _by_names(line: str, stage1: Stage1Answer, presence: Presence) -> Iterator[Sign]:
-    """Whom the line names: recognised on the frames, in the cast but not seen, or of nobody that is known."""
+    """The people whom the line names: recognised on the frames, in the cast but not seen, or unknown."""
     bare = without_quotations(line)
     by_id = {character.id: character for character in presence.cast}
-    seen = {character.id for character in presence.seen}
+    seen_ids = {character.id for character in presence.seen}
     mentions = [mention for mention in cast_mentions(bare, presence.cast) if not mention.hidden]
-    for who in dict.fromkeys(mention.id for mention in mentions):
-        if who in seen:
+    for member_id in dict.fromkeys(mention.id for mention in mentions):
+        if member_id in seen_ids:
             yield Sign("name seen")
         else:
-            yield Sign("name unseen", f"{by_id[who].called or who} was not recognised on the frames")
-    given = {key for heard in stage1.heard for key in name_keys(heard.name)}
-    spans = [(m.start, m.end) for m in mentions]
+            called = by_id[member_id].called or member_id
+            yield Sign("name unseen", f"{called} was not recognised on the frames")
+    keys_in_dialogue: set[str] = set()
+    for nearby in stage1.nearby_names:
+        keys_in_dialogue.update(name_keys(nearby.name))
     for start, end in people_named(bare):
-        free = all(end <= first or last <= start for first, last in spans)
-        if free and not set(name_keys(bare[start:end])) & given:
+        is_of_cast = any(start < mention.end and mention.start < end for mention in mentions)
+        if not is_of_cast and not set(name_keys(bare[start:end])) & keys_in_dialogue:
             yield Sign("name of nobody", f"nobody is known to be called {bare[start:end]}")

@@ -1,4 +1,6 @@
-"""The engines of both stages: what they need, what users are told of them, their terms, what a run used."""
+"""The engines of both stages: what they need, what users should know of them, their prices, what a run
+used.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,12 @@ from shotad.script import Maker
 from shotad.script.embeddings import DEFAULT_EMBEDDER as EMBEDDINGS, check_installed
 
 STAGE_NAMES: Mapping[Stage, str] = {"stage1": "Stage I", "stage2": "Stage II"}
-"""What the stages are called before people."""
+"""What the stages are called in messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Who answers the questions of a stage, and on what terms.
+    """The engine that answers the questions of a stage, and what it costs.
 
     Prices are of a million tokens, in any currency; ``image_tokens`` gives the tokens of a clip by width,
     height and number of frames, None where the engine cannot tell. ``free``: its answers cost nothing.
@@ -62,9 +64,11 @@ class Terms:
     def of(engine: Engine, config: Config) -> Terms:
         """The terms of an engine under these settings; only an endpoint has prices."""
         counts = engine.image_tokens if isinstance(engine, SupportsCounting) else None
-        who = engine.identity
-        name = f"{who.engine} ({who.model})" if who.model and who.model != who.engine else who.engine
-        if who.engine != "openai":
+        identity = engine.identity
+        name = identity.engine
+        if identity.model and identity.model != identity.engine:
+            name = f"{identity.engine} ({identity.model})"
+        if identity.engine != "openai":
             return Terms(name, counts, reads=engine.abilities.converses)
         return Terms(name, counts, config.openai.price_in, config.openai.price_out, free=False)
 
@@ -129,11 +133,11 @@ class EngineUsage:
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
 
-        def row(of: EngineUsage | StageUsed) -> dict[str, Any]:
-            cost = None if of.cost is None else round(of.cost, 6)
-            return {"calls": of.calls, **asdict(of.tokens), "cost": cost}
+        def row(usage: EngineUsage | StageUsed) -> dict[str, Any]:
+            cost = None if usage.cost is None else round(usage.cost, 6)
+            return {"calls": usage.calls, **asdict(usage.tokens), "cost": cost}
 
-        stages = {name: {"engine": one.terms.engine, **row(one)} for name, one in self.stages.items()}
+        stages = {name: {"engine": stage.terms.engine, **row(stage)} for name, stage in self.stages.items()}
         return {**row(self), "stages": stages}
 
 
@@ -150,9 +154,12 @@ def engine_usage(usage: Mapping[Stage, StageUsage], terms: Mapping[Stage, Terms]
 
 def total(costs: Iterable[float | None]) -> float | None:
     """The sum; None where one is not known."""
-    every = list(costs)
-    known = [cost for cost in every if cost is not None]
-    return sum(known) if len(known) == len(every) else None
+    amount = 0.0
+    for cost in costs:
+        if cost is None:
+            return None
+        amount += cost
+    return amount
 
 
 def money(amount: float) -> str:
@@ -171,7 +178,7 @@ _INSTEAD = (
 
 
 def prepare_engine(engine: Engine, progress: Progress) -> None:
-    """Refuse what cannot work and fetch what is wanted; the engine's identity is final afterwards."""
+    """Refuse what cannot work and fetch the weights it needs; the engine's identity is final afterwards."""
     if isinstance(engine, SupportsPreparing):
         engine.get_ready(progress)
     for name in engine.abilities.weights:
@@ -186,7 +193,9 @@ def prepare_local_engines(engine: Engine) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Who looks (Stage I), and who writes (Stage II)."""
+    """The engines of both stages: ``looks`` describes the clips (Stage I), ``writes`` the lines (Stage
+    II).
+    """
 
     looks: Engine
     writes: Engine
@@ -201,26 +210,32 @@ class Engines:
 
     def check_machine(self, config: Config) -> None:
         """Refuse models that this machine lacks and cannot run, before all else. Raises EngineError."""
-        models = [m for e in (self.looks, self.writes) for m in getattr(e, "to_fetch", ())]
+        models = [*getattr(self.looks, "to_fetch", ()), *getattr(self.writes, "to_fetch", ())]
         check_fits(models, config, _INSTEAD)
 
     def get_ready(self, config: Config, progress: Progress) -> None:
-        """Refuse what cannot work and fetch what is wanted. Raises EngineError, WeightsError, ShotadError."""
+        """Refuse what cannot work and fetch the weights it needs. Raises EngineError, WeightsError,
+        ShotadError.
+        """
         self.check_machine(config)
         for engine in (self.looks, self.writes):
             prepare_engine(engine, progress)
         looks, writes = self.looks.identity.engine, self.writes.identity.engine
         if config.verify.on and not self.looks.abilities.converses:
-            what = f"verify.on asks the engine of Stage I, but {looks} answers no questions."
-            hint = "Choose a vision-language model for Stage I, or leave --verify away."
-            raise EngineError(what, hint, again=False)
+            raise EngineError(
+                f"verify.on asks the engine of Stage I, but {looks} answers no questions.",
+                "Choose a vision-language model for Stage I, or leave --verify away.",
+                again=False,
+            )
         if config.stage2.select == "sequence":
             check_installed()
             weights_folder(EMBEDDINGS, progress)
         if config.story.on and not self.writes.abilities.converses:
-            what = f"story.on gives the engine of Stage II what came before, but {writes} reads no prompts."
-            hint = "Choose a language model for Stage II, or leave --context away."
-            raise EngineError(what, hint, again=False)
+            raise EngineError(
+                f"story.on gives the engine of Stage II what came before, but {writes} reads no prompts.",
+                "Choose a language model for Stage II, or leave --context away.",
+                again=False,
+            )
 
     def ready_if_here(self) -> None:
         """Make ``identity`` final where that needs nothing to be fetched."""
@@ -232,7 +247,7 @@ class Engines:
         return self.writes.abilities.uses_history or config.story.on
 
     def terms(self, config: Config) -> dict[Stage, Terms]:
-        """On what terms they answer."""
+        """The prices of each stage's engine."""
         return {"stage1": Terms.of(self.looks, config), "stage2": Terms.of(self.writes, config)}
 
     @property
@@ -248,7 +263,7 @@ class Engines:
         return are_local_models([self.looks, self.writes])
 
     def pool(self, config: Config, memory: Memory) -> AskingPool:
-        """Who asks both, with what was answered before."""
+        """A pool that asks both engines; ``memory`` has what they answered before."""
         usual = config.openai.base_url
         one_server = (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
         is_same_engine = self.looks.identity.engine == self.writes.identity.engine
@@ -278,7 +293,7 @@ ONLY_ENGLISH = (
 
 
 def open_engines(config: Config, folder: Path, engines: Engines) -> list[str]:
-    """Where the work is kept, who does it, what leaves the machine, and what is wrong."""
+    """Lines for the start of a run: the work folder, what leaves the machine, and warnings on the engines."""
     leaving = privacy_notice(engines.looks, engines.writes)
     return [f"Work folder: {folder}", *leaving, *engine_warnings(config, engines)]
 
@@ -295,20 +310,20 @@ def engine_names(engines: Engines) -> list[str]:
 
 
 def _named_with_model(engine: Engine) -> str:
-    who = engine.identity
-    has_model = who.model not in ("", who.engine) and who.engine not in _EMBEDDED
-    return f"{who.engine} ({who.model})" if has_model else who.engine
+    identity = engine.identity
+    has_model = identity.model not in ("", identity.engine) and identity.engine not in _EMBEDDED
+    return f"{identity.engine} ({identity.model})" if has_model else identity.engine
 
 
 _EMBEDDED = ("observer", "narrator")
 
 
 def engine_warnings(config: Config, engines: Engines) -> list[str]:
-    """Who does the work, and what is wrong."""
+    """Lines that a user should read of the engines before a run: what they cannot do, what is missing."""
     lines = []
     stages = stage_engines(config)
-    if config.engine == "auto" and (word := chosen_model()) and not is_running(word):
-        lines.append(f"{word}, which you chose for auto, does not answer: is its server running?")
+    if config.engine == "auto" and (model := chosen_model()) and not is_running(model):
+        lines.append(f"{model}, which you chose for auto, does not answer: is its server running?")
     lines += [
         f"No server answers at {server} yet. Start it now: without it the run ends at the first slot."
         for server in silent_servers(engines.looks, engines.writes)
@@ -319,7 +334,9 @@ def engine_warnings(config: Config, engines: Engines) -> list[str]:
         lines.append(WITHOUT_CLASSIFIER)
     if not language_of(config.language).english and engines.writes.abilities.converses:
         lines.append(ONLY_ENGLISH.format(language=config.language))
-    limit, words = config.prompt.note_words, len(config.prompt.note.split())
-    if words > limit:
-        lines.append(f"The note on the film has {words} words; {limit} are used (prompt.note_words).")
+    max_words, word_count = config.prompt.note_words, len(config.prompt.note.split())
+    if word_count > max_words:
+        lines.append(
+            f"The note on the film has {word_count} words; {max_words} are used (prompt.note_words)."
+        )
     return lines

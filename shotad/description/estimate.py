@@ -72,12 +72,14 @@ class Count:
     tokens_out: int = 0
 
     def __add__(self, other: Count) -> Count:
-        known = self.frame_tokens is not None and other.frame_tokens is not None
+        frame_tokens = None
+        if self.frame_tokens is not None and other.frame_tokens is not None:
+            frame_tokens = self.frame_tokens + other.frame_tokens
         return Count(
             self.calls + other.calls,
             self.frames + other.frames,
             self.word_tokens + other.word_tokens,
-            (self.frame_tokens or 0) + (other.frame_tokens or 0) if known else None,
+            frame_tokens,
             self.tokens_out + other.tokens_out,
         )
 
@@ -105,8 +107,8 @@ Estimate = Sequence[StageEstimate]
 
 def cost_of(stages: Estimate) -> tuple[float, float] | None:
     """Likely and most, of all stages; None where a price is missing."""
-    likely = total(one.terms.cost(one.likely.tokens_in, one.likely.tokens_out) for one in stages)
-    most = total(one.terms.cost(one.most.tokens_in, one.most.tokens_out) for one in stages)
+    likely = total(part.terms.cost(part.likely.tokens_in, part.likely.tokens_out) for part in stages)
+    most = total(part.terms.cost(part.most.tokens_in, part.most.tokens_out) for part in stages)
     return None if likely is None or most is None else (likely, most)
 
 
@@ -181,7 +183,8 @@ def _frame_tokens(terms: Terms, calls: int, frames: int, width: int, height: int
 def estimate_counted(
     likely: Iterable[CountedRequest], most: Iterable[CountedRequest], terms: Mapping[Stage, Terms]
 ) -> list[StageEstimate]:
-    """What the requests of two counts take, stage by stage; see `CountingEngine`."""
+    """What requests take, stage by stage: ``likely`` are those of a run with usual answers, ``most`` those of
+    one with the worst (see `CountingEngine`)."""
     likely, most = list(likely), list(most)
     estimates = []
     for stage, stage_terms in terms.items():
@@ -193,27 +196,28 @@ def estimate_counted(
         for request in likely_requests:
             likely_count += _count_of(request, stage_terms)
         for request in most_requests:
-            most_count += _count_of(request, stage_terms, most=True)
+            most_count += _count_of(request, stage_terms, at_most=True)
         assumed = sum(request.is_assumed for request in likely_requests if stage == "stage2")
         estimates.append(StageEstimate(stage, stage_terms, likely_count, most_count, assumed))
     return estimates
 
 
-def _count_of(request: CountedRequest, terms: Terms, *, most: bool = False) -> Count:
-    """What one call takes; with ``most`` a longest answer, and some more for the words of the prompt."""
+def _count_of(request: CountedRequest, terms: Terms, *, at_most: bool = False) -> Count:
+    """What one call takes; ``at_most``: with a longest answer, and some more for the words of the prompt."""
     if not terms.reads:
         return Count(1, request.frames)
     prompt = _prompt_tokens(request.messages)
-    if most:
+    if at_most:
         prompt = math.ceil(prompt * MARGIN)
-    of_frames = _frame_tokens(terms, 1, request.frames, request.width, request.height)
-    answer = request.longest_answer if most else request.likely_answer
-    return Count(1, request.frames, prompt, of_frames, answer)
+    frame_tokens = _frame_tokens(terms, 1, request.frames, request.width, request.height)
+    answer = request.longest_answer if at_most else request.likely_answer
+    return Count(1, request.frames, prompt, frame_tokens, answer)
 
 
-def _range(what: str, likely: int, most: int, remark: str = "") -> str:
-    first = f"{what}: {likely:,}{remark}"
-    return first if likely == most else f"{first}, at most {most:,}"
+def _range(unit: str, likely: int, most: int, remark: str = "") -> str:
+    """``calls: 12, at most 36``; the two numbers once where they are the same."""
+    text = f"{unit}: {likely:,}{remark}"
+    return text if likely == most else f"{text}, at most {most:,}"
 
 
 def _row(count: Count) -> dict[str, int | None]:
@@ -231,7 +235,7 @@ def estimate_run(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: RunInputs | None = None,
+    run_inputs: RunInputs | None = None,
     *,
     engines: Engines | None = None,
     progress: Progress | None = None,
@@ -242,7 +246,7 @@ def estimate_run(
     ``folder`` stays as it is, and answers that it holds already count as open.
     """
     engines = engines or Engines.of(config)
-    with foreseeing(film, folder, config, given, engines, progress) as context:
+    with foreseeing(film, folder, config, run_inputs, engines, progress) as context:
         prepare_grammar(context)
         prepared = prepare(context)
         plans, _ = plan_clips(prepared, context, engines.looks.abilities)
@@ -261,21 +265,21 @@ def _requests(
     """What a run asks beyond what its work folder knows, where the engines give these ``replies``."""
     looks = CountingEngine(engines.looks, "stage1", replies)
     writes = CountingEngine(engines.writes, "stage2", replies)
-    known = AnswerLog(RecordLog(context.folder.path / f"{ANSWERS_RECORD}.jsonl"))
+    earlier_answers = AnswerLog(RecordLog(context.folder.path / f"{ANSWERS_RECORD}.jsonl"))
     config = context.config
     if config.stage2.select == "sequence":  # it asks nobody, and its model need not be here
         stage2 = config.stage2.model_copy(update={"select": "single"})
         config = config.model_copy(update={"stage2": stage2})
 
     def blank(plan: SlotPlan, context: RunContext, engine: Engine) -> ClipOnDemand:
-        """Has the key of the real clip, by which what was answered about it is known."""
+        """A clip without pictures; by the key of the real clip earlier answers about it are found."""
         return ClipOnDemand(
             clip_key(plan, context, engine), lambda: blank_clip(plan, context.film.info, config)
         )
 
     with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
         trial = replace(context, folder=apart, config=config, progress=NoProgress())
-        memory = EstimateMemory(known)
+        memory = EstimateMemory(earlier_answers)
         write_slots(plans, len(plans), prepared, trial, Engines(looks, writes), memory=memory, clip_of=blank)
     return [*looks.requests, *writes.requests]
 
@@ -285,23 +289,24 @@ def foreseeing(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: RunInputs | None,
+    run_inputs: RunInputs | None,
     engines: Engines,
     progress: Progress | None,
 ) -> Iterator[RunContext]:
     """The context of a run that is not made: nothing is sent or fetched.
 
     Where weights are missing, it is that of a run without what they are for, in a folder of its own; a note
-    says what is left out. Raises as a run does for what is given.
+    says what is left out. Raises as a run does for inputs that cannot be used.
     """
-    given, progress = given or RunInputs(), progress or NoProgress()
-    check_inputs(film.info, config, given)
+    run_inputs, progress = run_inputs or RunInputs(), progress or NoProgress()
+    check_inputs(film.info, config, run_inputs)
     engines.ready_if_here()
     changes: dict[str, Any] = {}
-    left_out, part = [], given
+    left_out: list[str] = []
+    usable_inputs = run_inputs
     # Speech is looked for in the sound where that is asked for, or nothing else shows it.
     path = film.info.path
-    has_subtitles = given.subtitles is not None or (path and embedded_track(path))
+    has_subtitles = run_inputs.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not has_subtitles)
     if not all(is_fetched(name) for name in HEARING_WEIGHTS):
         if listens:
@@ -320,16 +325,15 @@ def foreseeing(
     if not all(is_fetched(name) for name in scale_weights(config.scale)):
         changes["scale"] = {"method": "none"}
         left_out.append("shot scales")
-    if given.cast is not None and not all(
-        is_fetched(name) for name in FACE_MODEL_PAIRS[config.cast.faces].weights
-    ):
-        part = replace(given, cast=None)
+    face_weights = FACE_MODEL_PAIRS[config.cast.faces].weights
+    if run_inputs.cast is not None and not all(is_fetched(name) for name in face_weights):
+        usable_inputs = replace(run_inputs, cast=None)
         left_out.append("the people of the cast")
     if not left_out:
-        yield RunContext.of(film, folder, config, given, progress)
+        yield RunContext.of(film, folder, config, run_inputs, progress)
         return
     progress.note(f"No weights are fetched for this. Without them are left out: {'; '.join(left_out)}.")
     parts = {name: getattr(config, name).model_copy(update=new) for name, new in changes.items()}
     lean = config.model_copy(update=parts)
     with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
-        yield RunContext.of(film, apart, lean, part, progress)
+        yield RunContext.of(film, apart, lean, usable_inputs, progress)

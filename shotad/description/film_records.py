@@ -1,4 +1,4 @@
-"""What is found in a film, as its records in the work folder have it: speech, shots, end credits, slots.
+"""The records in the work folder of what is found in a film: speech, shots, end credits, slots.
 
 Each value has a function that gives the content of its record, and one that reads it back.
 """
@@ -42,7 +42,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FilmShots:
-    """The shots of a film, in order, and what the pass over its picture showed besides."""
+    """The shots of a film, in order, and what else the pass over its picture showed."""
 
     shots: tuple[Shot, ...]
     end: float
@@ -91,38 +91,38 @@ def speech_of(record: Json) -> FoundSpeech:
     )
 
 
-def heard_record(heard: HeardSpeech | None) -> dict[str, Any]:
-    """The content of ``heard.json``; ``heard`` is None where the film has no sound."""
-    if heard is None:
+def sound_speech_record(speech: HeardSpeech | None) -> dict[str, Any]:
+    """The content of ``heard.json``; ``speech`` is None where the film has no sound."""
+    if speech is None:
         return {"heard": None, "notes": [], **_voice_rows(VoiceTimes())}
     return {
-        "heard": interval_rows(heard.intervals),
-        "notes": list(heard.notes),
-        **_voice_rows(heard.voices),
+        "heard": interval_rows(speech.intervals),
+        "notes": list(speech.notes),
+        **_voice_rows(speech.voices),
     }
 
 
-def heard_of(record: Json) -> HeardSpeech | None:
-    """What `heard_record` wrote."""
+def sound_speech_of(record: Json) -> HeardSpeech | None:
+    """What `sound_speech_record` wrote."""
     if record["heard"] is None:
         return None
     return HeardSpeech(_intervals_of(record["heard"]), tuple(record["notes"]), _voices_of(record))
 
 
-def shots_record(found: FilmShots, film: FilmInfo) -> dict[str, Any]:
+def shots_record(film_shots: FilmShots, film: FilmInfo) -> dict[str, Any]:
     """The content of ``shots.json``."""
     record: dict[str, Any] = {"film": film.name}
-    if found.frame_count is None:
+    if film_shots.frame_count is None:
         # To the last digit: it decides whether a given slot overlaps a given shot or touches it.
         rows = [
             {"index": shot.index, "start": shot.interval.start, "end": shot.interval.end, "frame": None}
-            for shot in found.shots
+            for shot in film_shots.shots
         ]
     else:
-        record |= {"frames": found.frame_count, "source_start": str(film.start)}
-        rows = shot_rows(found.shots, found.cuts)
-    holes = interval_rows(found.holes)
-    return record | {"end": found.end, "damage": found.damage, "holes": holes, "shots": rows}
+        record |= {"frames": film_shots.frame_count, "source_start": str(film.start)}
+        rows = shot_rows(film_shots.shots, film_shots.cuts)
+    holes = interval_rows(film_shots.holes)
+    return record | {"end": film_shots.end, "damage": film_shots.damage, "holes": holes, "shots": rows}
 
 
 def film_shots_of(record: Json) -> FilmShots:
@@ -148,19 +148,19 @@ def credits_of(record: Json) -> Interval | None:
     return Interval(*record["credits"]) if record["credits"] else None
 
 
-def slots_record(found: FilmSlots, hand: HandSlots, folder: Path) -> dict[str, Any]:
-    """The content of ``slots.json``. ``hand`` is what a person had done to the slots when they were found."""
+def slots_record(film_slots: FilmSlots, hand: HandSlots, folder: Path) -> dict[str, Any]:
+    """The content of ``slots.json``; ``hand`` is what a person had done to the slots before."""
     record: dict[str, Any] = {
-        "failed": [{"id": name, "reason": reason} for name, reason in found.failed],
-        "warnings": list(found.warnings),
+        "failed": [{"id": name, "reason": reason} for name, reason in film_slots.failed],
+        "warnings": list(film_slots.warnings),
     }
-    if found.gaps is not None:
-        record["gaps"] = interval_rows(found.gaps)
+    if film_slots.gaps is not None:
+        record["gaps"] = interval_rows(film_slots.gaps)
     # Of what a person does meanwhile, the review page notes here what it adds and takes out.
-    noted = hand_in_both(hand, read_hand_slots(folder))
-    if noted:
-        record["hand"] = hand_row(noted)
-    return record | {"slots": slot_rows(found.slots)}
+    lasting_changes = hand_in_both(hand, read_hand_slots(folder))
+    if lasting_changes:
+        record["hand"] = hand_row(lasting_changes)
+    return record | {"slots": slot_rows(film_slots.slots)}
 
 
 def film_slots_of(record: Json) -> FilmSlots:

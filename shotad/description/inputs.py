@@ -56,19 +56,19 @@ class GivenFile(Generic[Content]):
 class Inputs:
     """What was given for one film, as values. A file is read when its content is first asked for, and once.
 
-    `check` reads all of it. Who goes on with a finished run needs only some of the files, and the others may
-    be gone by then. The values are None where nothing was given. ``given`` has the names of the files, and
+    `check` reads all of it. A command on a finished run needs only some of the files, and the others may be
+    gone by then. The values are None where nothing was given. ``run_inputs`` has the names of the files, and
     the part to describe.
     """
 
-    def __init__(self, info: FilmInfo, config: Config, given: RunInputs) -> None:
-        self.given = given
+    def __init__(self, info: FilmInfo, config: Config, run_inputs: RunInputs) -> None:
+        self.run_inputs = run_inputs
         self._info, self._config = info, config
 
     @cached_property
     def subtitles(self) -> GivenFile[Subtitles] | None:
         """What is said in the film. Raises SubtitleError."""
-        path, settings = self.given.subtitles, self._config.speech
+        path, settings = self.run_inputs.subtitles, self._config.speech
         if path is None:
             return None
         subtitles = read_subtitles(path, encoding=settings.encoding, frame_rate=self._info.frame_rate)
@@ -79,13 +79,13 @@ class Inputs:
     @cached_property
     def slots(self) -> GivenFile[SlotCues] | None:
         """The slots to describe, also those outside the film. Raises ScriptError."""
-        path = self.given.slots
+        path = self.run_inputs.slots
         return None if path is None else _given_file(path, tuple(slot_cues(path)), "slots", ScriptError)
 
     @cached_property
     def shots(self) -> GivenFile[tuple[Shot, ...]] | None:
         """The film's shots. Raises ScriptError."""
-        path = self.given.shots
+        path = self.run_inputs.shots
         if path is None:
             return None
         return _given_file(path, given_shots(path, self._info.duration), "shots", ScriptError)
@@ -93,8 +93,8 @@ class Inputs:
     @cached_property
     def cast(self) -> Cast | None:
         """Whom to look for. Raises CastError."""
-        given = self.given.cast
-        return None if given is None else load_cast(given.path, key=given.key, photos=given.photos)
+        cast = self.run_inputs.cast
+        return None if cast is None else load_cast(cast.path, key=cast.key, photos=cast.photos)
 
     def check(self) -> None:
         """Read everything, and refuse what cannot be used; the film's length is not yet sure.
@@ -104,7 +104,7 @@ class Inputs:
         this film.
         """
         check_setting_files(self._config)
-        check_start(self.given, self._info.duration, self._info.name)
+        check_start(self.run_inputs, self._info.duration, self._info.name)
         if self._config.film.audio_track is not None:
             choose_track(self._info, self._config.film.audio_track)
         # Each property reads its file, and refuses it.
@@ -115,32 +115,34 @@ class Inputs:
         """Refuse given slots none of which lies in the part to describe. Raises ScriptError, UsageError."""
         if self.slots is None:
             return
-        path, start, end = self.given.slots, self.given.start, self.given.end
+        path, start, end = self.run_inputs.slots, self.run_inputs.start, self.run_inputs.end
         intervals = [interval for _, interval in self.slots.content]
-        number = (
-            f"The slot in {path} lies" if len(intervals) == 1 else f"The {len(intervals)} slots in {path} lie"
-        )
+        if len(intervals) == 1:
+            slots_lie = f"The slot in {path} lies"
+        else:
+            slots_lie = f"The {len(intervals)} slots in {path} lie"
         if self._info.duration > 0:
             film = Interval(0.0, self._info.duration)
-            intervals = [inside for interval in intervals if (inside := interval.clip(film)) is not None]
+            clipped = [interval.clip(film) for interval in intervals]
+            intervals = [interval for interval in clipped if interval is not None]
             if not intervals:
                 raise ScriptError(
-                    f"{number} outside the film, which ends at {timecode(self._info.duration)}.",
+                    f"{slots_lie} outside the film, which ends at {timecode(self._info.duration)}.",
                     "Are they of another film? Give start and end of each in seconds.",
                 )
         if not any(
             start <= interval.start and (end is None or interval.start < end) for interval in intervals
         ):
             raise UsageError(
-                f"{number} outside the time to be described.",
+                f"{slots_lie} outside the time to be described.",
                 "Give other slots, or other times (--from, --to).",
             )
 
 
-def check_inputs(info: FilmInfo, config: Config, given: RunInputs) -> None:
+def check_inputs(info: FilmInfo, config: Config, run_inputs: RunInputs) -> None:
     """Refuse what cannot be used of the settings' files, and of what was given for this film. Raises as
     `Inputs.check`."""
-    Inputs(info, config, given).check()
+    Inputs(info, config, run_inputs).check()
 
 
 def check_setting_files(config: Config) -> None:
@@ -150,11 +152,11 @@ def check_setting_files(config: Config) -> None:
     check_lint_settings(config.lint)
 
 
-def check_start(given: RunInputs, end: float, film: str) -> None:
+def check_start(run_inputs: RunInputs, end: float, film: str) -> None:
     """Refuse a start that is not before the film's end, in seconds (0: not known). Raises UsageError."""
-    if end > 0 and given.start >= end:
+    if end > 0 and run_inputs.start >= end:
         raise UsageError(
-            f"The start {timecode(given.start)} is not before the end of {film}, {timecode(end)}.",
+            f"The start {timecode(run_inputs.start)} is not before the end of {film}, {timecode(end)}.",
             "Give an earlier time (--from).",
         )
 

@@ -49,8 +49,8 @@ def clean(
             steps[heading] = cleaned
             remains += left
     if not steps:
-        whole = _shortened(" ".join(description.steps.values()))
-        return description, (whole,) if whole else ()
+        phrase = _shortened(" ".join(description.steps.values()))
+        return description, (phrase,) if phrase else ()
     return replace(description, steps=steps), tuple(dict.fromkeys(remains))
 
 
@@ -61,20 +61,28 @@ def _cleaned(text: str, circles: _Circles | None, shots: Sequence[str]) -> tuple
     quoted, hidden = [text[start:end] for start, end in quotations(text)], text
     for start, end in reversed(quotations(text)):
         hidden = f"{hidden[:start]}{_QUOTED}{hidden[end:]}"
-    told: dict[str, list[str]] = {}
-    sentences = (_sentence(sentence, circles, shots, told) for sentence in split_sentences(hidden))
-    kept = " ".join(filter(None, sentences))
-    marks = circles.remains if circles and not _PAPER.search(kept) else ()
-    patterns = (_LABELS, *marks, *(() if _SCREEN.search(kept) else (_MEDIA,)))
-    remains = [_shortened(match[0]) for pattern in patterns for match in pattern.finditer(kept)]
-    shown = iter(quoted)
-    return re.sub(_QUOTED, lambda _: next(shown, ""), kept), remains
+    marks_of: dict[str, list[str]] = {}
+    sentences = [_sentence(sentence, circles, shots, marks_of) for sentence in split_sentences(hidden)]
+    cleaned = " ".join(filter(None, sentences))
+    patterns = [_LABELS]
+    if circles and not _PAPER.search(cleaned):
+        patterns += circles.remains
+    if not _SCREEN.search(cleaned):
+        patterns.append(_MEDIA)
+    remains = []
+    for pattern in patterns:
+        remains += [_shortened(match[0]) for match in pattern.finditer(cleaned)]
+    next_quoted = iter(quoted)
+    return re.sub(_QUOTED, lambda _: next(next_quoted, ""), cleaned), remains
 
 
 def _sentence(
-    sentence: str, circles: _Circles | None, shots: Sequence[str], told: dict[str, list[str]]
+    sentence: str, circles: _Circles | None, shots: Sequence[str], marks_of: dict[str, list[str]]
 ) -> str:
-    """The sentence without what leaked, or nothing where it told of nothing else; ``told``: marks by word."""
+    """The sentence without what leaked, or nothing where it was about nothing else.
+
+    ``marks_of`` has, for each word for a person in the step so far ("man"), the marks that went with it.
+    """
     if len(sentence) > _LONGEST:
         return sentence
     circles = None if _PAPER.search(sentence) else circles
@@ -82,7 +90,7 @@ def _sentence(
         return ""
     line = sentence
     if circles is not None:
-        line = circles.apart.sub(lambda match: _told_apart(match, told), line)
+        line = circles.apart.sub(lambda match: _without_mark(match, marks_of), line)
         for pattern, instead in circles.gone:
             line = pattern.sub(instead, line)
     line = re.sub(rf"^[(\[]{any_of(shots)}(?:, ?{any_of(shots)})*[)\]] ", "", line)
@@ -90,21 +98,27 @@ def _sentence(
         before, line = line, pattern.sub(instead, line)
         if line != before:
             line = _capital(line)
-    return sentence if line == sentence else _whole(line)
+    return sentence if line == sentence else _finished(line)
 
 
-def _told_apart(match: re.Match[str], told: dict[str, list[str]]) -> str:
-    """Who was told by a mark, without it; of people told by two marks the second is "the other"."""
-    who, mark = match["who"], " ".join(re.findall(r"[a-z]{3,}|\d+", match["mark"].lower()))
-    marks = told.setdefault(who.lower(), [])
+def _without_mark(match: re.Match[str], marks_of: dict[str, list[str]]) -> str:
+    """The person in a phrase such as "the man in the red circle", without the mark.
+
+    Where two people are called by the same word, the second becomes "the other man"; more cannot be kept
+    apart without their marks, and stay as they are. ``marks_of`` as in `_sentence`.
+    """
+    person, mark = match["who"], " ".join(re.findall(r"[a-z]{3,}|\d+", match["mark"].lower()))
+    marks = marks_of.setdefault(person.lower(), [])
     if mark not in marks:
         marks.append(mark)
-    article, place = match["article"] or "", marks.index(mark)
-    if place > 1:
+    article, number = match["article"] or "", marks.index(mark)
+    if number > 1:
         return match[0]
-    other = {"the": "the other ", "The": "The other ", "a": "another ", "A": "Another "}
+    if number == 1:
+        second = {"the": "the other ", "The": "The other ", "a": "another ", "A": "Another "}
+        article = second.get(article.strip(), article)
     comma = "," if match[0].endswith(",") and not match["mark"].startswith(",") else ""
-    return f"{other.get(article.strip(), article) if place else article}{who}{comma}"
+    return f"{article}{person}{comma}"
 
 
 def _capital(line: str) -> str:
@@ -112,7 +126,7 @@ def _capital(line: str) -> str:
     return line[:1].upper() + line[1:]
 
 
-def _whole(line: str) -> str:
+def _finished(line: str) -> str:
     """What is left of a sentence, with a capital and an end; nothing where no word is left."""
     line = re.sub(r"\s+", " ", line)
     line = re.sub(r" ?\(\s?\)| ?\[\s?\]", "", re.sub(r" (?=[,.;:!?])", "", line))
@@ -277,8 +291,8 @@ def _circles(marks: tuple[FrameMark, ...], called: frozenset[str], boxes: bool) 
     """The patterns for such marks; ``called`` are words of people's names."""
     if not marks:
         return None
-    own = list(dict.fromkeys(mark.colour.lower() for mark in marks))
-    colour = any_of([*own, *COLOURS, *_ALIKE])
+    mark_colours = list(dict.fromkeys(mark.colour.lower() for mark in marks))
+    colour = any_of([*mark_colours, *COLOURS, *_ALIKE])
     tag = any_of(mark.tag for mark in marks if mark.tag)
     bearing = rf"(?:,? (?:(?:and )?(?:with )?(?:the )?(?:tag(?:ged)?|label(?:led)?|number(?:ed)?) )?{tag}\b)?"
     shown = (
@@ -308,21 +322,24 @@ def _circles(marks: tuple[FrameMark, ...], called: frozenset[str], boxes: bool) 
         r"(?! ?[:=])[^.]{0,160}\b(?:marks?|indicates?|highlights?|identif\w+|shows?|are|is|around)\b"
         rf"|^(?:the )?(?:tag|label|number) {tag} (?:marks?|indicates|identifies)\b|\bcolou?red {_ROUND}\b"
     )
-    who = rf"(?P<article>\b(?:the|an?) )?(?P<who>\b(?:{_PERSON}|(?-i:[A-Z][\w'-]*\w)))"
-    colours = [one for one in own if one not in called]
-    told = any_of(colour for colour in colours if colour != "white")  # "a white figure" is of the story
-    capital = rf"(?:(?:Dashed|Double) {told}|{any_of(one.capitalize() for one in colours)})"
+    person = rf"(?P<article>\b(?:the|an?) )?(?P<who>\b(?:{_PERSON}|(?-i:[A-Z][\w'-]*\w)))"
+    colours = [colour_word for colour_word in mark_colours if colour_word not in called]
+    # "a white figure" is of the story
+    not_white = any_of(colour_word for colour_word in colours if colour_word != "white")
+    capitalized = any_of(colour_word.capitalize() for colour_word in colours)
+    capital = rf"(?:(?:Dashed|Double) {not_white}|{capitalized})"
     remains = (
         rf"(?i:\b(?:the )?{shown} {_ROUND}\b{_NO_THING}(?! on\b| painted| drawn on))",
         rf"(?i:\b{_MARKED} (?:in|by|with|as) (?:an? |the )?{shown}(?=\s*(?:[,.;)]|$)))",
-        rf"\b(?:[Tt]he|[Aa]) (?:(?:dashed|double) )?{told} (?:character|person|one|individual|figure)s?\b",
+        rf"\b(?:[Tt]he|[Aa]) (?:(?:dashed|double) )?{not_white} "
+        r"(?:character|person|one|individual|figure)s?\b",
         rf"(?:^|(?<=[.;] )){capital}(?= (?:looks?|is|walks?|stands?|sits?|turns?|runs?|and {capital})\b)",
         rf"(?:(?<=\bat )|(?<=\bto )|(?<=\band )){capital}(?=[.,;]|$| [a-z])",
         rf"\b[Tt]ag(?:ged)? (?:number |#)?{tag}\b",
     )
     return _Circles(
         re.compile(about, re.IGNORECASE),
-        re.compile(rf"{who}{mark},?(?!\w)", re.IGNORECASE),
+        re.compile(rf"{person}{mark},?(?!\w)", re.IGNORECASE),
         tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in gone),
         tuple(map(re.compile, remains)),
     )

@@ -1,4 +1,5 @@
-"""All rules on all lines of the tracks that a user names: work folders, films, tracks and scripts."""
+"""`lint`: all rules on all lines of a track; `lint_paths`: on the work folders, films and scripts that a user
+names."""
 
 from __future__ import annotations
 
@@ -29,13 +30,13 @@ from shotad.core.text_files import read_text_file
 from shotad.core.types import SpeechKind
 from shotad.core.workfolder import work_folder_of
 from shotad.description.lint_material import (
-    beside_film,
-    in_folder,
-    kept_findings,
     read_screen,
+    recorded_findings,
     run_of,
     script_material,
     track_material,
+    with_film_material,
+    with_folder_material,
 )
 from shotad.film.slots import subtract
 from shotad.script import (
@@ -123,17 +124,17 @@ class Checker:
 
 def check_lint_settings(settings: LintSettings) -> tuple[UserWords, ...]:
     """The word files that these settings name. Raises ConfigError for files and rules that are none."""
-    for wish in settings.ignore:
-        accept_filter(wish)
+    for pattern in settings.ignore:
+        accept_filter(pattern)
     return read_words(settings.words)
 
 
 def lint_track(track: Track, folder: Path | None, config: Config) -> Report:
     """All that is wrong with a track, as far as its work folder knows the film."""
     material, skipped = track_material(track, folder)
-    found = kept_findings(folder, track) if folder else ()
+    earlier_findings = recorded_findings(folder, track) if folder else ()
     checker = Checker.of(config.lint, config.fit, config.slots)
-    return lint(material, checker, extra=found, folder=folder, skipped=skipped)
+    return lint(material, checker, extra=earlier_findings, folder=folder, skipped=skipped)
 
 
 def lint(
@@ -143,143 +144,181 @@ def lint(
     extra: Sequence[Finding] = (),
     folder: Path | None = None,
     skipped: Sequence[str] = (),
-    each: Iterable[Finding] | None = None,
+    line_findings: Iterable[Finding] | None = None,
 ) -> Report:
-    """All that is wrong with these lines, accepted or not; ``each``: what `CachedLineFindings` found of each
-    of them.
+    """All that is wrong with these lines, accepted or not.
+
+    ``extra`` are findings of earlier commands, such as a render. ``line_findings`` are those that
+    `CachedLineFindings` has for each line by itself (None: the lines are checked here). What a person
+    accepted is read from ``folder``; ``skipped`` says what could not be checked so far.
     """
-    single = each_line(material, checker) if each is None else each
-    found = [*single, *all_lines(material, checker), *dict.fromkeys(extra)]
-    # At the level that the settings give its rule, where they do not turn it off
-    levels = checker.settings.levels
-    levelled = [
-        replace(finding, level=Level(levels[finding.rule])) if finding.rule in levels else finding
-        for finding in found
-        if levels.get(finding.rule) != "off"
-    ]
-    ordered = sort_findings(levelled, material.lines)
-    texts = line_stamps(material.lines)
-    known = read_accepted(folder) if folder is not None else frozenset()
-    ignored = [accept_filter(wish) for wish in checker.settings.ignore]
-    told = [finding for finding in ordered if not any(means(finding) for means in ignored)]
+    if line_findings is None:
+        line_findings = check_each_line(material, checker)
+    findings = [*line_findings, *check_all_lines(material, checker), *dict.fromkeys(extra)]
+    ignored = [accept_filter(pattern) for pattern in checker.settings.ignore]
+    stamps = line_stamps(material.lines)
+    accepted_stamps = read_accepted(folder) if folder is not None else frozenset()
+    open_findings: list[Finding] = []
+    accepted: list[Finding] = []
+    for finding in sort_findings(_at_set_levels(findings, checker.settings), material.lines):
+        if any(matches(finding) for matches in ignored):
+            continue
+        is_accepted = finding_stamp(finding, stamps) in accepted_stamps
+        (accepted if is_accepted else open_findings).append(finding)
     return Report(
         material.name,
         material.lines,
-        tuple(finding for finding in told if finding_stamp(finding, texts) not in known),
+        tuple(open_findings),
         tuple(dict.fromkeys((*skipped, *_not_checked(material)))),
-        tuple(finding for finding in told if finding_stamp(finding, texts) in known),
+        tuple(accepted),
         checker.notes,
     )
 
 
-def each_line(
+def _at_set_levels(findings: Iterable[Finding], settings: LintSettings) -> list[Finding]:
+    """The findings, each at the level that the settings give its rule; none of a rule that is off."""
+    levelled = []
+    for finding in findings:
+        level = settings.levels.get(finding.rule)
+        if level is None:
+            levelled.append(finding)
+        elif level != "off":
+            levelled.append(replace(finding, level=Level(level)))
+    return levelled
+
+
+def check_each_line(
     material: Material, checker: Checker, *, only: Container[str] | None = None
 ) -> Iterator[Finding]:
-    """Rules that look at a line and the words just before it; ``only`` names the lines looked at."""
+    """What the rules on a single line and the words just before it find; ``only`` has ids of the lines to
+    check (None: all)."""
     if material.is_benchmark:
         # Slots and budgets of a benchmark: no T2 and no T3.
         names = ("gap_error", "gap_warning", "rate_error", "rate_warning")
-        wide = {name: getattr(BENCHMARK_LIMITS, name) for name in names}
-        checker = replace(checker, limits=replace(checker.limits, **wide))
+        benchmark_limits = {name: getattr(BENCHMARK_LIMITS, name) for name in names}
+        checker = replace(checker, limits=replace(checker.limits, **benchmark_limits))
     limits = checker.limits
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
-    english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
-    wanted = [line for line in material.lines if only is None or line.id in only]
-    parsed = checker.reader(wanted, frozenset(english)) if checker.reader else {}
-    said = IntervalIndex(material.speech or (), lambda utterance: utterance.interval)
-    talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
-    spoken = IntervalIndex(talk, lambda interval: interval)
-    film = Interval(0.0, material.duration) if said.items and material.duration > 0 else None
-    free = IntervalIndex(subtract(film, (u.interval for u in said.items)) if film else (), lambda gap: gap)
+    english_verbs: set[str] = set()
+    for language, word_lists in lists.items():
+        if is_english(language):
+            english_verbs |= _event_verbs(word_lists)
+    checked_lines = [line for line in material.lines if only is None or line.id in only]
+    parsed = checker.reader(checked_lines, frozenset(english_verbs)) if checker.reader else {}
+
+    speech = material.speech or ()
+    utterances = IntervalIndex(speech, lambda utterance: utterance.interval)
+    # A line may be spoken over a song, but not over dialogue.
+    dialogue_times = [u.interval for u in utterances.items if u.kind is not SpeechKind.LYRICS]
+    dialogue = IntervalIndex(dialogue_times, lambda interval: interval)
+    gaps: Sequence[Interval] = ()
+    if utterances.items and material.duration > 0:
+        film = Interval(0.0, material.duration)
+        gaps = subtract(film, (u.interval for u in utterances.items))
+    gap_index = IntervalIndex(gaps, lambda gap: gap)
+
     for number, line in enumerate(material.lines):
         if only is not None and line.id not in only:
             continue
         before = [earlier.text for earlier in material.lines[max(number - limits.history, 0) : number]]
         wording = check_line(line.text, previous=before, limits=limits, lists=lists[line.language])
-        read = parsed.get(line.id)
-        events = _events(lists[line.language])
-        sentences = read.merge_findings(wording, events) if read is not None else wording
-        yield from _of(line, sentences)
-        when = line.spoken_interval
-        yield from _of(line, _times(line, spoken.near(when), free.near(when), checker))
+        sentences = parsed.get(line.id)
+        if sentences is not None:
+            wording = sentences.merge_findings(wording, _event_verbs(lists[line.language]))
+        yield from _with_cue(line, wording)
+        yield from _with_cue(
+            line,
+            _check_times(
+                line, dialogue.near(line.spoken_interval), gap_index.near(line.spoken_interval), checker
+            ),
+        )
         seen_from = line.seen_from if line.seen_from is not None else material.seen_from.get(line.id)
         if seen_from is None and line.by_hand:
             seen_from = quoted_text_start(line, material.texts or ())
         if seen_from is not None:
-            yield from _of(line, tuple(check_lead(when, seen_from, by_hand=line.by_hand)))
-        if material.speech is not None:
-            yield from _of(
-                line,
-                tuple(check_dialogue(line, said.near(when, DIALOGUE_WINDOW), DIALOGUE_WINDOW)),
+            yield from _with_cue(
+                line, tuple(check_lead(line.spoken_interval, seen_from, by_hand=line.by_hand))
             )
+        if material.speech is not None:
+            speech_around = utterances.near(line.spoken_interval, DIALOGUE_WINDOW)
+            yield from _with_cue(line, tuple(check_dialogue(line, speech_around, DIALOGUE_WINDOW)))
         if material.texts is not None:
-            yield from _of(line, tuple(check_subtitles(line, material.texts, DIALOGUE_WINDOW)))
+            yield from _with_cue(line, tuple(check_subtitles(line, material.texts, DIALOGUE_WINDOW)))
 
 
-def _events(lists: Sequence[WordList]) -> frozenset[str]:
-    """The verbs of the set ``event``, of what is done to somebody and is no state."""
-    return frozenset(word for words in lists for word in words.sets.get("event", ()) if " " not in word)
+def _event_verbs(lists: Sequence[WordList]) -> frozenset[str]:
+    """The verbs of the set ``event``: of what is done to somebody and is no state."""
+    verbs: set[str] = set()
+    for word_list in lists:
+        verbs.update(word for word in word_list.sets.get("event", ()) if " " not in word)
+    return frozenset(verbs)
 
 
-def _times(
-    line: TrackLine, spoken: Sequence[Interval], free: Sequence[Interval], checker: Checker
+def _check_times(
+    line: TrackLine, dialogue: Sequence[Interval], gaps: Sequence[Interval], checker: Checker
 ) -> tuple[Finding, ...]:
-    """T1 to T4 and the times of T6, on the line as it is heard."""
-    heard, voiced = line.spoken_interval, line.take
-    around = max(
-        (gap for gap in free if gap.overlaps(heard)),
-        key=lambda gap: min(gap.end, heard.end) - max(gap.start, heard.start),
+    """What T1 to T4 and the times of T6 find, on the line as it is heard.
+
+    ``dialogue`` and ``gaps`` are the times with and without speech around it.
+    """
+    line_time, voiced = line.spoken_interval, line.take
+    gap = max(
+        (gap for gap in gaps if gap.overlaps(line_time)),
+        key=lambda gap: min(gap.end, line_time.end) - max(gap.start, line_time.start),
         default=None,
     )
-    room = around
+    available = gap
     if (slot := line.slot) is not None:
         # A voice may take the slot and, within the gap, as much beside it as lines may move.
-        wide = Interval(slot.start - checker.fit.earlier, slot.end + checker.fit.later)
-        part = wide.clip(around) if around is not None else None
-        room = slot if part is None or part.duration < slot.duration else part
+        movable = Interval(slot.start - checker.fit.earlier, slot.end + checker.fit.later)
+        part = movable.clip(gap) if gap is not None else None
+        available = slot if part is None or part.duration < slot.duration else part
     measured = voiced.interval.duration - voiced.pause if voiced and voiced.interval else None
-    found = check_line(
+    findings = check_line(
         line.spoken_text,
-        interval=heard,
-        slot=room,
-        speech=spoken,
-        gap=around,
+        interval=line_time,
+        slot=available,
+        speech=dialogue,
+        gap=gap,
         measured=measured,
         limits=checker.limits,
         lists=(),
     )
-    times = [finding for finding in found if finding.rule.startswith("T") and finding.rule != "T3"]
-    times += check_pace(line, checker.limits)
+    # T3, the budget, is judged by `check_pace`, which knows the language and the voice.
+    on_times = [finding for finding in findings if finding.rule.startswith("T") and finding.rule != "T3"]
+    on_times += check_pace(line, checker.limits)
     if voiced is not None and voiced.interval is None:
         reason = "; ".join(voiced.steps) or "the voice found no room for it"
-        times.append(Finding("T4", Level.ERROR, f"is not heard: {reason}"))
-    return tuple(times)
+        on_times.append(Finding("T4", Level.ERROR, f"is not heard: {reason}"))
+    return tuple(on_times)
 
 
-def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
-    """Rules on all lines together: their order and silences, who is meant, names, text on the screen."""
+def check_all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
+    """What the rules on all lines together find: order and silences, pronouns, names, text on the screen."""
     for before, line in zip(material.lines, material.lines[1:], strict=False):
         yield from check_order(before.spoken_interval, line.spoken_interval, line.id)
     if material.speech is not None and material.duration > 0:
-        free = subtract(Interval(0.0, material.duration), (u.interval for u in material.speech))
-        heard = sorted(line.spoken_interval for line in material.lines)
-        yield from check_silence(heard, free, checker.limits)
+        gaps = subtract(Interval(0.0, material.duration), (u.interval for u in material.speech))
+        line_times = sorted(line.spoken_interval for line in material.lines)
+        yield from check_silence(line_times, gaps, checker.limits)
     english = [line for line in material.lines if is_english(line.language)]
-    for line, unclear in zip(english, check_pronouns(english), strict=True):
-        yield from _of(line, unclear)
+    for line, pronouns in zip(english, check_pronouns(english), strict=True):
+        yield from _with_cue(line, pronouns)
     cast = material.cast
     if cast is not None:
-        told = [(line.interval.start, line.text) for line in material.lines]
+        starts_and_texts = [(line.interval.start, line.text) for line in material.lines]
+        # The names of people who are not of the cast can be found in English lines only.
         people = people_named if len(english) == len(material.lines) else None
-        named = check_names(
-            told, lambda second: cast.characters(material.film or material.name, second), people
+        names = check_names(
+            starts_and_texts, lambda second: cast.characters(material.film or material.name, second), people
         )
-        for line, amiss in zip(material.lines, named, strict=True):
-            yield from _of(line, amiss)
+        for line, findings in zip(material.lines, names, strict=True):
+            yield from _with_cue(line, findings)
     yield from check_texts(material)
 
 
-def _of(line: TrackLine, findings: Sequence[Finding]) -> Iterator[Finding]:
+def _with_cue(line: TrackLine, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings with the id of the line that they are about."""
     return (replace(finding, cue_id=line.id) for finding in findings)
 
 
@@ -301,8 +340,8 @@ def _not_checked(material: Material) -> Iterator[str]:
         line.language.lower().split("-")[0] for line in material.lines if not is_english(line.language)
     }
     if languages:
-        those = ", ".join(sorted(languages))
-        yield f"L1 to L6, but for markup and your own words: they are English, and lines are in {those}."
+        listed = ", ".join(sorted(languages))
+        yield f"L1 to L6, but for markup and your own words: they are English, and lines are in {listed}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,31 +363,25 @@ SettingsOf = Callable[[Config | None], Config]
 """What holds for a path: the settings asked for, over those of the run that wrote its work folder, if any."""
 
 
-def checked_paths(
-    paths: Sequence[Path], settings: SettingsOf, asked: LintTargets, progress: Progress | None = None
+def lint_paths(
+    paths: Sequence[Path], settings: SettingsOf, targets: LintTargets, progress: Progress | None = None
 ) -> Iterator[Report | tuple[Path, ShotadError]]:
     """A report for each path, or why there is none. Raises ShotadError for a wrong rule or single path."""
-    known = [*RULES, "T", "L", "A"]
-    for name in (*asked.only, *asked.skip):
-        if name.upper() not in known and not name.islower():
+    rules_and_groups = [*RULES, "T", "L", "A"]
+    for name in (*targets.only, *targets.skip):
+        # Names in small letters are those of users' own word lists.
+        if name.upper() not in rules_and_groups and not name.islower():
             raise UsageError(
                 f"There is no rule {name!r}.", f"There are {', '.join(RULES)}; T, L and A mean all of theirs."
             )
-    accepted = [accept_filter(wish) for wish in asked.accept]
+    accept_filters = [accept_filter(pattern) for pattern in targets.accept]
     checkers: list[Checker] = []
     for path in paths:
         try:
-            file, folder = _found(path)
-            report = _checked(file, folder, settings, checkers, asked, progress or NoProgress())
-            if accepted:
-                chosen = [one for one in report.findings if any(means(one) for means in accepted)]
-                if not chosen:
-                    rules = ", ".join(wish.strip().partition(":")[0] for wish in asked.accept)
-                    what = f"Nothing is found that {rules} could mean."
-                    raise UsageError(what, "Name rule and line as lint prints them: L4:s00083120.")
-                accept_findings(folder or file.parent, chosen, report.lines)
-                left = tuple(finding for finding in report.findings if finding not in chosen)
-                report = replace(report, findings=left, accepted=(*report.accepted, *chosen))
+            file, folder = _lines_file(path)
+            report = _lint_file(file, folder, settings, checkers, targets, progress or NoProgress())
+            if accept_filters:
+                report = _accept(report, folder or file.parent, accept_filters, targets.accept)
         except ShotadError as error:
             if len(paths) == 1:
                 raise
@@ -357,38 +390,65 @@ def checked_paths(
             yield report
 
 
-def _checked(
+def _accept(
+    report: Report, folder: Path, filters: Sequence[Callable[[Finding], bool]], patterns: Sequence[str]
+) -> Report:
+    """The report after the findings that ``filters`` let through were accepted in ``folder``.
+
+    ``patterns`` are what the user wrote for the filters (``L4:s00083120``). Raises UsageError where no
+    finding is meant.
+    """
+    accepted: list[Finding] = []
+    open_findings: list[Finding] = []
+    for finding in report.findings:
+        matches = any(is_meant(finding) for is_meant in filters)
+        (accepted if matches else open_findings).append(finding)
+    if not accepted:
+        rules = ", ".join(pattern.strip().partition(":")[0] for pattern in patterns)
+        raise UsageError(
+            f"Nothing is found that {rules} could mean.",
+            "Name rule and line as lint prints them: L4:s00083120.",
+        )
+    accept_findings(folder, accepted, report.lines)
+    return replace(report, findings=tuple(open_findings), accepted=(*report.accepted, *accepted))
+
+
+def _lint_file(
     file: Path,
     folder: Path | None,
     settings: SettingsOf,
     checkers: list[Checker],
-    asked: LintTargets,
+    targets: LintTargets,
     progress: Progress,
 ) -> Report:
-    """The report on one path, with the rules that were asked for."""
-    run = run_of(folder or (work_folder_of(asked.film) if asked.film is not None else None))
+    """The report on one file, with the rules that ``targets`` name; a new checker goes into ``checkers``."""
+    settings_folder = folder
+    if settings_folder is None and targets.film is not None:
+        settings_folder = work_folder_of(targets.film)
+    run = run_of(settings_folder)
     config = settings(run.config if run else None)
     if run and run.warning and any(name.startswith("lint.") for name in run.withheld):
         progress.note(run.warning)
     if _is_track(file):
         track = load_track(file)
         material, skipped = track_material(
-            track, folder, speech=asked.speech, cast=asked.cast, encoding=config.speech.encoding
+            track, folder, speech=targets.speech, cast=targets.cast, encoding=config.speech.encoding
         )
-        extra = kept_findings(folder, track) if folder is not None and file.name == TRACK else ()
+        extra = recorded_findings(folder, track) if folder is not None and file.name == TRACK else ()
     else:
-        language = asked.language or config.language
+        language = targets.language or config.language
         material, skipped = script_material(
-            file, language, speech=asked.speech, cast=asked.cast, encoding=config.speech.encoding
+            file, language, speech=targets.speech, cast=targets.cast, encoding=config.speech.encoding
         )
         extra = ()
         if folder is not None:
-            material, more = in_folder(material, folder, load_track(folder / TRACK))
-            skipped = (*skipped, *more)
-    if asked.film is not None:
-        material = beside_film(material, asked.film)
-    if asked.screen:
-        material = _with_screen(material, folder, config, asked, progress)
+            track = load_track(folder / TRACK)
+            material, skipped_in_folder = with_folder_material(material, folder, track)
+            skipped = (*skipped, *skipped_in_folder)
+    if targets.film is not None:
+        material = with_film_material(material, targets.film)
+    if targets.screen:
+        material = _with_screen_texts(material, folder, config, targets, progress)
     # Words are read, and a parser is loaded, once for the same settings.
     checker = next((c for c in checkers if (c.settings, c.fit) == (config.lint, config.fit)), None)
     if checker is None:
@@ -396,29 +456,32 @@ def _checked(
     report = lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
 
     def is_wanted(finding: Finding) -> bool:
-        named = not asked.only or any(selects_rule(rule, finding.rule) for rule in asked.only)
-        return named and not any(selects_rule(rule, finding.rule) for rule in asked.skip)
+        is_named = not targets.only or any(selects_rule(rule, finding.rule) for rule in targets.only)
+        return is_named and not any(selects_rule(rule, finding.rule) for rule in targets.skip)
 
-    found = tuple(filter(is_wanted, report.findings))
-    return replace(report, findings=found, accepted=tuple(filter(is_wanted, report.accepted)))
+    findings = tuple(filter(is_wanted, report.findings))
+    return replace(report, findings=findings, accepted=tuple(filter(is_wanted, report.accepted)))
 
 
-def _with_screen(
-    material: Material, folder: Path | None, config: Config, asked: LintTargets, progress: Progress
+def _with_screen_texts(
+    material: Material, folder: Path | None, config: Config, targets: LintTargets, progress: Progress
 ) -> Material:
-    """The material with the texts of its film, read now unless they were before."""
+    """The material with the texts of its film, read now unless they were before. Raises UsageError where the
+    film is not known."""
     run = run_of(folder)
-    own = run.film if run and run.film and run.film.exists() else None
-    film = asked.film or own
+    film_of_run = run.film if run and run.film and run.film.exists() else None
+    film = targets.film or film_of_run
     if film is None:
-        what = f"The screen cannot be read: it is not known which film {material.name} belongs to."
-        raise UsageError(what, "Name the film: --film FILM.")
-    kept_in = folder if folder is not None else work_folder_of(film)
-    spoken = [utterance.interval for utterance in material.speech or ()]
-    return replace(material, texts=read_screen(film, kept_in, config, spoken, progress=progress))
+        raise UsageError(
+            f"The screen cannot be read: it is not known which film {material.name} belongs to.",
+            "Name the film: --film FILM.",
+        )
+    record_folder = folder if folder is not None else work_folder_of(film)
+    speech = [utterance.interval for utterance in material.speech or ()]
+    return replace(material, texts=read_screen(film, record_folder, config, speech, progress=progress))
 
 
-def _found(path: Path) -> tuple[Path, Path | None]:
+def _lines_file(path: Path) -> tuple[Path, Path | None]:
     """The file of lines that ``path`` means, and its work folder; None for a script that lies elsewhere."""
     for folder in (path, work_folder_of(path)):
         refuse_special(folder / TRACK)
@@ -427,8 +490,10 @@ def _found(path: Path) -> tuple[Path, Path | None]:
     if path.is_file() and not is_film(path):
         return path, path.parent if _is_track(path) or (path.parent / TRACK).is_file() else None
     beside = "" if path.suffix == ".shotad" else f" or in {work_folder_of(path)}"
-    what = f"{path} has no track: there is no {TRACK} in it{beside}."
-    raise WorkFolderError(what, "Run shotad describe first, or name a work folder or a script.")
+    raise WorkFolderError(
+        f"{path} has no track: there is no {TRACK} in it{beside}.",
+        "Run shotad describe first, or name a work folder or a script.",
+    )
 
 
 def is_film(path: Path) -> bool:
@@ -458,29 +523,40 @@ def _is_track(path: Path) -> bool:
 
 @dataclass(slots=True)
 class CachedLineFindings:
-    """What `each_line` finds, kept for lines that stay the same: `of` gives it. For one thread."""
+    """What `check_each_line` finds, kept for lines that stay the same. For one thread."""
 
-    _around: tuple[Material, Checker, frozenset[str]] | None = None
-    # Of each line with the texts just before it, which is all that its rules look at
-    _known: dict[str, tuple[TrackLine, tuple[str, ...], tuple[Finding, ...]]] = field(default_factory=dict)
+    _conditions: tuple[Material, Checker, frozenset[str]] | None = None
+    """All that the findings depend on besides the lines."""
+    _findings: dict[str, tuple[_LineWithHistory, tuple[Finding, ...]]] = field(default_factory=dict)
+    """By the line's id, with the line as it was checked."""
 
-    def of(self, material: Material, checker: Checker) -> tuple[Finding, ...]:
-        """What is wrong with each line."""
+    def findings(self, material: Material, checker: Checker) -> tuple[Finding, ...]:
+        """What is wrong with each line; only lines that changed since the last call are checked."""
         # Languages: the verbs that a parser is asked about are those of all of them.
-        tongues = frozenset(line.language for line in material.lines)
-        around = (replace(material, lines=(), end=material.duration), checker, tongues)
-        if around != self._around:
-            self._around, self._known = around, {}
+        languages = frozenset(line.language for line in material.lines)
+        conditions = (replace(material, lines=(), end=material.duration), checker, languages)
+        if conditions != self._conditions:
+            self._conditions, self._findings = conditions, {}
+
         texts, history = [line.text for line in material.lines], checker.limits.history
-        seen = {
-            line.id: (line, tuple(texts[max(number - history, 0) : number]))
-            for number, line in enumerate(material.lines)
-        }
-        kept = {name: self._known[name][2] for name in seen if self._known.get(name, ())[:2] == seen[name]}
-        fresh: dict[str, list[Finding]] = {name: [] for name in seen if name not in kept}
-        for finding in each_line(material, checker, only=fresh):
-            fresh[finding.cue_id or ""].append(finding)
-        self._known = {
-            name: (*one, kept[name] if name in kept else tuple(fresh[name])) for name, one in seen.items()
-        }
-        return tuple(chain.from_iterable(found for _, _, found in self._known.values()))
+        lines: dict[str, _LineWithHistory] = {}
+        changed: dict[str, list[Finding]] = {}
+        for number, line in enumerate(material.lines):
+            lines[line.id] = (line, tuple(texts[max(number - history, 0) : number]))
+            if line.id not in self._findings or self._findings[line.id][0] != lines[line.id]:
+                changed[line.id] = []
+        for finding in check_each_line(material, checker, only=changed):
+            changed[finding.cue_id or ""].append(finding)
+
+        findings: dict[str, tuple[_LineWithHistory, tuple[Finding, ...]]] = {}
+        for line_id, checked_line in lines.items():
+            if line_id in changed:
+                findings[line_id] = (checked_line, tuple(changed[line_id]))
+            else:
+                findings[line_id] = self._findings[line_id]
+        self._findings = findings
+        return tuple(chain.from_iterable(line_findings for _, line_findings in findings.values()))
+
+
+_LineWithHistory = tuple[TrackLine, tuple[str, ...]]
+"""A line with the texts just before it, which is all that its rules look at."""

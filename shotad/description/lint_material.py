@@ -59,7 +59,7 @@ RENDERED = "render.json"
 MISSING = "missing.json"
 """Questions on the story that the track left open when `shotad evaluate story` asked them."""
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 _AGAIN = "Run shotad describe on the film again; what is done is not asked for twice."
 
@@ -72,34 +72,37 @@ def track_material(
     cast: Path | None = None,
     encoding: str | None = None,
 ) -> tuple[Material, tuple[str, ...]]:
-    """A track with what its folder knows, and what is wrong with that; ``speech`` and ``cast`` go before it.
+    """A track with what its folder knows of the film, and sentences on what is wrong with that.
 
+    ``speech`` and ``cast`` take the place of what the folder has.
     ``speech`` is a file of subtitles in ``encoding`` (None: found from the bytes); where the folder knows
     what was heard in the film they are compared with it.
 
     Raises WorkFolderError for damaged records, SubtitleError and CastError for files named here.
     """
-    slots = _made_of(folder, "slots.json", lambda record: slots_of(record["slots"]))
+    slots = _read_record(folder, "slots.json", lambda record: slots_of(record["slots"]))
     lines = lines_of_track(track, {slot.id: slot.interval for slot in slots or ()})
-    named, speech_notes = _named(track.film.name, lines, speech, cast, encoding)
+    material, notes = _with_named_files(track.film.name, lines, speech, cast, encoding)
     if speech is not None:
-        speech_notes += _misfit(named, folder, track.film.duration)
-    material, noted = _filled(replace(named, end=track.film.duration), folder, track.film.fingerprint)
-    return replace(material, is_benchmark=_is_benchmark(folder)), (*speech_notes, *noted)
+        notes += _misfit_notes(material, folder, track.film.duration)
+    material = replace(material, end=track.film.duration)
+    material, folder_notes = _with_records(material, folder, track.film.fingerprint)
+    return replace(material, is_benchmark=_has_given_slots(folder)), (*notes, *folder_notes)
 
 
-def _misfit(material: Material, folder: Path | None, duration: float) -> tuple[str, ...]:
-    """How named subtitles do not fit the film; by what ``heard.json`` says, where it is there.
+def _misfit_notes(material: Material, folder: Path | None, duration: float) -> tuple[str, ...]:
+    """How the subtitles in ``material`` do not fit a film of ``duration`` seconds, by ``heard.json`` in the
+    folder; nothing where they fit or that record is missing.
 
     Raises SubtitleError where all of them lie outside the film.
     """
     utterances = tuple(material.speech or ())
     check_inside(utterances, duration)
-    heard = _made_of(folder, "heard.json", lambda record: record["heard"])
-    if heard is None:
+    sound_speech = _read_record(folder, "heard.json", lambda record: record["heard"])
+    if sound_speech is None:
         return ()
-    intervals = [utterance.interval for utterance in utterances]
-    note = fit_subtitles(intervals, [Interval(*pair) for pair in heard], duration).note
+    subtitle_times = [utterance.interval for utterance in utterances]
+    note = fit_subtitles(subtitle_times, [Interval(*pair) for pair in sound_speech], duration).note
     return (note,) if note else ()
 
 
@@ -111,55 +114,66 @@ def script_material(
     cast: Path | None = None,
     encoding: str | None = None,
 ) -> tuple[Material, tuple[str, ...]]:
-    """A script of any format, with what is given beside it, and what is wrong with that.
+    """The lines of a script of any format, with the files named beside it, and what is wrong with those.
 
     Raises ScriptError, SubtitleError, CastError.
     """
-    return _named(path.name, lines_of_script(read_cues(path), language), speech, cast, encoding)
+    return _with_named_files(path.name, lines_of_script(read_cues(path), language), speech, cast, encoding)
 
 
-def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
+def with_folder_material(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
     """The material of a script that lies in a work folder, such as the VTT that a person edits, with what
     the folder and its ``track`` know, and what is wrong with that. What the material has already stays."""
-    film, cues, lines = track.film, {cue.id: cue for cue in track.cues}, []
+    film = track.film
+    cues = {cue.id: cue for cue in track.cues}
+    lines = []
     for line in material.lines:
-        if (cue := cues.get(line.id)) is not None:
-            # A person's, too, where it was changed in the script
-            same = line_stamp(line.interval, line.text) == line_stamp(cue.interval, cue.text)
-            line = replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))  # noqa: PLW2901
-        lines.append(line)
-    more, noted = _filled(material, folder, film.fingerprint)
-    is_benchmark, shown = _is_benchmark(folder), tuple(lines)
-    return replace(more, lines=shown, film=film.name, end=film.duration, is_benchmark=is_benchmark), noted
+        cue = cues.get(line.id)
+        if cue is None:
+            lines.append(line)
+            continue
+        # A line that was changed in the script is a person's, too.
+        is_unchanged = line_stamp(line.interval, line.text) == line_stamp(cue.interval, cue.text)
+        by_hand = not is_unchanged or is_by_hand(cue)
+        lines.append(replace(line, seen_from=cue.seen_from, by_hand=by_hand))
+    material, notes = _with_records(material, folder, film.fingerprint)
+    material = replace(
+        material,
+        lines=tuple(lines),
+        film=film.name,
+        end=film.duration,
+        is_benchmark=_has_given_slots(folder),
+    )
+    return material, notes
 
 
-def _named(
+def _with_named_files(
     name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: Path | None, encoding: str | None
 ) -> tuple[Material, tuple[str, ...]]:
-    """Lines with the files that were named beside them, and what is wrong with those."""
+    """Lines with the files that the user named beside them, and what is wrong with those."""
     subtitles = read_subtitles(speech, encoding=encoding) if speech is not None else None
-    spoken = None if subtitles is None else subtitles.utterances
-    material = Material(name, lines, None, spoken, load_cast(cast) if cast is not None else None)
+    utterances = None if subtitles is None else subtitles.utterances
+    material = Material(name, lines, None, utterances, load_cast(cast) if cast is not None else None)
     return material, () if subtitles is None else subtitles.notes
 
 
-def _filled(material: Material, folder: Path | None, fingerprint: str) -> tuple[Material, tuple[str, ...]]:
+def _with_records(
+    material: Material, folder: Path | None, fingerprint: str
+) -> tuple[Material, tuple[str, ...]]:
     """The material with what a work folder knows beyond it of its film, and what is wrong with that."""
-    noted: list[str] = []
-    speech = material.speech
+    notes: list[str] = []
+    speech, cast, texts = material.speech, material.cast, material.texts
     if speech is None:
-        speech = _made_of(
+        speech = _read_record(
             folder,
             "speech.json",
             lambda record: None if record.get("source") == "none" else utterances_of(record["speech"]),
         )
-    filled = replace(
-        material,
-        speech=speech,
-        cast=material.cast if material.cast is not None else _cast_of(folder, noted),
-        texts=material.texts if material.texts is not None else _screen(folder, fingerprint),
-    )
-    return filled, tuple(noted)
+    if cast is None:
+        cast = _cast_of_run(folder, notes)
+    if texts is None:
+        texts = _recorded_texts(folder, fingerprint)
+    return replace(material, speech=speech, cast=cast, texts=texts), tuple(notes)
 
 
 def run_of(folder: Path | None) -> RunSettings | None:
@@ -169,80 +183,87 @@ def run_of(folder: Path | None) -> RunSettings | None:
     return read_settings(folder)
 
 
-def kept_findings(folder: Path, track: Track) -> tuple[Finding, ...]:
+def recorded_findings(folder: Path, track: Track) -> tuple[Finding, ...]:
     """What the last render found wrong (``render.json``), and the story questions that the track does not
     answer (``missing.json`` of ``shotad evaluate story``); none where there was none.
 
     A question stands at a free slot near its moment, else at the nearest line. If that list is damaged, this
     is a finding too, at the first line. Raises WorkFolderError for a damaged ``render.json``.
     """
-
-    found = _made_of(
+    render_findings = _read_record(
         folder, RENDERED, lambda record: [*map(finding_of, record.get("findings", ()))], "Render again."
     )
     # Of a line that was changed since, nobody knows any more whether it leaves others no time.
     as_rendered = {cue.id for cue in track.heard if cue.spoken is not None}
-    found = [one for one in found or () if one.rule != "T4" or one.cue_id in as_rendered]
+    findings = []
+    for finding in render_findings or ():
+        if finding.rule != "T4" or finding.cue_id in as_rendered:
+            findings.append(finding)
     try:
-        lost = _made_of(folder, MISSING, lambda record: [_missing(row, track) for row in record["missing"]])
+        questions = _read_record(
+            folder, MISSING, lambda record: [_story_finding(row, track) for row in record["missing"]]
+        )
     except WorkFolderError as error:
-        lost = [
-            Finding("S1", Level.WARNING, error.what.rstrip("."), track.cues[0].id if track.cues else None)
-        ]
-    return (*found, *(lost or ()))
+        first_line = track.cues[0].id if track.cues else None
+        questions = [Finding("S1", Level.WARNING, error.what.rstrip("."), first_line)]
+    return (*findings, *(questions or ()))
 
 
-def _missing(row: Mapping[str, Any], track: Track) -> Finding:
+def _story_finding(row: Mapping[str, Any], track: Track) -> Finding:
+    """The finding on a story question that the track leaves open, from its row in ``missing.json``."""
     around, start = Interval(*row["around"]), float(row["start"])
-    told = [cue.text for cue in track.heard if cue.interval.overlaps(around)]
+    lines_now = [cue.text for cue in track.heard if cue.interval.overlaps(around)]
 
     def distance(cue: Cue) -> tuple[bool, bool, float]:
         return not cue.interval.overlaps(around), cue.slot_id not in row["free"], abs(cue.start - start)
 
-    place = min(track.cues, key=distance, default=None)
-    changed = "" if told == row["lines"] else ". The lines here have changed since this was asked"
-    name = place.id if place else None
-    return Finding("S1", Level.WARNING, row["message"] + changed, name, when=around)
+    nearest = min(track.cues, key=distance, default=None)
+    changed = "" if lines_now == row["lines"] else ". The lines here have changed since this was asked"
+    cue_id = nearest.id if nearest else None
+    return Finding("S1", Level.WARNING, row["message"] + changed, cue_id, when=around)
 
 
-def _made_of(
-    folder: Path | None, name: str, make: Callable[[Mapping[str, Any]], Made], hint: str = _AGAIN
-) -> Made | None:
-    """What is made of a record; None where there is none."""
+def _read_record(
+    folder: Path | None, name: str, read: Callable[[Mapping[str, Any]], Value], hint: str = _AGAIN
+) -> Value | None:
+    """What ``read`` makes of the record ``name``; None where there is no such record.
+
+    Raises WorkFolderError with ``hint`` for a record that ``read`` cannot use.
+    """
     record = read_record(folder / name) if folder else None
     if folder is None or record is None:
         return None
     try:
-        return make(record)
+        return read(record)
     except (KeyError, TypeError, ValueError, AttributeError) as trouble:
         raise _damaged(folder / name, trouble, hint) from None
 
 
-def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
-    """The cast that the run was given; one that is not there any more is noted, not refused."""
+def _cast_of_run(folder: Path | None, notes: list[str]) -> Cast | None:
+    """The cast that the run was given; one that is not there any more is added to ``notes``, not refused."""
     run = run_of(folder)
-    given = run.given.cast if run else None
-    if given is None:
+    given_cast = run.given.cast if run else None
+    if given_cast is None:
         return None
     try:
-        return load_cast(given.path, key=given.key, photos=given.photos)
+        return load_cast(given_cast.path, key=given_cast.key, photos=given_cast.photos)
     except CastError as error:
-        noted.append(f"L7 and L8: {error.what} Give --cast CAST.")
+        notes.append(f"L7 and L8: {error.what} Give --cast CAST.")
         return None
 
 
-def _is_benchmark(folder: Path | None) -> bool:
+def _has_given_slots(folder: Path | None) -> bool:
     """Whether the run was given its slots, or budgets of the paper's kind."""
     run = run_of(folder)
     return run is not None and (run.given.slots is not None or run.config.slots.budget != "fit")
 
 
-def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
+def _recorded_texts(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
     """What was read from the screen, of the whole film or around the slots; None where nothing looked."""
-    whole = kept_texts(folder, fingerprint)
+    film_texts = known_screen_texts(folder, fingerprint)
     path = folder / "stage1.jsonl" if folder else None
-    if whole is not None or path is None or not path.is_file():
-        return whole
+    if film_texts is not None or path is None or not path.is_file():
+        return film_texts
     texts: dict[TextFact, None] = {}
     has_looked = False
     for record in RecordLog(path).records():
@@ -260,7 +281,7 @@ def _damaged(path: Path, trouble: Exception, hint: str = _AGAIN) -> WorkFolderEr
     return WorkFolderError(f"{path} is damaged: {trouble!r}.", hint)
 
 
-def beside_film(material: Material, film: Path) -> Material:
+def with_film_material(material: Material, film: Path) -> Material:
     """A script's material with what is known of its film: the records beside it, else its own subtitles.
 
     What the material has already stays. Raises FilmError for a film that cannot be read.
@@ -270,9 +291,12 @@ def beside_film(material: Material, film: Path) -> Material:
 
     with open_film(film) as opened:
         info = opened.info
-    material, _ = _filled(material, work_folder_of(film), info.fingerprint)
-    track = embedded_track(info.path) if material.speech is None and info.path is not None else None
-    speech = track[0].utterances if track is not None else material.speech
+    material, _ = _with_records(material, work_folder_of(film), info.fingerprint)
+    speech = material.speech
+    if speech is None and info.path is not None:
+        track = embedded_track(info.path)
+        speech = track[0].utterances if track is not None else None
+    # Subtitles inside the film are not checked: nobody chose them.
     if material.speech is not None:
         check_inside(tuple(material.speech), info.duration)
     return replace(material, name=film.name, end=info.duration or None, speech=speech)
@@ -284,7 +308,7 @@ EVERY = 0.5
 """Seconds between frames: a text is taken for one that is read in two of them."""
 PIXELS = 854 * 480
 """Size of the frames; small letters are no titles."""
-_STRETCH = 10.0
+_SECONDS_AS_SHOT = 10.0
 """Seconds that count as a shot: what stays in a corner over three is a sender's mark."""
 
 
@@ -298,34 +322,36 @@ def read_screen(
 ) -> tuple[TextFact, ...]:
     """The texts that a film shows, by first sighting, from `RECORD` in ``folder`` where they stand already.
 
-    ``speech`` is when people speak, by which subtitles are told. Without a folder nothing is kept. Raises
-    FilmError for a film that cannot be read, WeightsError without the reader's weights.
+    ``speech`` is when people speak, by which subtitles are recognised. Without a folder nothing is kept.
+    Raises FilmError for a film that cannot be read, WeightsError without the reader's weights.
     """
     from shotad.film import open_film
 
     with open_film(path, reader=config.film.reader) as film:
-        spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
-        key = hash_key("screen/2", film.info.fingerprint, [EVERY, PIXELS], spoken)
-        known = kept_texts(folder, film.info.fingerprint, key)
-        if known is not None:
-            return known
-        found = _read_texts(film, speech, progress or NoProgress())
+        speech_times = [[round(interval.start, 3), round(interval.end, 3)] for interval in speech]
+        key = hash_key("screen/2", film.info.fingerprint, [EVERY, PIXELS], speech_times)
+        known_texts = known_screen_texts(folder, film.info.fingerprint, key)
+        if known_texts is not None:
+            return known_texts
+        texts = _read_texts(film, speech, progress or NoProgress())
         if folder is not None and folder.is_dir():
-            texts = [dataclasses.asdict(text) for text in found]
-            record = {"film": film.info.fingerprint, "key": key, "texts": texts}
+            rows = [dataclasses.asdict(text) for text in texts]
+            record = {"film": film.info.fingerprint, "key": key, "texts": rows}
             write_text(folder / RECORD, readable_json(record))
-        return found
+        return texts
 
 
-def kept_texts(folder: Path | None, fingerprint: str, key: str | None = None) -> tuple[TextFact, ...] | None:
+def known_screen_texts(
+    folder: Path | None, fingerprint: str, key: str | None = None
+) -> tuple[TextFact, ...] | None:
     """What was read of this film before, by these settings (None: any), if at all. Raises WorkFolderError."""
 
-    def texts(record: Mapping[str, Any]) -> tuple[TextFact, ...] | None:
+    def texts_of(record: Mapping[str, Any]) -> tuple[TextFact, ...] | None:
         if record["film"] != fingerprint or key not in (None, record["key"]):
             return None
         return tuple(TextFact(**row) for row in record["texts"])
 
-    return _made_of(folder, RECORD, texts, "Delete it.")
+    return _read_record(folder, RECORD, texts_of, "Delete it.")
 
 
 def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:
@@ -338,7 +364,7 @@ def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> t
 
     moments = [i * EVERY for i in range(int(film.info.duration / EVERY) + 1)]
     reader = TextReader()
-    read: list[FrameText] = []
+    frame_texts: list[FrameText] = []
     latest: list[Image] = []  # the picture that was read last, alone
     with progress_task(progress, "Reading the screen", film.info.duration, "s") as task:
 
@@ -350,5 +376,5 @@ def _read_texts(film: Film, speech: Sequence[Interval], progress: Progress) -> t
 
         for second, lines in zip(moments, reader.read_all(images()), strict=False):
             plain = plain_fraction(latest[0], lines)
-            read.append(FrameText(int(second // _STRETCH) + 1, second, lines, plain))
-    return texts_of_shots(read, speech=speech)
+            frame_texts.append(FrameText(int(second // _SECONDS_AS_SHOT) + 1, second, lines, plain))
+    return texts_of_shots(frame_texts, speech=speech)

@@ -1,8 +1,8 @@
-"""From a film to its audio-description track, in three acts.
+"""From a film to its audio-description track, in three parts.
 
-prepare      film → shots, speech → slots
-understand   slots → context, frames, grammar, characters
-write        clips → Stage I → Stage II → cues → track → scripts, worksheet
+prepare      film → shots, speech → slots                                    (`preparing`)
+understand   slots → context, frames, grammar, characters                    (`clip_builder`)
+write        clips → Stage I → Stage II → cues → track → scripts, worksheet  (`writing`)
 
 Film grammar is measured and clips are read while Stage I answers, and Stage II writes a line as soon as its
 description is there. Every answer is kept as soon as it is there; what people edited stays in the track.
@@ -62,12 +62,15 @@ from shotad.script.track import FilmId
 from shotad.script.track_files import keep_discarded
 
 LINE_STEPS = (SHOTS_STEP, GRAMMAR_STEP, STAGE1_STEP, STAGE2_STEP)
-"""The steps on which a line depends, each with the version of its code (see `key_of`)."""
+"""The steps on which a line depends, each with the version of its code (see `hash_key`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribeResult:
-    """A finished track, its files, and what went on; ``silences`` are parts without speech or line."""
+    """A finished track, its files, and what a user should know of the run.
+
+    ``silences`` are the parts with neither speech nor a line.
+    """
 
     track: Track
     files: tuple[Path, ...]
@@ -77,7 +80,7 @@ class DescribeResult:
     warnings: tuple[str, ...] = ()
     sheet: Path | None = None
     used: EngineUsage | None = None
-    """What the engines of this run took."""
+    """Calls, tokens and cost of this run."""
     recognised: tuple[tuple[str, int], ...] | None = None
     """Who of the cast was recognised in the clips, and in how many shots; None where no cast was given."""
 
@@ -106,8 +109,8 @@ class DescribeResult:
     @property
     def counts(self) -> dict[str, int]:
         """How many lines there are of each status, and how many a person edited."""
-        found = Counter(cue.status.value for cue in self.track.cues)
-        counts = {status.value: found.get(status.value, 0) for status in CueStatus}
+        cues_by_status = Counter(cue.status.value for cue in self.track.cues)
+        counts = {status.value: cues_by_status.get(status.value, 0) for status in CueStatus}
         counts["failed"] += len(self.failed_slots)
         return {**counts, "edited": sum(map(is_changed, self.track.cues))}
 
@@ -116,7 +119,7 @@ def describe(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: RunInputs | Inputs | None = None,
+    inputs: RunInputs | Inputs | None = None,
     *,
     engines: Engines | None = None,
     progress: Progress | None = None,
@@ -126,13 +129,13 @@ def describe(
 ) -> DescribeResult:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
-    ``given`` as in `RunContext.of`.
-    ``sheet``: whether the worksheet is drawn too. ``accepted`` is called once nothing that was asked for is
-    refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
-    film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
+    ``inputs`` as in `RunContext.of`. ``sheet``: whether the worksheet is drawn too. ``accepted`` is called
+    once nothing that was asked for is refused any more, before anything is written. Raises OtherFilm where
+    the folder's track is of another film, EditConflict where the same line was edited in it and in a script,
+    and what the parts raise.
     """
-    context = RunContext.of(film, folder, config, given or RunInputs(), progress or NoProgress())
-    # Refused now, or when all is paid for.
+    context = RunContext.of(film, folder, config, inputs or RunInputs(), progress or NoProgress())
+    # What cannot be used is refused before the engines are paid for anything.
     context.inputs.check()
     check_edits(folder, film.info, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
@@ -156,7 +159,7 @@ def describe(
     else:
         keep_material(folder, read_worksheet(folder.path, config, film.info), film.info)
     context.close()
-    warnings = (*outcome.warnings, *outline.warnings, *names_amiss(outcome.track, context))
+    warnings = (*outcome.warnings, *outline.warnings, *name_warnings(outcome.track, context))
     return replace(outcome, sheet=page, used=written.used, warnings=warnings, recognised=outline.recognised)
 
 
@@ -183,39 +186,44 @@ def write_track(
 
     Other parts of the film keep their lines. Slots added or removed meanwhile are so in the track too.
     """
-    folder, given = context.folder, context.given
+    folder, run_inputs = context.folder, context.run_inputs
     film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
     fresh = Track(film, context.config.language, makers, __version__, ()).with_cues(cues)
-    described = Interval(given.start, min(prepared.end, given.end or prepared.end))
+    described = Interval(run_inputs.start, min(prepared.end, run_inputs.end or prepared.end))
     slots = {slot.id: slot.interval for slot in prepared.slots}
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
         discarded = keep_discarded(previous, folder.path, film.name) if discard_edits else ""
         merged = merge_edits(previous, fresh, covered=described, discard_edits=discard_edits)
-        late = changes_since(folder.path, prepared.hand, context.config.slots)
-        # An empty line for each slot that came and has none, and none for slots that went
-        gone, had = {slot.id for slot in late.removed}, {cue.id for cue in merged.track.cues}
-        lines = [cue for cue in merged.track.cues if cue.slot_id not in gone]
-        lines += [empty_line(slot, fresh.language) for slot in late.added if slot.id not in had]
+        slot_changes = changes_since(folder.path, prepared.hand, context.config.slots)
+        # No line stays in a slot that was removed meanwhile, and an added one gets an empty line.
+        removed_ids = {slot.id for slot in slot_changes.removed}
+        cues_now = [cue for cue in merged.track.cues if cue.slot_id not in removed_ids]
+        merged_ids = {cue.id for cue in merged.track.cues}
+        cues_now += [
+            empty_line(slot, fresh.language) for slot in slot_changes.added if slot.id not in merged_ids
+        ]
         pace = context.config.slots.seconds_per_word
-        track = update_spoken_ends(merged.track.with_cues(lines), slots, pace)
+        track = update_spoken_ends(merged.track.with_cues(cues_now), slots, pace)
         files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
     warnings = list(prepared.warnings)
-    if given.slots is None:
-        warnings += filter(
-            None, [explain_few_slots(prepared.slots, prepared.gaps, described, context.config.slots)]
-        )
-    warnings += filter(None, [discarded, *merged.warnings])
+    if run_inputs.slots is None:
+        few_slots = explain_few_slots(prepared.slots, prepared.gaps, described, context.config.slots)
+        if few_slots:
+            warnings.append(few_slots)
+    if discarded:
+        warnings.append(discarded)
+    warnings += filter(None, merged.warnings)
     return DescribeResult(track, files, described, silences, prepared.failed, tuple(warnings))
 
 
 def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
-    """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
-    whole = Interval(0.0, track.film.duration)
-    free = filter(None, (gap.clip(described) for gap in subtract(whole, speech)))
-    return tuple(silences_in([cue.interval for cue in track.heard], free, Limits().stretch))
+    """The parts of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
+    film = Interval(0.0, track.film.duration)
+    gaps = filter(None, (gap.clip(described) for gap in subtract(film, speech)))
+    return tuple(silences_in([cue.interval for cue in track.heard], gaps, Limits().stretch))
 
 
 ADDED = "added by a person"
@@ -227,16 +235,16 @@ def empty_line(slot: Slot, language: str) -> Cue:
     return Cue(slot.id, slot.id, slot.interval, "", language=language, status=CueStatus.SILENT, reason=ADDED)
 
 
-def names_amiss(track: Track, context: RunContext) -> tuple[str, ...]:
+def name_warnings(track: Track, context: RunContext) -> tuple[str, ...]:
     """One sentence for each name of the cast that a line says too early or in another form."""
     cast = context.inputs.cast
     if cast is None:
         return ()
-    film, heard = context.film.info.name, track.heard
-    lines = [(cue.interval.start, cue.text) for cue in heard]
-    found = check_names(lines, lambda second: cast.characters(film, second))
-    return tuple(
-        f"{finding.rule} at {timecode(cue.interval.start)}: {finding.message}."
-        for cue, findings in zip(heard, found, strict=True)
-        for finding in findings
-    )
+    film, cues = context.film.info.name, track.heard
+    lines = [(cue.interval.start, cue.text) for cue in cues]
+    findings_by_line = check_names(lines, lambda second: cast.characters(film, second))
+    warnings = []
+    for cue, findings in zip(cues, findings_by_line, strict=True):
+        for finding in findings:
+            warnings.append(f"{finding.rule} at {timecode(cue.interval.start)}: {finding.message}.")
+    return tuple(warnings)

@@ -1,4 +1,4 @@
-"""The first act: from a film to its shots, its speech, and the slots in which AD can be spoken.
+"""The first part of a run: from a film to its shots, its speech, and the slots in which AD can be spoken.
 
 Each step is kept in the work folder and made again only when something that changes it has changed. What a
 step does stands in a function without a work folder (`find_speech_of_film`, `detect_shots`,
@@ -36,10 +36,10 @@ from shotad.description.film_records import (
     credits_record,
     film_shots_of,
     film_slots_of,
-    heard_of,
-    heard_record,
     shots_record,
     slots_record,
+    sound_speech_of,
+    sound_speech_record,
     speech_of,
     speech_record,
 )
@@ -80,10 +80,10 @@ SHOTS_STEP = "shots/4"
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """Everything that a step of the first act works with.
+    """Everything that a step of a run works with.
 
-    A context manager, which deletes the frames that were kept for the run at its end (`Frames`). Who leaves
-    it open leaves them for the run that follows.
+    A context manager, which deletes the frames that were kept for the run at its end (`Frames`). Without
+    ``with`` or `close` they stay for the run that follows.
     """
 
     film: Film
@@ -95,20 +95,22 @@ class RunContext:
 
     @staticmethod
     def of(
-        film: Film, folder: WorkFolder, config: Config, given: RunInputs | Inputs, progress: Progress
+        film: Film, folder: WorkFolder, config: Config, inputs: RunInputs | Inputs, progress: Progress
     ) -> RunContext:
         """The context of a run; given slots are looked at frame by frame, planned ones on the grid.
 
-        ``given`` is what was given by name, or read already, under the same ``config``.
+        ``inputs`` are the names of the files that the user gave, or those files read under the same
+        ``config``.
         """
-        inputs = given if isinstance(given, Inputs) else Inputs(film.info, config, given)
-        frames = Frames(film, folder, config, exact=inputs.given.slots is not None)
+        if isinstance(inputs, RunInputs):
+            inputs = Inputs(film.info, config, inputs)
+        frames = Frames(film, folder, config, exact=inputs.run_inputs.slots is not None)
         return RunContext(film, folder, config, inputs, frames, progress)
 
     @property
-    def given(self) -> RunInputs:
-        """What was given, by name, and the part to describe."""
-        return self.inputs.given
+    def run_inputs(self) -> RunInputs:
+        """The names of the files that the user gave, and the part to describe."""
+        return self.inputs.run_inputs
 
     @property
     def film_key(self) -> list[Any]:
@@ -137,7 +139,7 @@ def prepare(context: RunContext) -> Prepared:
     hand = read_hand_slots(context.folder.path)
     shots = film_shots(context, zones_looked_at(context, speech, hand))
     # The film may be shorter than its container says.
-    check_start(context.given, shots.end, context.film.info.name)
+    check_start(context.run_inputs, shots.end, context.film.info.name)
     roll = film_credits(context, shots.end)
     utterances = speech.utterances
     gaps = free_time(utterances, shots.end, context.config.speech, shots.holes)
@@ -158,16 +160,19 @@ def prepare(context: RunContext) -> Prepared:
 def zones_looked_at(context: RunContext, speech: FoundSpeech, hand: HandSlots) -> list[Interval]:
     """Where frames will be looked at, as far as the speech shows: around the pauses in the part to describe,
     and where end credits may roll."""
-    given, config, duration = context.given, context.config, context.film.info.duration
-    if given.start >= duration:
+    config, duration = context.config, context.film.info.duration
+    start, end = context.run_inputs.start, context.run_inputs.end
+    if start >= duration:
         return []
-    part = Interval(given.start, min(given.end or duration, duration))
+    part = Interval(start, min(end or duration, duration))
     pauses = free_time(speech.utterances, duration, config.speech)
-    long_pauses = [pause for pause in pauses if pause.duration >= HARD_MINIMUM]
-    inside = [cut for pause in (*long_pauses, *hand.added) if (cut := pause.clip(part))]
+    possible_slots = [pause for pause in pauses if pause.duration >= HARD_MINIMUM]
+    possible_slots += hand.added
+    clipped = [slot.clip(part) for slot in possible_slots]
+    slots_in_part = [interval for interval in clipped if interval is not None]
     moments = credit_moments(duration) if config.slots.find_credits else []
     credits_from = moments[0] if moments else duration
-    return zones_around(inside, CONTEXT_REACH, end=duration, credits_from=credits_from)
+    return zones_around(slots_in_part, CONTEXT_REACH, end=duration, credits_from=credits_from)
 
 
 def picture_warnings(film: Film, shots: FilmShots) -> list[str]:
@@ -196,7 +201,7 @@ def film_speech(context: RunContext) -> FoundSpeech:
     """Where people speak. Kept in ``speech.json``."""
     film, settings, subtitles = context.film, context.config.speech, context.inputs.subtitles
     make = partial(
-        find_speech_of_film, film, settings, subtitles, partial(film_heard, context), context.progress
+        find_speech_of_film, film, settings, subtitles, partial(film_sound_speech, context), context.progress
     )
     return context.folder.cached("speech", _speech_key(context), make, write=speech_record, read=speech_of)
 
@@ -207,39 +212,41 @@ def _speech_key(context: RunContext) -> str:
     return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest)
 
 
-def film_heard(context: RunContext) -> HeardSpeech | None:
-    """The speech heard in the sound, a minute of work for two hours of film; None where there is no sound.
+def film_sound_speech(context: RunContext) -> HeardSpeech | None:
+    """The speech in the film's sound, a minute of work for two hours of film; None where there is no sound.
 
     Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
     """
     track = context.config.film.audio_track
     key = hash_key("heard/2", context.film_key, track)
-    make = partial(listen, context.film, track, context.progress)
-    return context.folder.cached("heard", key, make, write=heard_record, read=heard_of)
+    make = partial(find_sound_speech, context.film, track, context.progress)
+    return context.folder.cached("heard", key, make, write=sound_speech_record, read=sound_speech_of)
 
 
 def find_speech_of_film(
     film: Film,
     settings: SpeechSettings,
-    given: GivenFile[Subtitles] | None,
-    heard: Callable[[], HeardSpeech | None],
+    subtitle_file: GivenFile[Subtitles] | None,
+    listen: Callable[[], HeardSpeech | None],
     progress: Progress,
 ) -> FoundSpeech:
-    """Where people speak: from ``given`` or embedded subtitles, compared with the sound; else from the sound.
+    """Where people speak: from a file of subtitles or embedded ones, compared with the sound; else from the
+    sound.
 
-    ``heard`` listens to the sound; with ``speech.source=subtitles`` it is not called. Raises SubtitleError
-    for subtitles that cannot be used, WeightsError.
+    ``listen`` finds the speech in the sound; with ``speech.source=subtitles`` it is not called. Raises
+    SubtitleError for subtitles that cannot be used, WeightsError.
     """
     subtitles: Subtitles | None
-    if given is not None:
-        subtitles, detail, notes = given.content, f"subtitles {given.name}", given.content.notes
+    if subtitle_file is not None:
+        subtitles, notes = subtitle_file.content, subtitle_file.content.notes
+        detail = f"subtitles {subtitle_file.name}"
     else:
         subtitles, detail, notes = embedded_subtitles(film, settings)
     utterances = None if subtitles is None else subtitles.utterances
     sound_speech: HeardSpeech | None = None
     if settings.source in ("auto", "sound") and film.info.audio:
         try:
-            sound_speech = heard()
+            sound_speech = listen()
         except WeightsError as trouble:
             if utterances is None or settings.source == "sound":
                 raise
@@ -275,7 +282,7 @@ def embedded_subtitles(film: Film, settings: SpeechSettings) -> tuple[Subtitles 
     return subtitles, detail, subtitles.notes
 
 
-def listen(film: Film, track: int | None, progress: Progress) -> HeardSpeech | None:
+def find_sound_speech(film: Film, track: int | None, progress: Progress) -> HeardSpeech | None:
     """The speech in a sound track of the film; None where there is no sound. Raises WeightsError."""
     for name in HEARING_WEIGHTS:
         weights_file(name, progress)
@@ -287,11 +294,11 @@ def listen(film: Film, track: int | None, progress: Progress) -> HeardSpeech | N
 
 def film_shots(context: RunContext, zones: Sequence[Interval] = ()) -> FilmShots:
     """The shots: given, or found in one pass, which keeps the frames of ``zones``. In ``shots.json``."""
-    film, config, given = context.film, context.config, context.inputs.shots
+    film, config, shot_file = context.film, context.config, context.inputs.shots
     info = film.info
     make: Callable[[], FilmShots]
-    if given is not None:
-        make = partial(given_film_shots, given.content, info.duration)
+    if shot_file is not None:
+        make = partial(given_film_shots, shot_file.content, info.duration)
     else:
         keeping = partial(context.frames.keeping, zones=zones)
         make = partial(detect_shots, film, config, keeping, context.progress)
@@ -299,7 +306,7 @@ def film_shots(context: RunContext, zones: Sequence[Interval] = ()) -> FilmShots
         "shots",
         _shots_key(context),
         make,
-        write=lambda found: shots_record(found, info),
+        write=lambda shots: shots_record(shots, info),
         read=film_shots_of,
     )
 
@@ -325,7 +332,7 @@ def detect_shots(
         weights_file("transnetv2", progress)
     task = progress.task("Finding shots", film.info.duration or None, "s")
     try:
-        found = detect_shots_in_pass(
+        detected = detect_shots_in_pass(
             film,
             config.shots,
             keeping=keeping,
@@ -335,7 +342,9 @@ def detect_shots(
         )
     finally:
         task.done()
-    return FilmShots(found.shots, seconds(found.end), film.damage, film.holes, found.cuts, found.frame_count)
+    return FilmShots(
+        detected.shots, seconds(detected.end), film.damage, film.holes, detected.cuts, detected.frame_count
+    )
 
 
 # End credits
@@ -346,26 +355,31 @@ def film_credits(context: RunContext, end: float) -> Interval | None:
 
     Given slots need none. Kept in ``credits.json``.
     """
-    wanted = _looks_for_credits(context)
-    make = partial(find_end_credits, context.frames.pictures, end, context.progress, wanted=wanted)
+    make: Callable[[], Interval | None]
+    if _looks_for_credits(context):
+        make = partial(find_end_credits, context.frames.pictures, end, context.progress)
+    else:
+        make = _no_credits
     key = _credits_key(context, end)
     return context.folder.cached("credits", key, make, write=credits_record, read=credits_of)
 
 
+def _no_credits() -> None:
+    """The end credits where nobody looks for them."""
+
+
 def _looks_for_credits(context: RunContext) -> bool:
-    return context.config.slots.find_credits and context.given.slots is None
+    return context.config.slots.find_credits and context.run_inputs.slots is None
 
 
 def _credits_key(context: RunContext, end: float) -> str:
-    wanted = _looks_for_credits(context)
-    return hash_key("credits/4", context.film_key, context.frames.key, end, wanted)
+    is_searched = _looks_for_credits(context)
+    return hash_key("credits/4", context.film_key, context.frames.key, end, is_searched)
 
 
-def find_end_credits(pictures: Pictures, end: float, progress: Progress, *, wanted: bool) -> Interval | None:
+def find_end_credits(pictures: Pictures, end: float, progress: Progress) -> Interval | None:
     """Where the end credits of a film that ends at ``end`` s roll, by the text that is seen; None where none
-    do, or none are ``wanted``. Raises WeightsError."""
-    if not wanted:
-        return None
+    do. Raises WeightsError."""
     for name in TEXT_WEIGHTS:
         weights_file(name, progress)
     with progress_task(progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
@@ -388,13 +402,13 @@ def film_slots(
     ``gaps`` are the times without speech, ``roll`` is where end credits roll, ``voices`` where somebody
     sings.
     """
-    given, settings = context.inputs.slots, context.config.slots
-    steps = (_shots_key(context), _speech_key(context), _credits_key(context, shots.end))
+    slot_file, settings = context.inputs.slots, context.config.slots
+    step_keys = (_shots_key(context), _speech_key(context), _credits_key(context, shots.end))
     by_hand = (hand_row(hand),) if hand else ()
-    key = hash_key("slots/2", steps, settings, digest_of(given), *by_hand)
+    key = hash_key("slots/2", step_keys, settings, digest_of(slot_file), *by_hand)
     make = partial(
         choose_slots,
-        None if given is None else given.content,
+        None if slot_file is None else slot_file.content,
         gaps,
         shots,
         roll,
@@ -406,13 +420,13 @@ def film_slots(
         "slots",
         key,
         make,
-        write=lambda found: slots_record(found, hand, context.folder.path),
+        write=lambda slots: slots_record(slots, hand, context.folder.path),
         read=film_slots_of,
     )
 
 
 def choose_slots(
-    given: SlotCues | None,
+    given_slots: SlotCues | None,
     gaps: Sequence[Interval],
     shots: FilmShots,
     roll: Interval | None,
@@ -420,17 +434,18 @@ def choose_slots(
     hand: HandSlots,
     config: Config,
 ) -> FilmSlots:
-    """The slots: those ``given``, else planned in the ``gaps``; then as ``hand`` says.
+    """The slots: those given, else planned in the ``gaps``; then as ``hand`` says.
 
-    Planned ones are marked by the ``voices`` in them. Who gives or adds slots has chosen to have lines there.
+    Planned ones are marked by the ``voices`` in them. Given and added ones are not: somebody chose to have
+    lines there.
     """
     settings, film = config.slots, Interval(0.0, shots.end)
-    if given is not None:
-        slots, warnings, failed = fixed_slots(given, film, settings)
+    if given_slots is not None:
+        slots, warnings, failed = fixed_slots(given_slots, film, settings)
     else:
         planned = plan_slots(gaps, shots.shots, settings, credits=roll, film=film)
         slots, warnings, failed = mark_slots(planned, voices), [], []
-    kept, replaced = apply_hand_slots(slots, hand, settings)
+    final_slots, replaced = apply_hand_slots(slots, hand, settings)
     changes = []
     for number, verb in ((len(hand.added), "added"), (len(hand.removed), "removed")):
         if number:
@@ -442,4 +457,5 @@ def choose_slots(
             f"The slot {slot.id} ({time_range(slot.interval)}) is left out: a person added one that shares "
             "its time."
         )
-    return FilmSlots(kept, tuple(failed), tuple(warnings), None if given is not None else tuple(gaps))
+    planned_in = None if given_slots is not None else tuple(gaps)
+    return FilmSlots(final_slots, tuple(failed), tuple(warnings), planned_in)

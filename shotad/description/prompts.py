@@ -1,9 +1,9 @@
 """What the two models are asked: Stage I turns frames into a description, Stage II that into a line.
 
-The content follows Algorithms 1 and 2 of Shot-by-Shot; the words are ours and stand in ``prompts/``, a
-file for each question. Nothing
-here calls a model. Shot-by-Shot shows Stage II ten ADs of the training set, any ten by its text, by its code
-character-free ones of about the expected length; ours are our own (``prompts/examples.txt``).
+The content follows Algorithms 1 and 2 of Shot-by-Shot; the words are ours and stand in ``prompts/``, a file
+for each question. Nothing here calls a model. Shot-by-Shot shows Stage II ten ADs of the training set, any
+ten by its text, by its code character-free ones of about the expected length; ours are our own
+(``prompts/examples.txt``).
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ MIDDLING_SCALE = 2.0
 def effective_scale(grammar: Grammar, plans: Sequence[FramePlan]) -> float:
     """Mean of the known scales of the current shots shown, 0 to 4; 2 if none is known, whatever is around."""
     scales = (grammar.scales.get(p.number) for p in plans if p.role is Role.CURRENT)
-    known = [scale.number for scale in scales if scale]
-    return sum(known) / len(known) if known else MIDDLING_SCALE
+    numbers = [scale.number for scale in scales if scale]
+    return sum(numbers) / len(numbers) if numbers else MIDDLING_SCALE
 
 
 def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:
@@ -96,7 +96,7 @@ def stage1_messages(
     people = people_in_prompt(plan.presence, settings, marks)
     is_marked = marks != "none" and (bool(people) or settings.by_rules.circle_note == "always")
     mark = SHAPES[marks] if is_marked else ""
-    spoken, speakers = dialogue_names(plan.heard, plan.presence, settings)
+    spoken, speakers = dialogue_names(plan.nearby_names, plan.presence, settings)
     messages = prompt_messages(
         "stage1",
         with_clip=True,
@@ -159,10 +159,10 @@ _HEADING = re.compile(r"^\d+\. (.+): \.\.\.$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class StoryContext:
-    """What Stage II is told of the film besides its clip, each part a few rows; empty: nothing is known.
+    """What Stage II gets of the film besides its clip, each part a few rows; empty: nothing is known.
 
-    ``memory`` is what the film has told so far, ``last_lines`` the AD before, ``dialogue`` what is said
-    around the clip, ``names`` those in use.
+    ``memory`` is what has happened in the film so far, ``last_lines`` the AD before, ``dialogue`` what is
+    said around the clip, ``names`` those in use.
     """
 
     memory: str = ""
@@ -190,20 +190,20 @@ def stage2_messages(
     """What Stage II is asked: one line within the budget of the slot, or up to ten alternatives.
 
     The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings name.
-    ``story`` is what is known of the film besides the clip. The prompt is English whatever lines are wanted
-    in; the budget, in English words, is told in what takes as long to say.
+    ``story`` is what is known of the film besides the clip. The prompt is English whatever the
+    language of the lines; the budget, in English words, is given in what takes as long to say.
 
     Raises PromptError, ConfigError for an example file that cannot be read, UsageError for a wrong tag.
     """
     settings, slots, candidates = config.prompt, config.slots, config.stage2.lines_an_answer
-    language, budget, seconds = config.language, plan.slot.max_words, plan.slot.interval.duration
+    language, max_words, seconds = config.language, plan.slot.max_words, plan.slot.interval.duration
     # Examples are as long as the published rule has it; where another time than the slot gave the budget, one
     # word less than that.
-    wanted = budget - 1
-    if slots.budget != "fit" and budget == word_budget(seconds, slots):
-        wanted = round(seconds / slots.seconds_per_word)
+    example_words = max_words - 1
+    if slots.budget != "fit" and max_words == word_budget(seconds, slots):
+        example_words = round(seconds / slots.seconds_per_word)
     chance = random.Random(f"{config.seed}/{description.slot_id}")
-    drawn = draw(tuple(examples) or load_examples(settings), settings, max(1, wanted), chance)
+    drawn = draw(tuple(examples) or load_examples(settings), settings, max(1, example_words), chance)
     return prompt_messages(
         "stage2",
         medium=settings.medium,
@@ -214,7 +214,7 @@ def stage2_messages(
         people=called_people(description.text, plan.presence, settings),
         description=description.text,
         verbs=settings.verbs,
-        budget=budget_text(language, budget),
+        budget=budget_text(language, max_words),
         language="" if is_english(language) else language_of(language).name,
         answer_form=answer_form(candidates),
         examples=drawn,

@@ -54,7 +54,7 @@ PURPOSE = "shorten"
 
 
 class Shortener:
-    """Answers wishes for shorter lines (a `Shorten`) by a ready engine; ``memory`` keeps its replies."""
+    """Asks a ready engine for shorter lines (a `Shorten`); ``memory`` keeps its replies."""
 
     def __init__(self, engine: Engine, config: Config, memory: Memory | None = None) -> None:
         self._engine = engine
@@ -120,13 +120,13 @@ def shorter_messages(wish: ShortenRequest, config: Config) -> tuple[Message, ...
         return first
     complaints = [checks.Complaint("again", text) for text in wish.previous.complaints]
     if not complaints:
-        most = budget_text(wish.language, wish.words)
-        too_long = f"It takes too long to say. At most {most} may be used."
+        max_words = budget_text(wish.language, wish.words)
+        too_long = f"It takes too long to say. At most {max_words} may be used."
         complaints = [checks.Complaint("budget", too_long)]
     answer = dict(zip(answer_keys(1), [wish.previous.text], strict=True))
     reply = json.dumps(answer, ensure_ascii=False)
     about = [(wish.previous.text, tuple(complaints))]
-    return checks.stage2_again(first, reply, about, candidates=1, wanted=1)
+    return checks.stage2_again(first, reply, about, candidates=1, number=1)
 
 
 def complaints_about(line: str, wish: ShortenRequest) -> Iterator[checks.Complaint]:
@@ -165,12 +165,14 @@ def complaints_about(line: str, wish: ShortenRequest) -> Iterator[checks.Complai
 def shortener(
     folder: WorkFolder, config: Config, progress: Progress, engines: Engines | None = None
 ) -> Shortener | None:
-    """Who is asked for shorter lines, as ``fit.ask`` has it; None where nobody is.
+    """What asks for shorter lines, as ``fit.ask`` has it; None where nothing is asked.
 
     ``engines`` are those of a run that has just described the film. Raises EngineError if none reads prompts.
     """
-    at_hand = engines is not None and engines.writes.abilities.converses
-    if not (at_hand if config.fit.ask is None else config.fit.ask):
+    is_asked = config.fit.ask
+    if is_asked is None:
+        is_asked = engines is not None and engines.writes.abilities.converses
+    if not is_asked:
         return None
     engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
     check_prompts("shorter")

@@ -65,7 +65,7 @@ def show_prompts(
     film: Film,
     folder: WorkFolder,
     config: Config,
-    given: RunInputs | None = None,
+    run_inputs: RunInputs | None = None,
     *,
     slot: str,
     engines: Engines | None = None,
@@ -79,15 +79,15 @@ def show_prompts(
     check_prompts()
     _second_of(slot)
     engines = engines or Engines.of(config)
-    with foreseeing(film, folder, config, given, engines, progress) as context:
+    with foreseeing(film, folder, config, run_inputs, engines, progress) as context:
         prepare_grammar(context)
         prepared = prepare(context)
         plans, _ = plan_clips(prepared, context, engines.looks.abilities)
         plan = _find_plan(plans, slot)
         stage1, headings = stage1_messages(plan, context.config, hears=engines.looks.abilities.hears)
-        known = known_description(plan, context, engines.looks)
+        earlier_description = known_description(plan, context, engines.looks)
         steps = dict.fromkeys(headings, "(what Stage I says)")
-        description = known or Description(plan.slot.id, steps, "", "", "")
+        description = earlier_description or Description(plan.slot.id, steps, "", "", "")
         stage2 = stage2_messages(
             as_called(description, plan.presence, context.config.prompt),
             plan,
@@ -100,7 +100,7 @@ def show_prompts(
         frames=sum(len(shot.seconds) for shot in plan.frames),
         stage1=stage1,
         stage2=stage2,
-        is_described=known is not None,
+        is_described=earlier_description is not None,
         engines={stage: engine.identity.engine for stage, engine in both.items()},
         unread=tuple(stage for stage, engine in both.items() if not engine.abilities.converses),
     )
@@ -173,7 +173,7 @@ def _messages(stage: Stage, messages: Iterable[Message], with_clip: str = "") ->
 def shown_json(shown: ShownPrompts) -> dict[str, Any]:
     """The same for programs."""
     interval = shown.slot.interval
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "slot": shown.slot.id,
         "start": interval.start,
         "end": interval.end,
@@ -183,9 +183,9 @@ def shown_json(shown: ShownPrompts) -> dict[str, Any]:
     }
     both: dict[Stage, tuple[Message, ...]] = {"stage1": shown.stage1, "stage2": shown.stage2}
     for stage, messages in both.items():
-        found[stage] = {
+        record[stage] = {
             "engine": shown.engines[stage],
             "reads_prompts": stage not in shown.unread,
             "messages": [{"role": message.role, "text": message.text} for message in messages],
         }
-    return found
+    return record

@@ -1,8 +1,8 @@
-"""When what a line tells is seen, so that it is not told before.
+"""When the things that a line tells of are seen, so that it is not spoken before.
 
 The embedded narrator says of each of its statements when it is seen. A language model does not; but its Stage
-I may say in which shot something happens, and whoever of the cast is named has a face on the frames. Of what
-is left nothing is known, and the line keeps the start of its slot.
+I may say in which shot something happens, and the people of the cast who are named have faces on the frames.
+Where nothing is known, the line keeps the start of its slot.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def sight_of(
     language: str = "en",
     presence: Presence = EMPTY_PRESENCE,
 ) -> VisibleTime | None:
-    """When ``text`` may start so that all is seen when told; None where that is not known.
+    """When ``text`` may start so that everything is seen when it is said; None where that is not known.
 
     ``statements`` are the narrator's of this line, empty for a line of a language model.
     """
@@ -60,10 +60,13 @@ def _by_faces(text: str, stage1: Stage1Answer, language: str, presence: Presence
         return
     own_shots = [shot.interval for shot in stage1.shots if shot.role is Role.CURRENT]
     for mention in cast_mentions(text, presence.cast):
-        seen = [sighting.seconds for sighting in presence.sightings if sighting.name == mention.id]
-        shown = [second for second in seen if any(shot.start <= second < shot.end for shot in own_shots)]
-        if shown:
-            yield spoken_words(text[: mention.start], language), min(shown), None
+        seconds_in_slot = []
+        for sighting in presence.sightings:
+            is_in_slot = any(shot.start <= sighting.seconds < shot.end for shot in own_shots)
+            if sighting.name == mention.id and is_in_slot:
+                seconds_in_slot.append(sighting.seconds)
+        if seconds_in_slot:
+            yield spoken_words(text[: mention.start], language), min(seconds_in_slot), None
 
 
 def _by_shots(text: str, stage1: Stage1Answer, language: str) -> Iterator[Part]:
@@ -86,10 +89,11 @@ def _by_shots(text: str, stage1: Stage1Answer, language: str) -> Iterator[Part]:
     for part in _PART.split(text):
         content = content_of(part)
         shared = [(sum((content & words).values()), begins) for words, begins in sentences]
-        most = max((number for number, _ in shared), default=0)
-        known = [begins for number, begins in shared if number == most and begins is not None]
+        most_shared = max((number for number, _ in shared), default=0)
+        best_starts = [begins for number, begins in shared if number == most_shared]
+        known_starts = [begins for begins in best_starts if begins is not None]
         # Every sentence that shares most must say when; else the part may come from one that does not.
-        all_known = len(known) == sum(number == most for number, _ in shared)
-        if most >= _ALIKE and 2 * most >= sum(content.values()) and all_known:
-            yield words_before, min(known), None
+        all_known = len(known_starts) == len(best_starts)
+        if most_shared >= _ALIKE and 2 * most_shared >= sum(content.values()) and all_known:
+            yield words_before, min(known_starts), None
         words_before += spoken_words(part, language)

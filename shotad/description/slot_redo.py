@@ -69,7 +69,7 @@ from shotad.script.track_files import TRACK
 
 @dataclass(frozen=True, slots=True)
 class RewrittenLine:
-    """What a redo came to: a result for each slot, the files written, and what the user should know."""
+    """The outcome of a redo: a result for each slot, the files written, and what the user should know."""
 
     results: tuple[RedoneSlot, ...]
     files: tuple[Path, ...]
@@ -97,7 +97,7 @@ def redo(
     A slot whose new answer is silent, dropped or failed keeps its line. Raises UsageError for a line that is
     not there or has no slot, EditConflict for one that a person changed by hand, unless ``over_edits``.
     """
-    config = noted(config or run.config, note)
+    config = with_hint(config or run.config, note)
     check_setting_files(config)
     engines = engines or Engines.of(config)
     context = RunContext.of(
@@ -105,23 +105,23 @@ def redo(
     )
     refuse_lost_slots(folder.path)
     prepared = read_prepared(folder, film.info, config)
-    own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
+    film_id = FilmId(film.info.name, film.info.fingerprint, prepared.end)
     with track_lock(folder.path):
-        track = _present(folder, own)
-        # Slots that a person added while a run was under way have an empty line till then.
-        known = {cue.id for cue in track.cues}
-        bare = [slot for slot in prepared.added if slot.id in names and slot.id not in known]
-        track = track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in bare)))
+        track = _present(folder, film_id)
+        # A slot that a person added while a run was under way has no line yet.
+        cue_ids = {cue.id for cue in track.cues}
+        added = [slot for slot in prepared.added if slot.id in names and slot.id not in cue_ids]
+        track = track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in added)))
         if track != load_track(folder.path / TRACK):
             # Somebody changed a script beside it, which is written again with the first result.
             save_track(track, folder.path, track.film.name)
-    chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
+    cues = find_lines(track, names)
+    _check_redoable(track, cues, prepared, over_edits=over_edits)
     check_prompts()
     engines.get_ready(config, context.progress)
     prepare_grammar(context)
     with tempfile.TemporaryDirectory(prefix="shotad-") as place:
-        apart = WorkFolder(Path(place))
-        asks, warnings = _asks(chosen, prepared, context, engines, apart)
+        asks, warnings = _asks(cues, prepared, context, engines, WorkFolder(Path(place)))
     rewritten = _rewrite(asks, track, prepared, context, engines)
     page = None
     if sheet and rewritten.files:
@@ -141,7 +141,8 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
 def _put(
     before: Cue, new: Cue, folder: WorkFolder, film: FilmId
 ) -> tuple[RedoneSlot, tuple[Path, ...], tuple[str, ...]]:
-    """The result with its new line in track and scripts, the files written, and what users should know.
+    """Put the new line into track and scripts; returns the result, the files written, and what users should
+    know.
 
     A line that somebody wrote, moved or accepted since stays, and the new one is among its candidates.
     """
@@ -149,16 +150,15 @@ def _put(
     with track_lock(folder.path):
         track = _present(folder, film)
         now = next((cue for cue in track.cues if cue.id == new.id), None)
-        same = now is not None and review_stamp(now) == review_stamp(before)
-        if now is not None and same and (now.review is None) == (before.review is None):
+        is_unchanged = now is not None and review_stamp(now) == review_stamp(before)
+        if now is not None and is_unchanged and (now.review is None) == (before.review is None):
             merged = with_redone_lines(track, [new])
             files = save_track(merged.track, folder.path, track.film.name)
             after = next(cue for cue in merged.track.cues if cue.id == new.id)
             return RedoneSlot(before, after), files, merged.warnings
         reason = f"the line was removed meanwhile; the new one was {new.text!r}"
         if now is not None:
-            said = repr(new.text)
-            reason = f"a person changed the line meanwhile; the new one is among its candidates: {said}"
+            reason = f"a person changed the line meanwhile; the new one is among its candidates: {new.text!r}"
             if new.text and new.text not in now.candidates:
                 offered = replace(now, candidates=(*now.candidates, new.text))
                 cues = (offered if cue.id == now.id else cue for cue in track.cues)
@@ -166,24 +166,23 @@ def _put(
     return RedoneSlot(before, None, reason), files, ()
 
 
-def noted(config: Config, note: str) -> Config:
+def with_hint(config: Config, hint: str) -> Config:
     """The settings with a hint put before the note on the film, of which no word is cut for it."""
-    hint = " ".join(note.split())
+    hint = " ".join(hint.split())
     if not hint:
         return config
     prompt = config.prompt
-    together = f"{hint}\n{prompt.note}".strip()
-    words = prompt.note_words + len(hint.split())
-    return config.model_copy(
-        update={"prompt": prompt.model_copy(update={"note": together, "note_words": words})}
-    )
+    note = f"{hint}\n{prompt.note}".strip()
+    max_words = prompt.note_words + len(hint.split())
+    prompt = prompt.model_copy(update={"note": note, "note_words": max_words})
+    return config.model_copy(update={"prompt": prompt})
 
 
-def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edits: bool) -> tuple[Cue, ...]:
-    """``cues``, if all of them may be described again."""
-    known = {slot.id for slot in prepared.slots}
+def _check_redoable(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edits: bool) -> None:
+    """Raise UsageError, EditConflict where one of ``cues`` may not be described again."""
+    slot_ids = {slot.id for slot in prepared.slots}
     for cue in cues:
-        if cue.slot_id not in known or cue.machine is None:
+        if cue.slot_id not in slot_ids or cue.machine is None:
             raise UsageError(
                 f"The line {cue.id} has no slot of its own: a person added it, or the slots changed since.",
                 "Only lines of slots can be described again. If the slots were found anew since, run shotad "
@@ -194,46 +193,53 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
                 f"The line {cue.id} was changed by a person: {cue.text or cue.reason!r}.",
                 "Give it up with --over-edits, or leave it out.",
             )
-        half = next((o for o in track.heard if o.slot_id == cue.slot_id and o.id != cue.id), None)
+        neighbours = [neighbour for neighbour in track.heard if neighbour.id != cue.id]
+        half = next((neighbour for neighbour in neighbours if neighbour.slot_id == cue.slot_id), None)
         if half is not None:
             raise EditConflict(
                 f"The line {cue.id} was split: {half.id} belongs to the same slot.",
                 "Join the two first: a slot is described again as a whole.",
             )
-        by_hand = (other for other in track.heard if other.id != cue.id and is_by_hand(other))
-        owner = next((other for other in by_hand if cue.interval.clip(other.interval)), None)
+        by_hand = [neighbour for neighbour in neighbours if is_by_hand(neighbour)]
+        owner = next((edited for edited in by_hand if cue.interval.clip(edited.interval)), None)
         if owner is not None:
             raise EditConflict(
                 f"The time of {cue.id} belongs to {owner.id}, which a person edited: {owner.text!r}.",
                 "Move or remove that line first.",
             )
-    return tuple(cues)
 
 
 def _asks(
-    cues: Sequence[Cue], prepared: Prepared, context: RunContext, engines: Engines, apart: WorkFolder
+    cues: Sequence[Cue], prepared: Prepared, context: RunContext, engines: Engines, scratch: WorkFolder
 ) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
-    """The plans of the lines' slots, each with its next try's settings; all else is written ``apart``."""
-    wanted = {cue.slot_id: cue for cue in cues}
-    some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
+    """The plans of the lines' slots, each with the settings of its next try, and what could not be done.
+
+    Records that planning writes go into ``scratch``, so that those of the run stay as they are.
+    """
+    cue_of_slot = {cue.slot_id: cue for cue in cues}
+    slots = tuple(slot for slot in prepared.slots if slot.id in cue_of_slot)
     grammar = context.folder.path / "grammar.json"
     if grammar.is_file():
-        shutil.copy(grammar, apart.path)
+        shutil.copy(grammar, scratch.path)
     plans, warnings = plan_clips(
-        some, replace(context, folder=apart), engines.looks.abilities, run=context.folder
+        replace(prepared, slots=slots),
+        replace(context, folder=scratch),
+        engines.looks.abilities,
+        run=context.folder,
     )
     tries = [row.get("slot") for row in read_rows(context.folder, LOG)]
     asks = []
     for plan in plans:
         number = tries.count(plan.slot.id) + 1
         seed = slot_seed(context.config.seed, f"{plan.slot.id}/redo/{number}")
-        own = context.config.model_copy(update={"seed": seed})
-        asks.append(Ask(wanted[plan.slot.id], plan, number, own))
+        config = context.config.model_copy(update={"seed": seed})
+        asks.append(Ask(cue_of_slot[plan.slot.id], plan, number, config))
     return tuple(asks), warnings
 
 
 class Ask(NamedTuple):
-    """A slot that is described again: its line so far, its plan, the how-manieth time, its own settings."""
+    """A slot that is described again: its line so far, its plan, the number of this try from 1, and the
+    settings of this try."""
 
     before: Cue
     plan: SlotPlan
@@ -247,7 +253,7 @@ LOG = "redo"
 
 @dataclass(frozen=True, slots=True)
 class RedoneSlot:
-    """What came of one slot: its line before, and its new one; ``reason`` says why there is none."""
+    """The outcome for one slot: its line before, and its new one; ``reason`` says why there is none."""
 
     before: Cue
     after: Cue | None
@@ -311,11 +317,11 @@ def _rewrite(
                         story=story,
                         clip=clip_of(plan, context, engines.looks),
                     )
-                given = context.given.slots is not None or config.slots.budget != "fit"
-                situation = Situation(plan.slot, lines_before, "", speech, plan.presence, given)
-                others = other_than(stage2, before.text) if stage2 is not None else None
+                is_benchmark = context.run_inputs.slots is not None or config.slots.budget != "fit"
+                situation = Situation(plan.slot, lines_before, "", speech, plan.presence, is_benchmark)
+                new_lines = other_than(stage2, before.text) if stage2 is not None else None
                 choose = make_chooser(config, pool, context.progress)
-                cue = cue_of(situation, stage1, others, config, choose)
+                cue = cue_of(situation, stage1, new_lines, config, choose)
                 result = _result_of(cue, before)
                 log.add(hash_key("redo/1", plan.slot.id, ask.number), _row(ask, stage1, stage2, result))
                 if result.after is not None:
@@ -329,7 +335,7 @@ def _rewrite(
 
 
 def _result_of(cue: Cue, before: Cue) -> RedoneSlot:
-    """What the new cue of a slot comes to, beside the line that the slot has."""
+    """The result that the new cue of a slot makes, compared with the line that the slot has."""
     if not cue.heard:
         names = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}
         return RedoneSlot(before, None, f"the new answer is {names.get(cue.status, 'failed')}: {cue.reason}")
@@ -355,8 +361,8 @@ def _row(ask: Ask, stage1: Stage1Answer, stage2: Stage2Answer | None, result: Re
 
 def other_than(stage2: Stage2Answer, line: str) -> Stage2Answer:
     """Stage II's answer without candidates that say ``line`` again, where it has others."""
-    others = tuple(candidate for candidate in stage2.candidates if one_line(candidate.text) != line)
-    return replace(stage2, candidates=others) if others else stage2
+    new = tuple(candidate for candidate in stage2.candidates if one_line(candidate.text) != line)
+    return replace(stage2, candidates=new) if new else stage2
 
 
 def read_rows(folder: WorkFolder, name: str) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ class SlotPlan:
     """Where people speak while the clip lasts."""
     presence: Presence = EMPTY_PRESENCE
     """Who of the cast is on its frames."""
-    heard: tuple[NearbyName, ...] = ()
+    nearby_names: tuple[NearbyName, ...] = ()
     """Names in the dialogue near the clip."""
 
     def __post_init__(self) -> None:
@@ -269,8 +269,10 @@ def presence_in_prompt(presence: Presence, settings: PromptSettings) -> Presence
     """``presence`` with only the people that a prompt of Stage I names: nobody else gets a mark."""
     if settings.characters != "current" or not presence.others:
         return presence
-    kept = tuple(sighting for sighting in presence.sightings if sighting.name in presence.current)
-    return replace(presence, others=(), sightings=kept)
+    current_sightings = tuple(
+        sighting for sighting in presence.sightings if sighting.name in presence.current
+    )
+    return replace(presence, others=(), sightings=current_sightings)
 
 
 def name_with_mark(
@@ -305,11 +307,11 @@ def people_in_prompt(presence: Presence, settings: PromptSettings, marks: Marks)
     for character in shown.seen:
         names[character.id] = name_with_mark(character, shown, settings.by_rules.names, marks)
     current = tuple(names[character_id] for character_id in shown.current)
-    others = tuple(names[character_id] for character_id in shown.others)
+    in_others = tuple(names[character_id] for character_id in shown.others)
     kinds = _mark_kinds(shown, marks)
     if settings.characters == "clip":
-        return PeopleInPrompt(in_clip=(*current, *others), mark_kinds=kinds)
-    return PeopleInPrompt(in_current=current, in_others=others, mark_kinds=kinds)
+        return PeopleInPrompt(in_clip=(*current, *in_others), mark_kinds=kinds)
+    return PeopleInPrompt(in_current=current, in_others=in_others, mark_kinds=kinds)
 
 
 def _mark_kinds(presence: Presence, marks: Marks) -> tuple[str, ...]:
@@ -379,8 +381,8 @@ def hide_names(text: str, presence: Presence) -> str:
     for character in presence.cast:
         if character.named:
             # `with_spoken_names` leaves the names of those alone who are called nothing.
-            others = (character.called, *character.others)
-            characters.append(replace(character, called="", others=others))
+            other_names = (character.called, *character.others)
+            characters.append(replace(character, called="", others=other_names))
         else:
             nameless = {"she": "the woman", "he": "the man"}.get(character.pronoun, "somebody")
             characters.append(replace(character, called=character.called or nameless))

@@ -111,7 +111,7 @@ def describe_clip(pool: AskingPool, plan: SlotPlan, config: Config, clip: ClipOn
         prompt=messages,
         overlay=config.overlay.label if engine.abilities.wants_overlay else None,
         people=tuple(ShownPerson(row["id"], row["called"], row["mark"], row["current"]) for row in people),
-        heard=plan.heard,
+        nearby_names=plan.nearby_names,
         attempts=tuple(
             Attempt(reading.reply, tuple(complaint.text for complaint in reading.complaints))
             for reading in readings

@@ -32,7 +32,7 @@ from shotad.engines import AskingPool, ClipOnDemand
 from shotad.script.fit import with_native_punctuation
 
 STAGE2_STEP = "stage2/2"
-"""The step, and the version of how replies are read (see `key_of`)."""
+"""The step, and the version of how replies are read (see `hash_key`)."""
 
 
 def write_lines(
@@ -126,9 +126,9 @@ class _Conversation:
         requests = self._draws(1 if settings.lines_an_answer == number else number)
         for attempts_left in reversed(range(settings.attempts if self._repairs else 1)):
             replies = self._ask(requests)
-            wanted = len((requests[0].schema or {}).get("properties", {})) or 1
+            line_count = len((requests[0].schema or {}).get("properties", {})) or 1
             for request, reply in zip(requests, replies, strict=True):
-                self._readings.append(self._read(request, reply, wanted))
+                self._readings.append(self._read(request, reply, line_count))
             requests = self._next_requests(len(requests)) if attempts_left else ()
             if not requests:
                 break
@@ -161,13 +161,13 @@ class _Conversation:
         if not new_lines:
             return
         self._look(tuple(new_lines.values()), clip)
-        kept = []
+        better_lines = []
         for line in self.lines:
             new_line = new_lines.get(line, line)
             # The new line where less of it is unseen than of the old one
             is_better = len(self._unseen.get(new_line, ())) < len(self._unseen.get(line, ()))
-            kept.append(new_line if is_better else line)
-        self.lines = tuple(kept)
+            better_lines.append(new_line if is_better else line)
+        self.lines = tuple(better_lines)
 
     def answer(self) -> Stage2Answer:
         """The lines with all that was asked, or why there are none."""
@@ -184,7 +184,7 @@ class _Conversation:
             candidates.append(Candidate(line, complaints, unseen, statements_of_line(statements, number)))
         return Stage2Answer(
             slot_id=self._plan.slot.id,
-            budget=self._request.budget,
+            max_words=self._request.budget,
             history=self._request.history,
             maker=self._pool.engine("stage2").identity,
             seed=self._request.seed,
@@ -213,8 +213,9 @@ class _Conversation:
         self.requests += requests
         return self._pool.ask_together("stage2", requests)
 
-    def _read(self, request: Request, reply: Reply, wanted: int) -> _Reading:
-        """What an answer holds. No line may repeat the question, but where answers are taken as they come."""
+    def _read(self, request: Request, reply: Reply, line_count: int) -> _Reading:
+        """What an answer holds, at most ``line_count`` lines. No line may repeat the question, but where
+        answers are taken as they come."""
         messages = request.messages
         if reply.error is not None or reply.finish == "silent":
             return _Reading(messages, reply)
@@ -227,7 +228,7 @@ class _Conversation:
             return with_native_punctuation(called, self._config.language)
 
         ours = messages if self._repairs else ()
-        return _Reading(messages, reply, *_read_lines(reply, wanted, spoken, ours, self._description))
+        return _Reading(messages, reply, *_read_lines(reply, line_count, spoken, ours, self._description))
 
     def _next_requests(self, together: int) -> tuple[Request, ...]:
         """What is asked for next; nothing where the lines are good, or the last ``together`` calls failed."""
@@ -235,11 +236,11 @@ class _Conversation:
         last_readings = self._readings[-together:]
         if all(r.reply.error is not None or r.reply.finish == "silent" for r in last_readings):
             return ()
-        every = [line for reading in self._readings for line in reading.lines]
-        have = [every[number] for number in distinct(every)]
-        faulty = [line for line in have if self.complaints(line)]
+        all_lines = [line for reading in self._readings for line in reading.lines]
+        distinct_lines = [all_lines[number] for number in distinct(all_lines)]
+        faulty = [line for line in distinct_lines if self.complaints(line)]
         tells_rules = settings.repair == "all" and not self._rules_were_told
-        missing = settings.candidates - len(have) + (len(faulty) if tells_rules else 0)
+        missing = settings.candidates - len(distinct_lines) + (len(faulty) if tells_rules else 0)
         if missing <= 0:
             return ()
         if settings.lines_an_answer != settings.candidates:
@@ -254,9 +255,9 @@ class _Conversation:
             about = [(line, self.complaints(line)) for line in faulty]
         first, number = self._request.messages, settings.candidates
         if about:
-            messages = checks.stage2_again(first, last.reply.text, about, candidates=number, wanted=missing)
+            messages = checks.stage2_again(first, last.reply.text, about, candidates=number, number=missing)
         else:
-            messages = checks.stage2_more(first, last.reply.text, have, missing)
+            messages = checks.stage2_more(first, last.reply.text, distinct_lines, missing)
         seed = self._seed(str(len(self._readings)))
         return (replace(self._request, messages=messages, seed=seed, schema=answer_schema(missing)),)
 
@@ -299,19 +300,19 @@ class _Conversation:
 def complaints_about_line(
     line: str, plan: SlotPlan, description: str, config: Config, story: str = ""
 ) -> tuple[checks.Complaint, ...]:
-    """What to do better in a line, one for each rule on words and each name that is amiss.
+    """What to do better in a line: a complaint for each rule on words and for each wrong name.
 
-    ``description`` is what the line was written from, ``story`` what else the model was told of the film.
+    ``description`` is what the line was written from, ``story`` what else the model got of the film.
     """
-    language, presence, budget = config.language, plan.presence, plan.slot.max_words
-    about_words = checks.complaints_about(line, budget, language=language)
-    # Nothing is said against the very words by which the cast wants somebody to be called: a name with a
+    language, presence, max_words = config.language, plan.presence, plan.slot.max_words
+    about_words = checks.complaints_about(line, max_words, language=language)
+    # No complaint is made about the very words by which the cast wants somebody to be called: a name with a
     # title (``Mr. Lee``), a descriptor (``the woman in red``).
     plain = line
     for called in (character.called for character in presence.cast if character.called):
         plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
     if plain != line:
-        about_plain = checks.complaints_about(plain, budget, language=language)
+        about_plain = checks.complaints_about(plain, max_words, language=language)
         fair_rules = {complaint.rule for complaint in about_plain}
         about_words = tuple(
             complaint
@@ -322,22 +323,22 @@ def complaints_about_line(
         line,
         description,
         presence,
-        plan.heard,
+        plan.nearby_names,
         context=f"{config.prompt.note}\n{story}",
         language=language,
     )
     if not config.prompt.by_rules.stage2_names:
-        # Nobody has told Stage II which of somebody's names is the one to use.
+        # The prompt does not say which of somebody's names Stage II has to use.
         about_names = tuple(complaint for complaint in about_names if complaint.rule != "L8")
     return (*about_words, *about_names)
 
 
 def _read_lines(
-    reply: Reply, wanted: int, spoken: Callable[[str], str], messages: Sequence[Message], quoted: str
+    reply: Reply, line_count: int, spoken: Callable[[str], str], messages: Sequence[Message], quoted: str
 ) -> tuple[tuple[str, ...], checks.Complaint | None]:
     """The lines of an answer, ``spoken`` and without repeats (`checks.original`), or what is wrong in it."""
     try:
-        texts = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
+        texts = parse_stage2(reply.text, line_count, cut=reply.finish == "length")
     except ScriptError as trouble:
         return (), checks.unreadable(trouble, reply.finish)
     lines = checks.original([spoken(text) for text in texts], reply.text, messages, quoted)

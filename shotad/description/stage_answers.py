@@ -35,7 +35,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One reply of an engine, and what was wrong with it, in the words in which the engine was told."""
+    """One reply of an engine, and what was wrong with it, as the engine was told."""
 
     reply: Reply
     complaints: tuple[str, ...] = ()
@@ -65,8 +65,8 @@ class ShownShot:
 
 @dataclass(frozen=True, slots=True)
 class ShownPerson:
-    """Somebody of the cast on the frames of a clip: what they are called, and by which mark they are told
-    (empty: by none). ``is_current``: in a shot of the slot itself."""
+    """Somebody of the cast on the frames of a clip: what they are called, and the mark around them
+    (empty: none). ``is_current``: in a shot of the slot itself."""
 
     id: str
     called: str
@@ -76,7 +76,7 @@ class ShownPerson:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of a line, as the narrator notes it: what ``kind`` of thing it tells and how sure that is
+    """A statement of a line, as the narrator notes it: its ``kind`` and how sure it is
     (0 to 1); between which film seconds it is seen, and after how many words of the line it is said."""
 
     kind: str
@@ -96,7 +96,8 @@ class Stage1Answer:
     """What Stage I said of one slot, what it was shown and asked, and how it went.
 
     ``scales`` and ``threads`` go by painted numbers; ``effective_scale`` is 0 to 4. ``overlay`` is how shots
-    are marked on the frames (None: they are shown as they are). ``leaks`` are marks that were found in the
+    are marked on the frames (None: they are shown as they are). ``nearby_names`` are those in the dialogue
+    around the clip. ``leaks`` are marks that were found in the
     description, ``invented`` names that the model gave by itself. ``error`` is None, or why there is no
     description.
     """
@@ -113,7 +114,7 @@ class Stage1Answer:
     prompt: tuple[Message, ...]
     overlay: str | None
     people: tuple[ShownPerson, ...]
-    heard: tuple[NearbyName, ...]
+    nearby_names: tuple[NearbyName, ...]
     attempts: tuple[Attempt, ...]
     finish: str
     leaks: tuple[str, ...]
@@ -154,9 +155,18 @@ class Stage1Answer:
             "prompt": prompt_record(self.prompt),
             "overlay": self.overlay,
             "characters": [
-                {"id": p.id, "called": p.called, "mark": p.mark, "current": p.is_current} for p in self.people
+                {
+                    "id": person.id,
+                    "called": person.called,
+                    "mark": person.mark,
+                    "current": person.is_current,
+                }
+                for person in self.people
             ],
-            "heard": [{"name": h.name, "how": h.how, "seconds": seconds(h.seconds)} for h in self.heard],
+            "heard": [
+                {"name": nearby.name, "how": nearby.how, "seconds": seconds(nearby.seconds)}
+                for nearby in self.nearby_names
+            ],
             "finish": self.finish,
             "usage": {"tokens_in": tokens.tokens_in, "tokens_out": tokens.tokens_out},
             "tries": [attempt.to_json() for attempt in self.attempts],
@@ -206,7 +216,7 @@ class Stage1Answer:
                 ShownPerson(str(row["id"]), str(row["called"]), str(row["mark"]), bool(row["current"]))
                 for row in record["characters"]
             ),
-            heard=tuple(
+            nearby_names=tuple(
                 NearbyName(
                     str(row["name"]), cast(Literal["spoken", "speaker"], row["how"]), float(row["seconds"])
                 )
@@ -253,13 +263,14 @@ class Candidate:
 class Stage2Answer:
     """The lines that Stage II wrote for one slot, what it was asked, and how it went.
 
-    ``looks`` are the second looks of Stage I's engine at what the lines state, ``unlooked`` says why the last
+    ``max_words`` is the slot's budget; ``history`` are the lines before it, oldest first. ``looks``
+    are the second looks of Stage I's engine at what the lines state, ``unlooked`` says why the last
     of them failed (empty: it did not). ``error`` is None, or why there is no line. ``is_silent``: the engine
     found nothing worth saying. ``raw`` is the last reply, letter for letter, ``notes`` are the engine's own.
     """
 
     slot_id: str
-    budget: int | None
+    max_words: int | None
     history: tuple[str, ...]
     maker: Identity
     seed: int
@@ -285,7 +296,7 @@ class Stage2Answer:
         last_finish = self.attempts[-1].reply.finish if self.attempts else "stop"
         record: dict[str, Any] = {
             "slot": self.slot_id,
-            "budget": self.budget,
+            "budget": self.max_words,
             "history": list(self.history),
             "maker": identity_record(self.maker),
             "seed": self.seed,
@@ -324,7 +335,7 @@ class Stage2Answer:
             candidates.append(candidate)
         return Stage2Answer(
             slot_id=record["slot"],
-            budget=record["budget"],
+            max_words=record["budget"],
             history=tuple(record["history"]),
             maker=Identity(**record["maker"]),
             seed=record["seed"],

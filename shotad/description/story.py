@@ -143,8 +143,8 @@ class StoryMemory:
         unresolved = [number for number, entry in enumerate(self.entries) if entry.kind != RESOLVED]
         most_relevant = sorted(unresolved, key=relevance, reverse=True)
         rows = (self._row(number, numbered=numbered) for number in most_relevant)
-        kept = _first_within(rows, MEMORY_TOKENS)
-        oldest_first = sorted(zip(most_relevant, kept, strict=False))
+        fitting_rows = _first_within(rows, MEMORY_TOKENS)
+        oldest_first = sorted(zip(most_relevant, fitting_rows, strict=False))
         return "\n".join(row for _, row in oldest_first)
 
     def _row(self, number: int, *, numbered: bool) -> str:
@@ -307,14 +307,14 @@ def _dialogue_of(utterance: Utterance) -> str:
 
 def _first_within(parts: Iterable[str], tokens: int) -> list[str]:
     """The first parts that together take at most ``tokens``."""
-    kept: list[str] = []
+    first_parts: list[str] = []
     tokens_left = tokens
     for part in parts:
         tokens_left -= tokens_in(part)
         if tokens_left < 0:
             break
-        kept.append(part)
-    return kept
+        first_parts.append(part)
+    return first_parts
 
 
 def story_of(

@@ -81,21 +81,21 @@ def check_templates(names: Iterable[str]) -> None:
     for name in names:
         template = _template(name)
         shipped = _ENVIRONMENT.parse(shipped_prompts(name)[name])
-        known = meta.find_undeclared_variables(shipped)
+        known_variables = meta.find_undeclared_variables(shipped)
         for block in shipped.find_all(nodes.Block):
             if block.name not in template.blocks:
                 raise PromptError(
                     f"The prompt {template.filename} has no block {block.name!r}.",
                     f"Add {{% block {block.name} %}}, as in the file that ships with the program.",
                 )
-        own = _ENVIRONMENT.parse(_source(name))
-        unknown = meta.find_undeclared_variables(own) - known
-        if unknown:
-            uses = [use for use in own.find_all(nodes.Name) if use.name in unknown]
+        used = _ENVIRONMENT.parse(_source(name))
+        unknown_variables = meta.find_undeclared_variables(used) - known_variables
+        if unknown_variables:
+            uses = [use for use in used.find_all(nodes.Name) if use.name in unknown_variables]
             first = min(uses, key=lambda use: use.lineno)
             raise PromptError(
                 f"{template.filename}, line {first.lineno}: the prompt knows no {first.name!r}.",
-                _variables(known),
+                _variables(known_variables),
             )
 
 
@@ -145,7 +145,7 @@ def _template(name: str) -> jinja2.Template:
 _SYNTAX = "The prompts are Jinja templates (prompts/README.md)."
 
 
-def _refused(name: str, error: Exception, given: Mapping[str, Any]) -> PromptError:
+def _refused(name: str, error: Exception, values: Mapping[str, Any]) -> PromptError:
     """The error with the file and the line of the template in which it was raised."""
     place = str(_template(name).filename)
     traceback = error.__traceback__
@@ -155,7 +155,7 @@ def _refused(name: str, error: Exception, given: Mapping[str, Any]) -> PromptErr
             place = f"{file}, line {traceback.tb_lineno}"
         traceback = traceback.tb_next
     message = str(error).rstrip(".")
-    hint = _variables(given) if isinstance(error, jinja2.UndefinedError) else _SYNTAX
+    hint = _variables(values) if isinstance(error, jinja2.UndefinedError) else _SYNTAX
     return PromptError(f"{place}: {message}.", hint)
 
 
@@ -173,22 +173,22 @@ def _uses_material(source: str) -> bool:
     return any(used.name == MATERIAL for used in _ENVIRONMENT.parse(source).find_all(nodes.Filter))
 
 
-def cut_to_words(text: str, words: int) -> str:
-    """The beginning of a text of at most ``words`` words. Its lines stay lines.
+def cut_to_words(text: str, max_words: int) -> str:
+    """The beginning of a text of at most ``max_words`` words. Its lines stay lines.
 
     It ends with a sentence or a line where that keeps half of the words, else with a word and an ellipsis.
 
     >>> cut_to_words("Ann is a thief. Bo does not know it.", 6)
     'Ann is a thief.'
     """
-    found = list(re.finditer(r"\S+", text))
-    if len(found) <= words:
+    words = list(re.finditer(r"\S+", text))
+    if len(words) <= max_words:
         return text.strip()
-    if words < 1:
+    if max_words < 1:
         return ""
-    end = found[words - 1].end()
+    end = words[max_words - 1].end()
     ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, end + 1)]
-    if ends and sum(word.end() <= ends[-1] for word in found) >= words / 2:
+    if ends and sum(word.end() <= ends[-1] for word in words) >= max_words / 2:
         return text[: ends[-1]].strip()
     return f"{text[:end].strip().rstrip(',;:')} …"
 
@@ -219,8 +219,8 @@ def material(text: str) -> str:
 
 def without_material(text: str) -> str:
     """A prompt without what stands between the marks of `material`."""
-    first, *others = text.split(_OPENS)
-    return "\n".join((first, *(other.partition(_CLOSES)[2] for other in others)))
+    before, *parts = text.split(_OPENS)
+    return "\n".join((before, *(part.partition(_CLOSES)[2] for part in parts)))
 
 
 _OPENS, _CLOSES = "<material>", "</material>"
@@ -248,9 +248,10 @@ def in_a_row(names: Iterable[str]) -> str:
     >>> in_a_row(["Ann (red)", "Bo (red, tagged 2)"]), in_a_row(["Ann", "the man in hat, scarf and coat"])
     ('Ann (red), Bo (red, tagged 2)', 'Ann; the man in hat, scarf and coat')
     """
-    every = list(names)
-    bare = [re.sub(r"\([^()]*\)", "", name) for name in every]
-    return ("; " if any("," in name for name in bare) else ", ").join(every)
+    names = list(names)
+    without_brackets = [re.sub(r"\([^()]*\)", "", name) for name in names]
+    has_comma = any("," in name for name in without_brackets)
+    return ("; " if has_comma else ", ").join(names)
 
 
 def in_words(number: int) -> str:

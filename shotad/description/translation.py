@@ -92,8 +92,8 @@ class Source:
 class TranslationOutcome:
     """The track in the other language, the lines that have no translation, and what it took.
 
-    ``asked`` is how many lines the engine was asked for, ``known`` how many were translated before, ``kept``
-    are ids of lines that a person edited in the translation that is there.
+    ``asked`` is how many lines the engine was asked for, ``known`` how many were translated before. ``kept``
+    are the ids of lines that a person edited in the translation, and that stay as they are.
     """
 
     track: Track
@@ -108,7 +108,7 @@ class TranslationOutcome:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is to be translated.
+    """What a run has to translate.
 
     ``terms`` are by the line's id, as in `Translation`, and so are ``standing``, the lines whose translation
     stays, ``failures``, how often the others failed before, and ``by_people``, what a person wrote instead.
@@ -142,12 +142,12 @@ def _plan(
     check_translates(engine)
     task = prompt.Task(language, target_language, config)
     slots = {slot.id: slot for slot in source.slots}
-    lines = prompt.wanted_lines(source.track, slots, config.slots, source.names)
+    lines = prompt.lines_to_translate(source.track, slots, config.slots, source.names)
     settings = [
         language.tag, target_language.tag, config.prompt.medium, task.note, config.translate.quotes,
         identity_record(engine.identity), task.sampling, prompt.ATTEMPTS, config.seed, prompt_hash(prompts),
     ]  # fmt: skip
-    terms = {line.id: hash_key("translate/1", line.words, line.names, settings) for line in lines}
+    terms = {line.id: hash_key("translate/1", line.max_words, line.names, settings) for line in lines}
     cues = {cue.id: cue for cue in previous.cues} if previous is not None else {}
     standing: dict[str, prompt.TranslatedLine] = {}
     failures: dict[str, int] = {}
@@ -161,8 +161,12 @@ def _plan(
         if not translation.text:
             failures[line.id] = translation.failures
         elif not anew:
-            made = (cue.provenance.prompt_hash, cue.provenance.seed) if cue.provenance else ("", 0)
-            standing[line.id] = prompt.TranslatedLine(line, translation.text, translation.terms, *made)
+            prompt_hash_of_line, seed = "", 0
+            if cue.provenance:
+                prompt_hash_of_line, seed = cue.provenance.prompt_hash, cue.provenance.seed
+            standing[line.id] = prompt.TranslatedLine(
+                line, translation.text, translation.terms, prompt_hash_of_line, seed
+            )
     by_people = {
         cue.id: " ".join(cue.text.split()) for cue in cues.values() if cue.edited is not None and cue.heard
     }
@@ -228,7 +232,7 @@ def translate_track(
         AskingPool({"stage2": engine}, memory) as pool,
         progress_task(progress or NoProgress(), "Translating", len(plan.missing), "lines") as shown,
     ):
-        asked = 0
+        asked_lines = 0
         for group, around in _groups(plan.lines, plan.missing, texts):
             calls_before = pool.usage["stage2"].calls
             for result in _translate_group(pool, plan, group, around):
@@ -237,7 +241,7 @@ def translate_track(
                 if result.text and line_id not in plan.by_people:
                     texts[line_id] = result.text
             if pool.usage["stage2"].calls > calls_before:
-                asked += len(group)
+                asked_lines += len(group)
             shown.advance(len(group))
     identity = engine.identity
     maker = Maker("Translation", identity.engine, identity.model, identity.revision)
@@ -254,7 +258,7 @@ def translate_track(
     ).with_cues(cues)
     used = engine_usage(pool.usage, {"stage2": Terms.of(engine, config)})
     failed = tuple(cue for cue in track.cues if cue.id in translated and not cue.heard)
-    return TranslationOutcome(track, failed, used, asked, len(plan.lines) - asked)
+    return TranslationOutcome(track, failed, used, asked_lines, len(plan.lines) - asked_lines)
 
 
 def _translate_group(
@@ -314,9 +318,9 @@ def _count_requests(plan: _Plan, engine: CountingEngine, answers: Memory) -> lis
     texts = plan.texts
     with AskingPool({"stage2": engine}, EstimateMemory(answers)) as pool:
         for group, around in _groups(plan.lines, plan.missing, texts):
-            number_before = len(engine.requests)
+            count_before = len(engine.requests)
             translated = _translate_group(pool, plan, group, around)
-            is_known = len(engine.requests) == number_before
+            is_known = len(engine.requests) == count_before
             for result in translated:
                 line = result.line
                 if line.id not in plan.by_people:
@@ -380,7 +384,7 @@ def translate_into(
         source, tag, engine, config, memory, previous=previous, anew=anew, progress=progress
     )
     with track_lock(folder.path):
-        # Whoever edited the translation while it was made keeps what they wrote.
+        # Edits of the translation that were made meanwhile stay.
         previous = _previous(folder, tag, source, config, discard_edits=discard_edits)
         discarded = ""
         if discard_edits:

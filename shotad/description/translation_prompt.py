@@ -63,7 +63,7 @@ from shotad.script.rules import (
 )
 
 ATTEMPTS = 3
-"""How often a line is asked for, where its translation cannot be used."""
+"""How often a line is asked for at most, where its translation cannot be used."""
 TOKENS = 2048
 """Of an answer, or more where Stage II's may be longer, as of models that think first."""
 _SAME_WORDS = 3
@@ -86,21 +86,23 @@ REPEATED = Complaint(
 )
 
 
-def repeats(text: str, line: str, others: Iterable[tuple[str, str]]) -> bool:
-    """Whether ``text``, for ``line``, came for others too; lines that are alike or short may come to one.
+def repeats(text: str, line: str, translations: Iterable[tuple[str, str]]) -> bool:
+    """Whether ``text``, the translation of ``line``, is also that of a different line.
 
-    ``others`` are lines, each with its translation.
+    ``translations`` are the other lines, each with its translation. Lines that are alike may have the same
+    one, and so may short lines.
     """
-    words = _words_bare(text)
+    words = _bare_words(text)
     if len(words) < _SAME_WORDS:
         return False
-    return any(
-        _words_bare(translation) == words and similarity(other, line) < _ALIKE
-        for other, translation in others
-    )
+    for other_line, translation in translations:
+        if _bare_words(translation) == words and similarity(other_line, line) < _ALIKE:
+            return True
+    return False
 
 
-def _words_bare(text: str) -> list[str]:
+def _bare_words(text: str) -> list[str]:
+    """The words in small letters, without punctuation."""
     return re.findall(r"\w+", text.casefold())
 
 
@@ -109,34 +111,35 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
     target = task.target
     faults: list[Complaint] = []
     is_long = len(without_quotations(line.text).split()) >= _SAME_WORDS
-    if (other := other_language(text, target.tag, line.names)) is not None:
-        faults.append(Complaint("language", f"It is in {other}. Write it in {target.name}."))
+    if (language := other_language(text, target.tag, line.names)) is not None:
+        faults.append(Complaint("language", f"It is in {language}. Write it in {target.name}."))
     elif task.source.code != target.code and is_long and _letters(text) == _letters(line.text):
         faults.append(Complaint("copied", f"It is the line itself. Write it in {target.name}."))
     if (markup := MARKUP.search(text)) is not None:
-        what = f"It holds {markup[0].strip()!r}. Give the sentence alone, as plain text."
-        faults.append(Complaint("markup", what))
-    if spoken_words(text, target.tag) > line.words:
-        most = budget_text(target.tag, line.words)
+        advice = f"It holds {markup[0].strip()!r}. Give the sentence alone, as plain text."
+        faults.append(Complaint("markup", advice))
+    if spoken_words(text, target.tag) > line.max_words:
+        max_words = budget_text(target.tag, line.max_words)
         short = "short ones, " if has_blanks(target.tag) else ""
-        what = f"It takes too long to say. Write at most {most}, {short}less if need be."
-        faults.append(Complaint("length", what))
+        advice = f"It takes too long to say. Write at most {max_words}, {short}less if need be."
+        faults.append(Complaint("length", advice))
     # Names that are left out or translated; another script spells them in its own letters.
     lost_names = []
     letters = _letters(text)
     for name in line.names if _is_latin(text) else ():
         parts = filter(None, map(_letters, name.split()))
         # Any part will do, but for its last letters, which a case may change.
-        if _is_latin(name) and not any(part[: max(_STEM, len(part) - 2)] in letters for part in parts):
+        is_said = any(part[: max(_STEM, len(part) - 2)] in letters for part in parts)
+        if _is_latin(name) and not is_said:
             lost_names.append(name)
     if lost_names:
         faults.append(Complaint("name", f"It must say {' and '.join(lost_names)}, spelled so."))
     spans = quotations(line.text)
-    read_out = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
-    lost_quotes = [quote for quote in read_out if quote.casefold() not in text.casefold()]
-    if lost_quotes and task.config.translate.quotes == "keep":
-        what = f"What is read from the screen stays as it is: {' and '.join(lost_quotes)}."
-        faults.append(Complaint("quote", what))
+    screen_texts = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
+    lost_texts = [quote for quote in screen_texts if quote.casefold() not in text.casefold()]
+    if lost_texts and task.config.translate.quotes == "keep":
+        advice = f"What is read from the screen stays as it is: {' and '.join(lost_texts)}."
+        faults.append(Complaint("quote", advice))
     elif spans and task.config.translate.quotes != "keep" and not quotes(text):
         faults.append(Complaint("quote", "What is read from the screen must stand in quotation marks."))
     return tuple(faults)
@@ -160,15 +163,15 @@ def _letters(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A heard line of the track.
+    """A line of the track that is spoken.
 
-    ``room`` is the time in which its translation may be spoken, from the line's own start; ``words`` is how
-    many English words fit into it, ``names`` are those of people that stand in the line.
+    ``available`` is the time in which its translation may be spoken, from the line's own start; ``max_words``
+    is how many English words fit into it, ``names`` are those of people that stand in the line.
     """
 
     cue: Cue
-    room: Interval
-    words: int
+    available: Interval
+    max_words: int
     names: tuple[str, ...] = ()
 
     @property
@@ -181,10 +184,10 @@ class SourceLine:
         return " ".join(self.cue.text.split())
 
 
-def wanted_lines(
+def lines_to_translate(
     track: Track, slots: Mapping[str, Slot], settings: SlotSettings, names: Sequence[str] = ()
 ) -> tuple[SourceLine, ...]:
-    """The heard lines in order. ``slots`` are those of the film by id, as far as they are known."""
+    """The spoken lines in order. ``slots`` are those of the film by id, as far as they are known."""
     patterns = {name: rf"(?<!\w){re.escape(name)}(?!\w)" for name in names if name}
     next_starts = [cue.interval.start for cue in track.heard[1:]] + [track.film.duration]
     lines = []
@@ -193,11 +196,13 @@ def wanted_lines(
         if slot is not None and not is_timed(cue) and slot.interval.contains(start):
             # It may be spoken up to the end of its slot, but not into the line that follows.
             end = max(end, min(slot.interval.end, max(next_start, end)))
-        room = Interval(start, end)
-        is_whole_slot = slot is not None and room == slot.interval
-        words = slot.max_words if slot is not None and is_whole_slot else word_budget(room.duration, settings)
+        available = Interval(start, end)
+        if slot is not None and available == slot.interval:
+            max_words = slot.max_words
+        else:
+            max_words = word_budget(available.duration, settings)
         names_in_line = [name for name in patterns if re.search(patterns[name], cue.text, re.IGNORECASE)]
-        lines.append(SourceLine(cue, room, words, tuple(names_in_line)))
+        lines.append(SourceLine(cue, available, max_words, tuple(names_in_line)))
     return tuple(lines)
 
 
@@ -235,8 +240,8 @@ def messages(
     """The question about ``lines``. ``wrong`` says by id what was wrong with earlier answers to it."""
     rows = []
     for line in lines:
-        most = budget_text(task.target.tag, line.words)
-        rows.append({"id": line.id, "most": most, "line": line.text})
+        max_words = budget_text(task.target.tag, line.max_words)
+        rows.append({"id": line.id, "most": max_words, "line": line.text})
     reads_screen = any(quotations(line.text) for line in lines)
     lines_before, lines_after = around
     return prompt_messages(
@@ -265,19 +270,22 @@ def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
     if is_error_report(body) and not contains_refusal(body):
         raise ScriptError(f"No translation can be read: {quoted(text)}.", _RETRY)
     pairs: list[tuple[str, str]] = []
-    for name in ids:
+    for line_id in ids:
         # An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id
-        after = rf"[\"']?{re.escape(name)}[\"']?\s*+(?:[:=]\s*+|,\s*+\"\w+\"\s*+:\s*+)"
-        if (match := re.search(rf'{after}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL)) is not None:
-            pairs.append((name, unescaped(match[1])))
+        key = rf"[\"']?{re.escape(line_id)}[\"']?\s*+(?:[:=]\s*+|,\s*+\"\w+\"\s*+:\s*+)"
+        if (match := re.search(rf'{key}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL)) is not None:
+            pairs.append((line_id, unescaped(match[1])))
     lines = [line.strip() for line in body.replace("```", "\n").splitlines() if line.strip()]
     if not pairs and len(ids) == len(lines) == 1 and not re.search(r"[{}\[\]]", lines[0]):
         # Nothing but a line, where a single one was asked for
         pairs.append((ids[0], re.sub(rf"^{re.escape(ids[0])}\s*[:=]\s*", "", lines[0])))
-    found = {name: line for name, said in pairs if (line := one_line(said))}
-    found = {name: line for name, line in found.items() if not is_nothing(line) and not is_refusal(line)}
-    if found:
-        return found
+    translations: dict[str, str] = {}
+    for line_id, answer in pairs:
+        translation = one_line(answer)
+        if translation and not is_nothing(translation) and not is_refusal(translation):
+            translations[line_id] = translation
+    if translations:
+        return translations
     if contains_refusal(body):
         raise RefusalError(f"The model refused to translate: {quoted(text)}.", _RETRY)
     raise ScriptError(f"No translation can be read: {quoted(text)}.", _RETRY)
@@ -303,7 +311,7 @@ def unwrapped(text: str, source: str) -> str:
 
 @dataclass(slots=True)
 class Draft:
-    """A line on its way to a translation: the best so far and what is wrong with it, and what came last."""
+    """A line that is being translated: the best translation so far with its faults, and the last one."""
 
     line: SourceLine
     text: str = ""
@@ -312,7 +320,7 @@ class Draft:
     last_faults: tuple[Complaint, ...] = ()
     """Empty: no answer could be judged yet."""
     error: str = ""
-    """Why there was no answer: the engine's own word."""
+    """Why there was no answer, as the engine says it."""
     is_given_up: bool = False
     is_repaired: bool = False
     """Whether it was asked for again because of faults that may stay."""
@@ -383,7 +391,7 @@ def request_for(
     return Request(
         slot_id=lines[0].id,
         messages=messages(lines, task, around, wrong),
-        budget=sum(line.words for line in lines),
+        budget=sum(line.max_words for line in lines),
         sampling=task.sampling,
         seed=slot_seed(task.config.seed, name),
         schema=form_of({line.id: {"type": "string"} for line in lines}),
@@ -455,10 +463,11 @@ def _take_reply(
     for draft in group:
         text = texts[draft.line.id]
         faults = faults_of(text, draft.line, task) if text else (MISSING,)
-        others = [
-            (other.line.text, texts[other.line.id]) for other in drafts if other.line.id != draft.line.id
-        ]
-        if text and repeats(text, draft.line.text, [*around[0], *others]):
+        translations = list(around[0])
+        for neighbour in drafts:
+            if neighbour.line.id != draft.line.id:
+                translations.append((neighbour.line.text, texts[neighbour.line.id]))
+        if text and repeats(text, draft.line.text, translations):
             faults = (REPEATED, *faults)
         draft.take(text, faults)
     return True
@@ -484,7 +493,8 @@ def cue_of(
 ) -> Cue:
     """The cue in the other language; ``translated`` is None for one that is not heard.
 
-    It starts where the cue does and ends with its own words, within its room; a person's times stay.
+    It starts where the cue does and ends with its own words, within the time that it has; a person's times
+    stay.
     """
     language = task.target.tag
     unspoken = Cue(
@@ -508,13 +518,14 @@ def cue_of(
     )
     if not text:
         return replace(unspoken, reason=f"Not translated: {translated.failure}")
-    fitted = fit_spoken(text, line.words, language=language)
+    fitted = fit_spoken(text, line.max_words, language=language)
     if fitted is None:
-        most = budget_text(language, line.words)
-        reason = f"The translation is longer than the {most} that fit: {text}"
+        max_words = budget_text(language, line.max_words)
+        reason = f"The translation is longer than the {max_words} that fit: {text}"
         return replace(unspoken, status=CueStatus.DROPPED, reason=reason, candidates=(text,))
     length = max(1, spoken_words(fitted.text, language)) * seconds_per_word
-    spoken = Interval(line.room.start, min(line.room.end, line.room.start + length))
+    available = line.available
+    spoken = Interval(available.start, min(available.end, available.start + length))
     interval = cue.interval if is_timed(cue) else spoken
     faults = [fault.text for fault in faults_of(text, line, task) if fault.rule != "length"]
     return replace(

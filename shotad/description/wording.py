@@ -4,8 +4,9 @@ AD is plain prose in the present tense: the list of the verbs that describers us
 (a verb in 93 % of the 7,316 lines of CMD-AD's test set). It is for comparing lines with each other and with a
 description. Other languages have no verbs here; their words are compared as they are.
 
-Languages are told by py3langid (BSD), which knows some 140. Lines of AD are short, so it is heeded only where
-sure; English, to which models fall back, is found more readily. Quotations and names are left out.
+Languages are identified by py3langid (BSD), which knows some 140. Lines of AD are short, so its answer counts
+only where it is sure; for English, to which models fall back, less is enough. Quotations and names are left
+out.
 """
 
 from __future__ import annotations
@@ -77,17 +78,20 @@ def words_of(text: str) -> tuple[Word, ...]:
     """The words of a text; a verb's form after an article, a possessive or a preposition is none."""
     matches = list(_WORD.finditer(text))
     raws = [match.group().replace("’", "'") for match in matches]
-    found: list[Word] = []
-    for at, raw in enumerate(raws):
-        follows = at + 1 < len(raws) and not text[matches[at].end() : matches[at + 1].start()].strip()
+    words: list[Word] = []
+    for i, raw in enumerate(raws):
+        # A word behind a comma or a full stop says nothing about this one.
+        has_next = i + 1 < len(raws) and not text[matches[i].end() : matches[i + 1].start()].strip()
         # "in black" is a phrase of its own.
-        clothes = at > 1 and raws[at - 2].lower() == "in" and raws[at - 1] in COLOURS
-        precedes = raws[at - 1] if at and not clothes else ""
-        verb, word = _is_verb(raw, precedes, raws[at + 1] if follows else "", found), raw.lower()
-        stem = word.removesuffix("'s")
-        base = LEMMAS[word] if verb and word in LEMMAS else singular(stem)
-        found.append(Word(stem, base, verb))
-    return tuple(found)
+        is_after_clothes = i > 1 and raws[i - 2].lower() == "in" and raws[i - 1] in COLOURS
+        before = raws[i - 1] if i and not is_after_clothes else ""
+        after = raws[i + 1] if has_next else ""
+        is_verb = _is_verb(raw, before, after, words)
+        form = raw.lower()
+        stem = form.removesuffix("'s")
+        base = LEMMAS[form] if is_verb and form in LEMMAS else singular(stem)
+        words.append(Word(stem, base, is_verb))
+    return tuple(words)
 
 
 def verbs_of(text: str) -> frozenset[str]:
@@ -115,13 +119,13 @@ def subject_and_verb(text: str) -> tuple[str, str]:
             finite.append(i)
     if not verbs:
         return "", ""
-    at = (finite or verbs)[0]
+    main_verb = (finite or verbs)[0]
     subjects = [
         word.lemma
-        for word in words[:at]
+        for word in words[:main_verb]
         if not word.verb and not word.text.endswith("ly") and word.text not in _NO_SUBJECTS
     ]
-    return subjects[-1] if subjects else "", words[at].lemma
+    return subjects[-1] if subjects else "", words[main_verb].lemma
 
 
 def without_quotations(text: str) -> str:
@@ -142,16 +146,20 @@ def is_unfinished(text: str) -> bool:
     return bool(words) and words[-1].text in UNFINISHED_ENDINGS
 
 
-def _is_verb(raw: str, precedes: str, after: str, earlier: list[Word]) -> bool:
-    """Whether a word is a verb; ``precedes`` and ``after`` stand beside it, ``earlier`` are all before it."""
-    word, before = raw.lower(), precedes.lower()
+def _is_verb(raw: str, raw_before: str, after: str, earlier: list[Word]) -> bool:
+    """Whether the word ``raw`` is a verb.
+
+    ``raw_before`` and ``after`` stand beside it (empty: a phrase begins or ends there), ``earlier`` are all
+    words before it.
+    """
+    word, before = raw.lower(), raw_before.lower()
     infinitive = raw[:1].isupper() and LEMMAS.get(word) == word
     if infinitive and (before or after not in AFTER_A_VERB - {"and", "as", "while"}):
         return False  # a name: "Bob watches", "Mark and Ann"; but not "Cut to black"
     if word in _NOUNS and before not in _SUBJECTS:
         # What is often a noun, after an adjective or before a verb: "the old train | stops"
-        ending = ADJECTIVE_ENDINGS.search(precedes) if precedes.islower() else None
-        if precedes in ADJECTIVES - OTHER_WORDS or (ending and before not in _NOUNS):
+        ending = ADJECTIVE_ENDINGS.search(raw_before) if raw_before.islower() else None
+        if raw_before in ADJECTIVES - OTHER_WORDS or (ending and before not in _NOUNS):
             is_noun = after not in OBJECT_STARTERS
         elif word in NOUNS_TOO:
             is_noun = before in FLOATING_QUANTIFIERS or after in _SURE_VERBS
@@ -171,8 +179,9 @@ _ENGLISH = 5.0
 """Times by which English must be likelier than the language asked for: of 1,045 human AD lines that it was
 not chosen on 96 to 100 % are found, and of 500 captions in nine languages none is doubted."""
 _OTHER = 250.0
-"""The same of any other language, which must also be `_LIKELY`."""
+"""The same for any other language, which must also be `_LIKELY`."""
 _LIKELY = 0.7
+"""Probability from which a language is taken for that of a line."""
 
 _SIBLINGS: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
@@ -202,17 +211,23 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
     likely: dict[str, float] = dict(_identifier().rank(plain))
     code = language.lower().replace("_", "-").split("-")[0]
     code = {"nb": "no", "cmn": "zh"}.get(code, code)
-    alike = {code}.union(*(group for group in _SIBLINGS if code in group))
-    own = max((likely.get(one, 0.0) for one in alike), default=0.0)
+    accepted = {code}.union(*(group for group in _SIBLINGS if code in group))
+    accepted_share = max((likely.get(accepted_code, 0.0) for accepted_code in accepted), default=0.0)
     best = max(likely, key=likely.__getitem__)
-    if best not in alike and likely[best] >= _LIKELY and likely[best] > _OTHER * own > 0:
+    is_likely = likely[best] >= _LIKELY and likely[best] > _OTHER * accepted_share > 0
+    if best not in accepted and is_likely:
         return languages().get(best, "another language")
-    if not is_english(language) and likely["en"] > _ENGLISH * own and (own or likely["en"] >= _LIKELY):
+    # Where the test does not know the language asked for, it must be sure of English.
+    may_be_english = accepted_share > 0 or likely["en"] >= _LIKELY
+    if not is_english(language) and may_be_english and likely["en"] > _ENGLISH * accepted_share:
         return "English"
     # The tag may name a script in which few of the letters are
-    named = next((_SCRIPTS[part] for part in language.lower().split("-") if part in _SCRIPTS), None)
-    found = [unicodedata.name(letter, "").split(" ")[0] for letter in plain if letter.isalpha()]
-    return "another script" if named is not None and 3 * found.count(named) < len(found) else None
+    script = next((_SCRIPTS[part] for part in language.lower().split("-") if part in _SCRIPTS), None)
+    if script is None:
+        return None
+    letter_scripts = [unicodedata.name(letter, "").split(" ")[0] for letter in plain if letter.isalpha()]
+    is_other_script = 3 * letter_scripts.count(script) < len(letter_scripts)
+    return "another script" if is_other_script else None
 
 
 def looks_english(lines: Sequence[str]) -> bool:

@@ -1,8 +1,8 @@
 """The worksheet of a film, read from the records in its work folder (`Worksheet`).
 
-What was measured and is not said stands there for the describer: each slot with its shots, its people, the
-texts on its screen and the dialogue around it. Whatever is missing or broken is left out, and said. Of Stage
-I's facts only texts, faces and credits are read.
+It shows the describer what was measured: each slot with its shots, its people, the texts on its screen and
+the dialogue around it. Records that are missing or broken are left out, and the worksheet says so. Of Stage
+I's facts only texts and faces are read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from shotad.core.types import Role
 from shotad.core.workfolder import hash_key
 from shotad.description.cast_discovery import MAX_PIXELS
 from shotad.description.stage_answers import Stage1Answer
-from shotad.description.worksheet_people import SeenPeople, seen_people
+from shotad.description.worksheet_people import SeenFace, SeenPeople, seen_people
 from shotad.script import (
     SheetEntry,
     Worksheet,
@@ -100,30 +100,35 @@ def read_worksheet(
     """
     work = WorkFolder(folder)
     missing: list[str] = []
-    found = work.read_json("shots.json")
-    if found is None:
+    shots_record = work.read_json("shots.json")
+    if shots_record is None:
         hint = "Run shotad describe on the film, or name its work folder."
         raise WorkFolderError(f"{work.path / 'shots.json'} is missing.", hint)
     track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
-    name = track.film.name if track is not None else str(found.get("film", folder.stem))
+    name = track.film.name if track is not None else str(shots_record.get("film", folder.stem))
     language = language or (track.language if track is not None else config.language)
-    fingerprint = (
-        info.fingerprint if info is not None else track.film.fingerprint if track is not None else ""
-    )
+    fingerprint = ""
+    if info is not None:
+        fingerprint = info.fingerprint
+    elif track is not None:
+        fingerprint = track.film.fingerprint
 
-    spoken = _read_part(work, "speech", missing, "the dialogue is left out")
+    speech = _read_part(work, "speech", missing, "the dialogue is left out")
     grammar = _read_part(work, "grammar", missing, "set-ups and shot scales are left out")
-    planned = _read_part(work, "slots", missing, "the slots are left out")
-    before = None
+    planned_slots = _read_part(work, "slots", missing, "the slots are left out")
+    last_material = None
     with suppress(WorkFolderError):
-        before = work.read_json(MATERIAL)
-    people = seen_people(folder, config, fingerprint, info, (before or {}).get("picture_height"))
+        last_material = work.read_json(MATERIAL)
+    picture_height = (last_material or {}).get("picture_height")
+    people = seen_people(folder, config, fingerprint, info, picture_height)
     missing += people.missing
     texts, faces = _facts_by_slot(folder, missing)
+    # Of a shot that has several rows, the first counts.
     grammar_rows = {row["index"]: row for row in reversed(grammar["shots"])} if grammar else {}
+    utterances = utterances_of(speech["speech"]) if speech else ()
     records = FilmRecords(
-        shots=shots_of(found["shots"]),
-        speech=tuple(line for line in utterances_of(spoken["speech"]) if line.text.strip()) if spoken else (),
+        shots=shots_of(shots_record["shots"]),
+        speech=tuple(utterance for utterance in utterances if utterance.text.strip()),
         scales={index: row["scale"] for index, row in grammar_rows.items() if row["scale"]},
         threads={index: row["thread"] for index, row in grammar_rows.items() if row["thread"]},
         texts=texts,
@@ -132,7 +137,7 @@ def read_worksheet(
     )
 
     entries: list[SheetEntry] = []
-    for slot in slots_of(planned["slots"]) if planned else ():
+    for slot in slots_of(planned_slots["slots"]) if planned_slots else ():
         entry = SheetEntry(
             slot.id,
             slot.interval.start,
@@ -142,15 +147,15 @@ def read_worksheet(
             voice=slot.voice,
         )
         entries.append(_with_material(entry, records, name, language))
-    known = {entry.id for entry in entries}
+    slot_ids = {entry.id for entry in entries}
     for cue in track.heard if track is not None else ():
-        if cue.id not in known and cue.slot_id not in known:
+        if cue.id not in slot_ids and cue.slot_id not in slot_ids:
             entry = SheetEntry(cue.id, cue.interval.start, cue.interval.end)
             entries.append(_with_material(entry, records, name, language))
     entries.sort(key=lambda entry: (entry.start, entry.id))
     return Worksheet(
         film=printable(name),
-        end=float(found["end"]),
+        end=float(shots_record["end"]),
         entries=tuple(entries),
         faces=_letters_of(entries, people),
         missing=tuple(missing),
@@ -164,24 +169,25 @@ def keep_material(folder: WorkFolder, sheet: Worksheet, info: FilmInfo | None) -
         # Which groups faces make depends on the size in which they were seen.
         record["picture_height"] = info.size_within(max_pixels=MAX_PIXELS)[1]
     record = {"key": hash_key("material/1", record), **record}
-    before = None
+    last_record = None
     with suppress(WorkFolderError):
-        before = folder.read_json(MATERIAL)
-    if before is None or before.get("key") != record["key"]:
+        last_record = folder.read_json(MATERIAL)
+    if last_record is None or last_record.get("key") != record["key"]:
         folder.write_json(MATERIAL, record)
 
 
-def _read_part(work: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:
-    """The content of a record; where it is missing or damaged None, and a sentence that says so."""
+def _read_part(work: WorkFolder, name: str, missing: list[str], consequence: str) -> dict[str, Any] | None:
+    """The content of a record; where it is missing or damaged None, and a sentence with the ``consequence``
+    is added to ``missing``."""
     try:
-        found = work.read_json(f"{name}.json")
+        record = work.read_json(f"{name}.json")
     except WorkFolderError as error:
-        what = error.what.removeprefix(str(work.path)).lstrip("/\\")
-        missing.append(f"{what.rstrip('.')}; so {without}.")
+        trouble = error.what.removeprefix(str(work.path)).lstrip("/\\")
+        missing.append(f"{trouble.rstrip('.')}; so {consequence}.")
         return None
-    if found is None:
-        missing.append(f"{name}.json is missing, so {without}.")
-    return found
+    if record is None:
+        missing.append(f"{name}.json is missing, so {consequence}.")
+    return record
 
 
 def _facts_by_slot(
@@ -206,12 +212,13 @@ def _facts_by_slot(
         except _BROKEN:
             broken += 1
     if broken:
-        few = "1 record in stage1.jsonl is" if broken == 1 else f"{broken} records in stage1.jsonl are"
-        missing.append(f"{few} damaged and left out.")
+        records = "1 record in stage1.jsonl is" if broken == 1 else f"{broken} records in stage1.jsonl are"
+        missing.append(f"{records} damaged and left out.")
     return texts, faces
 
 
 def _with_material(entry: SheetEntry, records: FilmRecords, film: str, language: str) -> SheetEntry:
+    """The entry of a slot with its shots, people, texts and the dialogue around it."""
     indices = [shot.index for shot in records.shots]
     shots = tuple(
         replace(
@@ -277,7 +284,7 @@ def same_setup(shot: int, shots: Sequence[int], threads: Mapping[int, str]) -> i
 
 def may_be_new_place(shot: int, shots: Sequence[int], threads: Mapping[int, str]) -> bool:
     """Whether one exchange of set-ups ends before this shot and another begins with it, and none from before
-    comes back. Then the film may be in another place; who describes looks whether it is."""
+    comes back. Then the film may be in another place, which only the describer can see."""
     place = bisect_left(shots, shot)
     if place == 0 or threads.get(shot) is None:
         return False
@@ -291,33 +298,32 @@ def may_be_new_place(shot: int, shots: Sequence[int], threads: Mapping[int, str]
 def _people_in(
     entry: SheetEntry, shots: Sequence[SheetShot], records: FilmRecords, film: str
 ) -> tuple[SheetPeople, ...]:
-    """Who is seen in each shot of a slot; shots without a face are left out."""
+    """The people in each shot of a slot; shots without a face are left out."""
     people = []
     for shot in shots:
-        seen = [
-            face
-            for face in records.people.faces.get(shot.shot, ())
-            if face.first < shot.end + _NEAR and face.last > shot.start - _NEAR
-        ]
-        names = [records.people.name_at(face, film, entry.start) for face in seen]
-        # The same face may have been seen by the run and by discovery: the most at one moment counts.
-        count = max((_at_once(seen, face.first) for face in seen), default=0)
+        first, last = shot.start - _NEAR, shot.end + _NEAR
+        faces_of_shot = records.people.faces.get(shot.shot, ())
+        faces = [face for face in faces_of_shot if face.first < last and face.last > first]
+        names = [records.people.name_at(face, film, entry.start) for face in faces]
+        # The same face may be in the records of the run and of discovery: the most at one moment counts.
+        count = max((_faces_at(faces, face.first) for face in faces), default=0)
         for fact in records.faces.get(entry.id, ()):
-            if fact.shot == shot.shot and fact.first < shot.end + _NEAR and fact.last > shot.start - _NEAR:
+            if fact.shot == shot.shot and fact.first < last and fact.last > first:
                 count = max(count, fact.count)
                 names += [name.called for name in fact.names]
-        known = tuple(dict.fromkeys(filter(None, names)))
-        others = max(0, count - len(known))
-        if known or others:
-            people.append(SheetPeople(shot.shot, known, others))
+        names_once = tuple(dict.fromkeys(filter(None, names)))
+        unnamed = max(0, count - len(names_once))
+        if names_once or unnamed:
+            people.append(SheetPeople(shot.shot, names_once, unnamed))
     return tuple(people)
 
 
-def _at_once(faces: Iterable[Any], second: float) -> int:
-    """How many faces are there at one moment, each member and each group of faces once."""
-    there = [face for face in faces if face.first <= second <= face.last]
-    identified = {(face.member, face.letter) for face in there if face.member or face.letter}
-    return len(identified) + sum(1 for face in there if not (face.member or face.letter))
+def _faces_at(faces: Iterable[SeenFace], second: float) -> int:
+    """How many faces are on the screen at one moment; each member and each group of faces counts once."""
+    present = [face for face in faces if face.first <= second <= face.last]
+    identified = {(face.member, face.letter) for face in present if face.member or face.letter}
+    unidentified = [face for face in present if not (face.member or face.letter)]
+    return len(identified) + len(unidentified)
 
 
 def _texts_in(texts: Iterable[TextFact], language: str, max_words: int | None) -> tuple[SheetText, ...]:
@@ -338,17 +344,19 @@ def _texts_in(texts: Iterable[TextFact], language: str, max_words: int | None) -
 
 
 def _letters_of(entries: Sequence[SheetEntry], people: SeenPeople) -> tuple[SheetFace, ...]:
-    """Who has a letter and is seen in a slot, each with the largest face that a slot shows."""
-    faces = []
-    for letter, looks in people.by_letter.items():
+    """The people who have a letter and are seen in a slot, each with the largest face that a slot shows."""
+    sheet_faces = []
+    for letter, faces in people.by_letter.items():
         called = f"person {letter}"
-        slots = [entry for entry in entries if any(called in one.known for one in entry.people)]
-        inside = [look for look in looks if any(e.start <= look.seconds < e.end for e in slots)]
+        slots = [entry for entry in entries if any(called in shown.known for shown in entry.people)]
         if not slots:
             continue
-        best = max(inside or looks, key=lambda look: look.box.height)
-        box = (best.box.left, best.box.top, best.box.right, best.box.bottom)
-        rounded = (round(box[0], 4), round(box[1], 4), round(box[2], 4), round(box[3], 4))
+        faces_in_slots = [
+            face for face in faces if any(slot.start <= face.seconds < slot.end for slot in slots)
+        ]
+        largest = max(faces_in_slots or faces, key=lambda face: face.box.height)
+        box = largest.box
+        edges = (round(box.left, 4), round(box.top, 4), round(box.right, 4), round(box.bottom, 4))
         cast_id = people.cast_ids.get(letter, "")
-        faces.append(SheetFace(called, round(best.seconds, 3), rounded, len(slots), cast_id))
-    return tuple(faces)
+        sheet_faces.append(SheetFace(called, round(largest.seconds, 3), edges, len(slots), cast_id))
+    return tuple(sheet_faces)

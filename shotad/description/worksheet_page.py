@@ -121,8 +121,8 @@ def write_sheet(
             photos[name] = {"uri": uri, "width": image.width, "height": image.height}
     page = folder.path / PAGE
     write_bytes(page, worksheet_html(sheet, track, photos))
-    for old in {*own_files(place, _PICTURE)} - written:
-        old.unlink()
+    for stale_picture in {*own_files(place, _PICTURE)} - written:
+        stale_picture.unlink()
     if single_file:
         with suppress(OSError):  # it was never made, or holds what is not ours
             place.rmdir()
@@ -130,12 +130,12 @@ def write_sheet(
 
 
 def remove_worksheet(folder: Path) -> tuple[str, ...]:
-    """Delete what the worksheet says and shows of people; the names of the files that went."""
+    """Delete what the worksheet says and shows of people; returns the names of the deleted files."""
     portraits = own_files(folder / PICTURES, _PORTRAIT)
-    gone = [path for path in (folder / MATERIAL, folder / PAGE, *portraits) if path.is_file()]
-    for path in gone:
+    files = [path for path in (folder / MATERIAL, folder / PAGE, *portraits) if path.is_file()]
+    for path in files:
         path.unlink()
-    return tuple(path.relative_to(folder).as_posix() for path in gone)
+    return tuple(path.relative_to(folder).as_posix() for path in files)
 
 
 def wanted_moments(sheet: Worksheet) -> list[float]:
@@ -184,16 +184,17 @@ def thumbnail(image: Image.Image) -> Image.Image:
 
 
 def _portrait(image: Image.Image, face: SheetFace) -> Image.Image:
+    """The face with a margin around it, `_FACE_HEIGHT` lines high."""
     left, top, right, bottom = face.box
-    wide, high = (right - left) * _AROUND_FACE, (bottom - top) * _AROUND_FACE
+    x_margin, y_margin = (right - left) * _AROUND_FACE, (bottom - top) * _AROUND_FACE
     edges = (
-        max(0, round((left - wide) * image.width)),
-        max(0, round((top - high) * image.height)),
-        min(image.width, round((right + wide) * image.width)),
-        min(image.height, round((bottom + high) * image.height)),
+        max(0, round((left - x_margin) * image.width)),
+        max(0, round((top - y_margin) * image.height)),
+        min(image.width, round((right + x_margin) * image.width)),
+        min(image.height, round((bottom + y_margin) * image.height)),
     )
-    cut = image.crop(edges)
-    return cut.resize((max(1, round(cut.width * _FACE_HEIGHT / cut.height)), _FACE_HEIGHT))
+    portrait = image.crop(edges)
+    return portrait.resize((max(1, round(portrait.width * _FACE_HEIGHT / portrait.height)), _FACE_HEIGHT))
 
 
 def _jpeg(image: Image.Image) -> bytes:
@@ -222,21 +223,21 @@ def worksheet_with_pictures(folder: Path, language: str) -> Worksheet:
             )
     try:
         sheet = read_worksheet(folder, config, film.info if film is not None else None, language=language)
-        found: dict[float, bytes] = {}
+        pictures: dict[float, bytes] = {}
         for second in sheet.moments:
             with suppress(OSError):
-                found[second] = read_file(picture_file(folder, second))
-        wanted = [second for second in sheet.moments if second not in found]
-        if wanted and film is not None:
-            for picture in film.pictures(wanted, max_pixels=_SOURCE_PIXELS):
-                found[picture.wanted] = _jpeg(thumbnail(Image.fromarray(picture.image)))
+                pictures[second] = read_file(picture_file(folder, second))
+        missing = [second for second in sheet.moments if second not in pictures]
+        if missing and film is not None:
+            for picture in film.pictures(missing, max_pixels=_SOURCE_PIXELS):
+                pictures[picture.wanted] = _jpeg(thumbnail(Image.fromarray(picture.image)))
     finally:
         if film is not None:
             film.close()
-    why = ""
-    if wanted and film is None:
-        why = SOME_PICTURES if found else NO_FILM
-    return replace(sheet, pictures=found, no_pictures=why)
+    no_pictures = ""
+    if missing and film is None:
+        no_pictures = SOME_PICTURES if pictures else NO_FILM
+    return replace(sheet, pictures=pictures, no_pictures=no_pictures)
 
 
 def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, Photo]) -> Iterator[bytes]:

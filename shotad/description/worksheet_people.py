@@ -1,4 +1,4 @@
-"""Who is seen when, for the worksheet: by name where the cast is known, else by a letter.
+"""The people in each shot, for the worksheet: by name where the cast is known, else by a letter.
 
 Read from what runs have kept of faces; no model is asked. A letter stands for a group of faces that ``shotad
 cast discover`` would make one person; it is the same through the whole film.
@@ -93,11 +93,11 @@ def find_cast(folder: Path, film: Path | None) -> Path | None:
     """The cast of a film: the one given to its run, else a cast folder beside the film or in its work folder;
     None where there is none."""
     try:
-        given = read_settings(folder).given.cast
+        cast_of_run = read_settings(folder).given.cast
     except ShotadError:
-        given = None
-    if given is not None and given.path.exists():
-        return given.path
+        cast_of_run = None
+    if cast_of_run is not None and cast_of_run.path.exists():
+        return cast_of_run.path
     beside = film.with_name((film.stem if film.suffix else film.name) + ".cast") if film is not None else None
     for place in (beside, folder / OWN_CAST):
         if place is not None and place.is_dir():
@@ -106,7 +106,7 @@ def find_cast(folder: Path, film: Path | None) -> Path | None:
 
 
 TrackName = tuple[int, float, float, int]
-"""What ``characters.json`` tells a track by: its shot, its first and last second, its number of faces."""
+"""What identifies a track in ``characters.json``: its shot, its first and last second, how many faces."""
 
 NamedFace = tuple[float, Box, str]
 """The middle face of a recognised track: its second, its box, and the id of the member."""
@@ -143,7 +143,7 @@ def seen_people(
         grid_height = config.film.grid_height
         picture_height = info.size_within(grid_height)[1] if info else grid_height
     people = group_people(tracks, picture_height, models.join, models.margin) if tracks else []
-    # Who is seen for less in the whole film gets no entry by discovery either.
+    # People who are seen for less in the whole film get no entry by discovery either.
     least_looks = LEAST_SECONDS * (DISCOVERY_RATE if discovered else RECOGNITION_RATE)
 
     faces: list[SeenFace] = []
@@ -187,9 +187,9 @@ def _read_cast(folder: Path, place: Path) -> tuple[dict[str, Member], CastPictur
     CastError."""
     key, photos = "", None
     try:
-        given = read_settings(folder).given.cast
-        if given is not None and given.path == place:
-            key, photos = given.key, given.photos
+        cast_of_run = read_settings(folder).given.cast
+        if cast_of_run is not None and cast_of_run.path == place:
+            key, photos = cast_of_run.key, cast_of_run.photos
     except ShotadError:
         pass  # without settings the cast lies beside the film, and is of this film alone
     cast = load_cast(place, key=key, photos=photos)

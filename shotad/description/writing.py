@@ -79,9 +79,9 @@ def write_slots(
     config, folder = context.config, context.folder
     answers = AnswerLog(folder.log_of_records(ANSWERS_RECORD)) if memory is None else None
     records = StageRecords(folder)
-    is_whole_film = context.given.start <= 0 and context.given.end is None
+    is_whole_film = context.run_inputs.start <= 0 and context.run_inputs.end is None
     # A benchmark's slots and budgets have limits of their own.
-    is_benchmark = context.given.slots is not None or config.slots.budget != "fit"
+    is_benchmark = context.run_inputs.slots is not None or config.slots.budget != "fit"
     speech = [utterance.interval for utterance in prepared.speech]
     cues: list[Cue] = []
     stage1_answers: list[Stage1Answer] = []

@@ -276,10 +276,10 @@ def measure(
 ) -> tuple[tuple[Result, ...], tuple[NotMeasured, ...]]:
     """The results of ``corpus`` by the metrics of these names, and the metrics left out with the reason.
 
-    ``on_result`` is called with each result as it comes. Only the films of ``shard`` are scored. A metric or a
-    judge that was named and cannot run is an error before anything is scored; one that only ``all`` asks for
-    is left out, also when it fails while scoring. Raises EvaluationError where no metric is named, and where
-    none of ``all`` can be computed.
+    ``on_result`` is called with each result as it comes. Only the films of ``shard`` are scored. A metric or
+    a judge that was named and cannot run is an error before anything is scored; one that only ``all`` asks
+    for is left out, also when it fails while scoring. Raises EvaluationError where no metric is named, and
+    where none of ``all`` can be computed.
     """
     ready, not_measured = _ready_metrics(names, corpus, context)
     places = shard_places(corpus, shard)

@@ -452,7 +452,7 @@ cannot say over the dialogue."""
 
 Lost = tuple[Json, Json]
 """A question that this AD does not answer, and another description does: a row of ``missing.csv``, and what
-the work folder keeps of it for lint and the review page (`shotad.description.kept_findings`)."""
+the work folder keeps of it for lint and the review page (`shotad.description.recorded_findings`)."""
 
 
 def _lost(film: StoryFilm, asked: StoryQuestion, known_by: str, said: str, moment: Interval | None) -> Lost:

@@ -108,7 +108,7 @@ def _shots(numbers: Sequence[int]) -> str:
 def _people_notes(stage1: Stage1Answer) -> Iterator[Note]:
     names_by_title = {
         "Recognised": [person.called for person in stage1.people],
-        "Names heard near by": [heard.name for heard in stage1.heard],
+        "Names heard near by": [nearby.name for nearby in stage1.nearby_names],
         "Named by the model alone": list(stage1.invented),
     }
     for title, names in names_by_title.items():

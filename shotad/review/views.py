@@ -25,7 +25,7 @@ from shotad.core.types import thread_number
 from shotad.core.workfolder import read_record
 from shotad.description import Checker, lint
 from shotad.description.lint_check import CachedLineFindings
-from shotad.description.lint_material import kept_findings, track_material
+from shotad.description.lint_material import recorded_findings, track_material
 from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
@@ -428,19 +428,23 @@ class Findings:
             self._checker = Checker.of(config.lint, config.fit, config.slots)
         slots = {slot.id: slot.interval for slot in session.prepared.slots}
         material = replace(self._material[1], lines=lines_of_track(track, slots))
-        each = self._again.of(material, self._checker)
-        extra = kept_findings(folder, track)
+        line_findings = self._again.findings(material, self._checker)
+        extra = recorded_findings(folder, track)
         if self.foresee is not None:
             # T4, a line that the render did not speak: what a render would do now replaces what the last
             # one did.
             foreseen = self.foresee(track)
             unspoken_ids = {finding.cue_id for finding in foreseen if finding.level is Level.ERROR}
-            each = tuple(
-                finding for finding in each if finding.rule != "T4" or finding.cue_id not in unspoken_ids
+            line_findings = tuple(
+                finding
+                for finding in line_findings
+                if finding.rule != "T4" or finding.cue_id not in unspoken_ids
             )
             extra = (*(finding for finding in extra if finding.rule != "T4"), *foreseen)
         by_line: dict[str, tuple[Finding, ...]] = {}
-        for finding in lint(material, self._checker, extra=extra, folder=folder, each=each).findings:
+        for finding in lint(
+            material, self._checker, extra=extra, folder=folder, line_findings=line_findings
+        ).findings:
             if finding.cue_id is not None:
                 by_line[finding.cue_id] = (*by_line.get(finding.cue_id, ()), finding)
         return by_line

@@ -74,7 +74,7 @@ def plan_of(
     times = [Interval(p.number, p.number + 1) for p in frames]
     shots = (ContextShot(Shot(p.number, time), p.role, time) for p, time in zip(frames, times, strict=True))
     slot = Slot("s00002000", Interval(2, 3), 9)
-    return SlotPlan(slot, tuple(shots), frames, grammar or Grammar(), presence=presence, heard=heard)
+    return SlotPlan(slot, tuple(shots), frames, grammar or Grammar(), presence=presence, nearby_names=heard)
 
 
 def config_of(
@@ -174,7 +174,7 @@ def plan(presence: Presence = EMPTY_PRESENCE, *heard: NearbyName) -> SlotPlan:
     ):
         shots.append(ContextShot(Shot(3 + n, Interval(*time)), role, Interval(*time)))
         frames.append(FramePlan(n, role, np.array(seconds)))
-    return SlotPlan(SLOT, tuple(shots), tuple(frames), Grammar(), presence=presence, heard=heard)
+    return SlotPlan(SLOT, tuple(shots), tuple(frames), Grammar(), presence=presence, nearby_names=heard)
 
 
 class Talk:

@@ -28,6 +28,7 @@ from shotad.description.checks import (
 )
 from shotad.description.prompts import stage2_messages
 from shotad.description.templates import material
+from shotad.script import Finding, Level
 from tests.describe.prompting import Talk, human_ad, line, look, plan_of, write
 
 GOOD = "Description:\n1. Main characters: A woman.\n2. Actions: She opens a gate.\n3. Interactions: None."
@@ -177,7 +178,7 @@ RAW = '{"summarized_AD": "A man was seen."}'
 
 def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
     line = "A man was seen."
-    found = repair.stage2_again(ASKED, RAW, [(line, complaints_about(line, 9))], candidates=1, wanted=1)
+    found = repair.stage2_again(ASKED, RAW, [(line, complaints_about(line, 9))], candidates=1, number=1)
     assert found[:2] == ASKED
     assert [m.role for m in found] == ["system", "user", "assistant", "user"]
     assert found[2].text == RAW
@@ -187,7 +188,7 @@ def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
     assert "other sentences" not in found[-1].text
     # Of several lines only the wrong ones are asked for.
     wrong = [(line, complaints_about(line, 9)) for line in ("He was here.", "She left.")]
-    found = repair.stage2_again(ASKED, RAW, wrong, candidates=5, wanted=2)
+    found = repair.stage2_again(ASKED, RAW, wrong, candidates=5, number=2)
     assert list(json.loads(found[-1].text.splitlines()[-1])) == ["summarized_AD_1", "summarized_AD_2"]
     assert "two sentences anew" in found[-1].text
     assert "Your other sentences are good" in found[-1].text
@@ -197,7 +198,7 @@ def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
 @pytest.mark.parametrize("raw", [ON_LOOK, ""])
 def test_a_model_that_refused_does_not_see_its_refusal(raw: str) -> None:
     refused = unreadable(RefusalError("no"), "stop")
-    found = repair.stage2_again(ASKED, raw, [("", (refused,))], candidates=1, wanted=1)
+    found = repair.stage2_again(ASKED, raw, [("", (refused,))], candidates=1, number=1)
     assert [m.role for m in found] == ["system", "user"]
     assert found[1].text.startswith("Condense this.\n\n")
     assert "sorry" not in found[1].text
@@ -251,6 +252,14 @@ def test_each_fault_is_named_with_its_words(line: str, rule: str, said: str) -> 
     assert said in complaint.text
     assert complaint.text.endswith(".")
     assert [good for good in GOOD_LINES if complaints_about(good, 20)] == []
+
+
+def test_a_finding_on_the_whole_line_is_told_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every rule of `check_line` cites words today: one that does not has to be put in its place."""
+    finding = Finding("L1", Level.ERROR, "is not in the present tense")
+    monkeypatch.setattr(repair, "check_line", lambda *_, **__: (finding,))
+    (complaint,) = complaints_about("She runs.", 9)
+    assert complaint.text == "It breaks a rule: is not in the present tense."
 
 
 def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:

@@ -39,8 +39,8 @@ from shotad.description import (
     lint,
     lint_track,
 )
-from shotad.description.lint_check import LintTargets, checked_paths
-from shotad.description.lint_material import RECORD, kept_texts, read_screen
+from shotad.description.lint_check import LintTargets, lint_paths
+from shotad.description.lint_material import RECORD, known_screen_texts, read_screen
 from shotad.film import open_film
 from shotad.script import (
     RULES,
@@ -468,7 +468,7 @@ def test_t7_by_what_a_track_says_of_its_lines_and_of_a_script_beside_it(tmp_path
         return early(lint_track(Track(film, "en", (), "1", cues), tmp_path, config))
 
     def of_script() -> list[tuple[str | None, Level]]:
-        (report,) = checked_paths([script], lambda _: config, LintTargets())
+        (report,) = lint_paths([script], lambda _: config, LintTargets())
         return early(report)
 
     assert of_track(person, words) == [("s00013000", Level.ERROR)]
@@ -532,9 +532,9 @@ def test_the_record_is_of_its_film(folder: Path) -> None:
         fingerprint = opened.info.fingerprint
     (found,) = read_screen(film, folder, Config())
     assert (found.text, found.kind, found.first, found.last) == ("THE OLD MILL", "title", 2.0, 4.0)
-    assert kept_texts(folder, fingerprint) == (found,)
-    assert kept_texts(folder, "another") is None
-    assert kept_texts(folder, fingerprint, "other settings") is None
+    assert known_screen_texts(folder, fingerprint) == (found,)
+    assert known_screen_texts(folder, "another") is None
+    assert known_screen_texts(folder, fingerprint, "other settings") is None
     (folder / RECORD).write_text(f'{{"film": "{fingerprint}", "texts": 1}}', encoding="utf-8")
     with pytest.raises(WorkFolderError, match="damaged"):
-        kept_texts(folder, fingerprint)
+        known_screen_texts(folder, fingerprint)

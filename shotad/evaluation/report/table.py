@@ -1,4 +1,5 @@
-"""Numbers and counts in words, the same in text, page and terminal; and the paper's numbers beside a report's.
+"""Numbers and counts in words, the same in text, page and terminal; and the paper's numbers beside a
+report's.
 
 The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems (Xie et al.
 2025; tables 3, 7 to 9, A1, A3, A5). None of them was measured here.
@@ -277,8 +278,9 @@ def paper_values(row: Json, result: Result) -> Values:
     """The row's numbers for the metric of ``result``: one for each judge, else one; empty where it has none,
     and for a recall by other k and N than the paper's."""
     name = base_name(result.name)
-    if name == "recall" and row["dataset"] in _RECALL:
-        if (result.identity.get("k"), result.identity.get("neighbours")) != _RECALL[row["dataset"]]:
+    if name == "recall":
+        recall_settings = result.identity.get("k"), result.identity.get("neighbours")
+        if recall_settings != _RECALL.get(row["dataset"], recall_settings):
             return ()
     values: Values = row["values"].get(name, ())
     return values
