@@ -10,7 +10,7 @@
 
 Steps 1 to 4 are one choice for all lines that share a gap: the fewest lines are left out, then the fewest
 words, then the least speed, then the least distance from where the lines are wanted. A line that a person
-added counts for two of the machine's. A line left out leaves its time to its neighbours.
+wrote, changed or accepted counts for two of the machine's. A line left out leaves its time to its neighbours.
 
 `fit` takes a whole track, or one line with the neighbours that press on it (`neighbourhood`); for that line
 the result is the same.
@@ -161,8 +161,7 @@ class _Fitter:
             drop_costs: list[int] = []
             for candidate in self._candidates:
                 options.append([(form.shortest, form.lost) for form in candidate.forms])
-                # Ids of lines that people added begin with "h" (`shotad.script.hand_id`).
-                lines_worth = 2 if candidate.line.id.startswith("h") else 1
+                lines_worth = 2 if candidate.line.by_person else 1
                 drop_costs.append(lines_worth * WORDS_OF_A_LINE + candidate.whole.words)
             choices = cheapest(self._windows, options, drop_costs, self._between)
             unspoken: list[tuple[_Candidate, int]] = []
@@ -211,7 +210,11 @@ class _Fitter:
         return True
 
     def _words_that_fit(self, candidate: _Candidate) -> int:
-        """Words that can be said in the time that a line without a place could have; fewer than its own."""
+        """Words that can be said in the time that a line without a place could have; fewer than its own.
+
+        `shotad.film.word_budget` plans for a usual pace before any voice is known. Here the voice has spoken
+        the line, so its own pace on it counts, at the highest speed and within `MAX_WORD_RATE`.
+        """
         form = candidate.whole if candidate.rewritten is None else candidate.forms[candidate.rewritten]
         free = self._free_milliseconds(candidate)
         by_pace = free * form.words / form.length * self._settings.fastest

@@ -161,13 +161,14 @@ class PausePlanner:
         order."""
         too_long = {line.id for line in self._fitting.unspoken if line.missing > 0}
         texts = [line.text for line in self._lines]
-        names = names_of(texts, self._lines[0].language) if too_long else frozenset[str]()
+        may_pause = too_long | self._shortened
+        names = names_of(texts, self._lines[0].language) if may_pause else frozenset[str]()
         lines: list[tuple[LineToSpeak, Worth]] = []
         last_end = 0.0
         heard_texts: list[str] = []
         for line in self._lines:
             spoken = self._spoken.get(line.id)
-            if line.id in too_long or line.id in self._shortened:
+            if line.id in may_pause:
                 value = worth(line.text, line.start, last_end, names, heard_texts, self._shots)
                 if spoken is not None:
                     # Only the words that are not heard count: of half the words half the points.

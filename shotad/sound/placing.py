@@ -86,7 +86,7 @@ def lines_of(
             free,
             cue.language,
             earliest=_in_sight(cue),
-            by_person=cue.edited is not None,
+            by_person=is_by_hand(cue),
         )
         lines.append(line)
     return tuple(lines)

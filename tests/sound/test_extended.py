@@ -378,6 +378,14 @@ def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole(monkeypatch
     assert (same.spoken, same.pauses, refused(same)) == ((short,), (), [])
 
 
+def test_a_name_that_only_fewer_words_would_lose_counts_as_new() -> None:
+    line_with_name = line("a", 10.0, (10.0, 12.0), "The man Proog walks on and looks for his bag.")
+    shortened = replace(said(line_with_name, 10.0, 1.0), text="The man walks on.")
+    fitting = plan([line_with_name], [shortened])
+    assert [spoken.text for spoken in fitting.spoken] == [line_with_name.text]
+    assert "introduces Proog" in fitting.spoken[0].steps[-1]
+
+
 def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none(monkeypatch):
     monkeypatch.setattr(pauses, "MIN_POINTS", 3.5)
     little = plan([line("a", 10.0, (10.0, 11.0))], settings=ON)

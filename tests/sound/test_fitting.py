@@ -20,6 +20,7 @@ from shotad.script import (
     EditField,
     Track,
 )
+from shotad.script.cue import REDO
 from shotad.script.fit import (
     ShortenedLine,
     ShortenRequest,
@@ -127,15 +128,24 @@ def test_lines_of_one_gap_are_pushed_apart_fairly_and_sped_up_alike() -> None:
     assert first.take.speed > 1.01
 
 
-@pytest.mark.parametrize(("name", "heard"), [("", DOOR), ("h00010000", "Ann climbs the high mountain.")])
-def test_of_two_lines_the_one_that_says_more_is_heard_or_the_one_that_a_person_added(
-    name: str, heard: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("edited", "heard"), [
+    (None, "Ann opens the old wooden box and smiles."),
+    # A person wrote, changed or accepted it: it counts for two.
+    (Edit((EditField.TEXT,), "track.json", None), "Ann climbs the high mountain."),
+    (Edit((EditField.ACCEPTED,), "track.json", None), "Ann climbs the high mountain."),
+    # Described again by the machine, at a person's wish: still the machine's.
+    (Edit((EditField.TEXT,), REDO, None), "Ann opens the old wooden box and smiles."),
+])  # fmt: skip
+def test_of_two_lines_the_one_that_says_more_is_heard_or_the_one_of_a_person(
+    edited: Edit | None, heard: str
 ) -> None:
-    monkeypatch.setattr("shotad.sound.placing.variants", lambda text, language: iter(()))
-    lines = [line("Ann climbs the high mountain.", 10, (10, 17), name), line(DOOR, 11, (11, 17))]
-    fitting = fit(lines, Slow(), STILL)
-    assert [one.text for one in fitting.spoken] == [heard]
-    assert fitting.spoken[0].steps == ()
+    ann = cue(10, 12, "Ann climbs the high mountain.", edited=edited)
+    box = cue(10.5, 14, "Ann opens the old wooden box and smiles.")
+    # A voice so slow that no shorter wording lets both be heard.
+    speech = [Interval(0, 9.5), Interval(14.5, 30)]
+    lines = lines_of(track(ann, box), speech, {}, STILL, margin=0.25)
+    fitting = fit(lines, Slow(0.12), STILL)
+    assert [spoken.text for spoken in fitting.spoken] == [heard]
 
 
 class Writer:
@@ -394,8 +404,9 @@ def test_a_line_without_time_says_which_line_takes_it() -> None:
     assert (lost.id, lost.taken_by) == (second.id, (first.id,))
     assert lost.reason.endswith("; without the line at 00:00:10.000 it would fit")
     # Whoever goes before it or comes after it.
-    (lost,) = fit([line(short, 10, (9, 16)), line(long, 10.1, (9, 16), "h00010100")], Slow(), STILL).unspoken
-    assert lost.taken_by == ("h00010100",)
+    by_person = replace(line(long, 10.1, (9, 16)), by_person=True)
+    (lost,) = fit([line(short, 10, (9, 16)), by_person], Slow(), STILL).unspoken
+    assert lost.taken_by == (by_person.id,)
     # Nobody takes what was never there.
     (alone,) = fit([line(long, 10, (10, 12))], Slow(), STILL).unspoken
     assert alone.taken_by == ()
