@@ -42,7 +42,7 @@ from shotad.script.cue import (
     milliseconds,
     timecode,
 )
-from shotad.script.sheet import reviewer
+from shotad.script.table_formats import reviewer
 from shotad.script.track import Track
 
 TT = "http://www.w3.org/ns/ttml"

@@ -44,8 +44,8 @@ from shotad.script.cue import (
     parse_interval,
     timecode,
 )
-from shotad.script.sheet import UNHEARD, note, review_words
 from shotad.script.strip import strip_of, strip_words
+from shotad.script.table_formats import UNHEARD, note, review_words
 from shotad.script.track import Track
 from shotad.script.worksheet import (
     SheetEntry,

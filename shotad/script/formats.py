@@ -217,7 +217,7 @@ def detect_format(file_name: str, data: bytes) -> str:
             return name
     # Tables with a head of their own; all other tables are plain CSV.
     for name in ("reaper", "frazier"):
-        if _load("sheet", f"is_{name}")(first_line):
+        if _load("table_formats", f"is_{name}")(first_line):
             return name
     ending = file_name.lower().rpartition(".")[2]
     if ending in _BY_ENDING:
@@ -272,8 +272,8 @@ FORMATS = {
         Format("vtt", "ad.vtt", "subtitle_formats"),
         Format("srt", "ad.srt", "subtitle_formats"),
         Format("dapt", "ad.dapt.xml", "dapt", reader="dapt_reader"),
-        Format("csv", "ad.csv", "sheet"),
-        Format("json", "ad.json", "sheet"),
+        Format("csv", "ad.csv", "table_formats"),
+        Format("json", "ad.json", "table_formats"),
     )
 }
 """The default formats of a track: they lose nothing of the spoken lines."""
@@ -281,8 +281,8 @@ FORMATS = {
 EXCHANGE = {
     form.name: form
     for form in (
-        Format("frazier", "ad.frazier.csv", "sheet"),
-        Format("reaper", "ad.reaper.csv", "sheet"),
+        Format("frazier", "ad.frazier.csv", "table_formats"),
+        Format("reaper", "ad.reaper.csv", "table_formats"),
         Format("docx", "ad.docx", "document", reader="document"),
         Format("xlsx", "ad.xlsx", "workbook", reader="workbook"),
     )

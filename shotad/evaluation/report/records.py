@@ -33,7 +33,7 @@ from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, 
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
 from shotad.evaluation.running import AND, Report, base_name
-from shotad.script.sheet import guarded
+from shotad.script.table_formats import guarded
 
 LIBRARIES = (
     "accelerate", "bert-score", "fastcoref", "jinja2", "matplotlib", "numpy", "openai", "pycocoevalcap",
