@@ -63,10 +63,10 @@ COLUMNS = (
     "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "doubt", "timecode",
     "made_by", "stamp", "track",
 )  # fmt: skip
-_SIGNS = "=+\\-@＝＋－＠\t\r"
+_FORMULA_SIGNS = "=+\\-@＝＋－＠\t\r"
 _BEFORE_SIGN = r"(^|(?:[;,|]|\n(?![^\S\n]*\n))\s*+)"
-_FORMULA = re.compile(rf"{_BEFORE_SIGN}('*[{_SIGNS}])")
-_GUARDED = re.compile(rf"{_BEFORE_SIGN}'('*[{_SIGNS}])")
+_FORMULA_START = re.compile(rf"{_BEFORE_SIGN}('*[{_FORMULA_SIGNS}])")
+_GUARDED_FORMULA = re.compile(rf"{_BEFORE_SIGN}'('*[{_FORMULA_SIGNS}])")
 """What a spreadsheet may take for a formula (OWASP, CSV injection): a cell that begins with a sign; some
 take the wide signs, too. Where another country's separator parts the file, a cell may begin behind it or on
 a new line."""
@@ -76,7 +76,7 @@ in other languages ``#NOM?`` or ``#WERT!``."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 _TRACK_STAMP = re.compile(r"(?P<stamp>[0-9a-f]{8})(?P<end> end)?")
 UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
-_LISTS = ("cues", "slots", "lines", "shots")
+_LIST_KEYS = ("cues", "slots", "lines", "shots")
 
 
 def write_csv(track: Track) -> str:
@@ -95,12 +95,12 @@ def write_csv(track: Track) -> str:
                 cue.id,
                 f"{cue.interval.start:.3f}",
                 f"{cue.interval.end:.3f}",
-                guarded(cue.text),
+                formula_safe_cell(cue.text),
                 cue.kind,
                 cue.status,
                 cue.state,
-                guarded(reviewer(cue)),
-                guarded(note(cue)),
+                formula_safe_cell(reviewer_name(cue)),
+                formula_safe_cell(line_note(cue)),
                 f"{cue.doubt.value:.2f}" if cue.doubt else "",
                 timecode(cue.interval.start),
                 statement,
@@ -112,7 +112,7 @@ def write_csv(track: Track) -> str:
     return "\ufeff" + out.getvalue()
 
 
-def read_csv(text: str, name: str) -> Script:
+def read_csv(text: str, file_name: str) -> Script:
     """The cues of a CSV file, parted by comma, semicolon or tab.
 
     Columns are known by their heads (start and end, and id and text if there); without heads they are
@@ -124,7 +124,7 @@ def read_csv(text: str, name: str) -> Script:
     stamp: str | None = None
     line_stamps: dict[str, str] = {}
     has_end = is_last_row_short = False
-    for where, row in filled_rows(parted_rows(text), name):
+    for place, row in rows_with_places(csv_rows(text), file_name):
         if heads is None:
             heads = [cell.strip().lower() for cell in row]
             if "start" in heads and "end" in heads:
@@ -132,93 +132,104 @@ def read_csv(text: str, name: str) -> Script:
             try:
                 parse_time(row[0])
             except (ValueError, IndexError):
-                what = f"{where}: columns are {columns_of(heads)}; start and end are missing."
-                raise ScriptError(what, "Name the columns.") from None
+                message = f"{place}: columns are {column_list(heads)}; start and end are missing."
+                raise ScriptError(message, "Name the columns.") from None
             heads = ["start", "end", "text"]
         cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
-        said = unguarded(cells.get("text", ""))
-        if _SPREADSHEET_ERROR.fullmatch(said.strip()):
-            what = f"{where}: the text is {quoted(said.strip())}, the error of a spreadsheet."
-            raise ScriptError(what, "Write the text itself into the cell.")
-        interval = parse_interval(cells["start"], cells["end"], where)
+        cell_text = text_of_cell(cells.get("text", ""))
+        if _SPREADSHEET_ERROR.fullmatch(cell_text.strip()):
+            message = f"{place}: the text is {quoted(cell_text.strip())}, the error of a spreadsheet."
+            raise ScriptError(message, "Write the text itself into the cell.")
+        interval = parse_interval(cells["start"], cells["end"], place)
         if cells.get("status", "").strip().lower() in UNHEARD:
-            said = ""
-        cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(said)))
-        check_count(cues, name)
+            cell_text = ""
+        cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(cell_text)))
+        check_count(cues, file_name)
         is_last_row_short = len(row) < len(heads)
-        if (own_stamp := _TRACK_STAMP.fullmatch(cells.get("track", "").strip())) is not None:
-            stamp = own_stamp["stamp"]
-            has_end = has_end or own_stamp["end"] is not None
+        track_stamp_match = _TRACK_STAMP.fullmatch(cells.get("track", "").strip())
+        if track_stamp_match is not None:
+            stamp = track_stamp_match["stamp"]
+            has_end = has_end or track_stamp_match["end"] is not None
         if cells["id"] and _STAMP.fullmatch(cells.get("stamp", "")):
             line_stamps[cells["id"].strip()] = cells["stamp"]
+    # Only our own files have both columns. Somebody else's table has no end mark, and needs none.
     is_ours = heads is not None and {"stamp", "track"} <= set(heads)
     if is_ours and not has_end and (stamp or line_stamps or is_last_row_short):
         raise incomplete(
-            name,
+            file_name,
             "no row has 'end' behind the stamp in its column track",
             "If the file is whole, write ' end' behind the stamp in the last row",
         )
     return Script(tuple(cues), stamp, line_stamps, is_proven=has_end)
 
 
-def columns_of(heads: list[str]) -> str:
-    """The heads of a table as a message shows them."""
+def column_list(heads: list[str]) -> str:
+    """The heads of a table's columns as one text for a message."""
     return quoted(", ".join(heads))[1:-1]
 
 
-def filled_rows(rows: Any, name: str) -> Iterator[tuple[str, list[str]]]:
-    """The rows of a ``csv.reader`` that are not empty, each with its place: ``f.csv, line 3``. Raises
-    ScriptError for a table that cannot be taken apart."""
+def rows_with_places(rows: Any, file_name: str) -> Iterator[tuple[str, list[str]]]:
+    """Each row of the ``csv.reader`` that is not empty, after its place for messages: ``movie.csv, line 3``.
+
+    Raises ScriptError for a table with wrong quotes.
+    """
     try:
         for row in rows:
             if any(cell.strip() for cell in row):
-                yield f"{name}, line {rows.line_num}", row
+                yield f"{file_name}, line {rows.line_num}", row
     except csv.Error as error:
-        raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
+        raise ScriptError(f"{file_name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
 
 
-def parted_rows(text: str) -> Any:
-    """A ``csv.reader`` of a table parted by comma, semicolon or tab, as its first line has most."""
+def csv_rows(text: str) -> Any:
+    """A ``csv.reader`` of a table; its separator is the most frequent of comma, semicolon and tab in the
+    first line."""
     text = text.removeprefix("\ufeff")
-    # A first line by which Excel is told the separator: ``sep=;``
-    named = re.match(r'"?sep=([,;\t|])"?[,;\t|]*\r?(?:\n|$)', text, re.IGNORECASE)
-    if named is not None:
-        rest = text[named.end() :]
-        return csv.reader(io.StringIO(rest, newline=""), delimiter=named[1], strict=True)
-    first = text.partition("\n")[0]
-    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    # Excel writes and reads a first line that names the separator: ``sep=;``
+    separator_line = re.match(r'"?sep=([,;\t|])"?[,;\t|]*\r?(?:\n|$)', text, re.IGNORECASE)
+    if separator_line is not None:
+        table = text[separator_line.end() :]
+        return csv.reader(io.StringIO(table, newline=""), delimiter=separator_line[1], strict=True)
+    first_line = text.partition("\n")[0]
+    separator = max(",;\t", key=first_line.count)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
 
 
-def guarded(text: str) -> str:
-    """The text as a cell that no spreadsheet takes for a formula: with apostrophes before signs where it
-    must."""
-    return _FORMULA.sub(r"\1'\2", text)
+def formula_safe_cell(text: str) -> str:
+    """``text`` as the content of a cell that no spreadsheet takes for a formula.
+
+    An apostrophe stands before each sign that would begin one: ``-He runs → '-He runs``.
+    """
+    return _FORMULA_START.sub(r"\1'\2", text)
 
 
-def unguarded(cell: str) -> str:
-    """The text in a cell, without the apostrophes of `guarded`."""
-    return _GUARDED.sub(r"\1\2", cell)
+def text_of_cell(cell: str) -> str:
+    """The text in a cell, without the apostrophes that `formula_safe_cell` puts before formula signs."""
+    return _GUARDED_FORMULA.sub(r"\1\2", cell)
 
 
-def note(cue: Cue) -> str:
-    """What a person should know of a line: why it is as it is, how doubtful it is and why (``doubt 0.42: the
-    text was read at 0.71``), whether it was changed."""
-    doubt = ""
+def line_note(cue: Cue) -> str:
+    """Remarks on a line for the person who reads the table: the reason of its status, its doubt (``doubt
+    0.42: the text was read at 0.71``), and whether a person edited it."""
+    doubt_text = ""
     if cue.doubt is not None:
-        doubt = f"doubt {cue.doubt.value:.2f}"
-        doubt += f": {'; '.join(cue.doubt.reasons)}" if cue.doubt.reasons else ""
-    edited = "edited by a person" if is_changed(cue) else ""
-    return clean_text("; ".join(part for part in (cue.reason, doubt, edited) if part))
+        doubt_text = f"doubt {cue.doubt.value:.2f}"
+        doubt_text += f": {'; '.join(cue.doubt.reasons)}" if cue.doubt.reasons else ""
+    edit_text = "edited by a person" if is_changed(cue) else ""
+    return clean_text("; ".join(part for part in (cue.reason, doubt_text, edit_text) if part))
 
 
-def reviewer(cue: Cue) -> str:
-    """Who accepted a line as it is; empty where nobody did, or gave no name."""
-    return clean_text(cue.review.by).replace("\n", " ") if cue.review is not None else ""
+def reviewer_name(cue: Cue) -> str:
+    """The name of the person who accepted a line; empty where nobody did, or gave no name."""
+    if cue.review is None:
+        return ""
+    return clean_text(cue.review.by).replace("\n", " ")
 
 
-def review_words(cue: Cue) -> str:
-    """Whose a line is: ``machine``, ``edited``, ``accepted by Ann``."""
-    name = reviewer(cue)
+def review_text(cue: Cue) -> str:
+    """Whether a machine or a person is responsible for a line: ``machine``, ``edited``, ``accepted by
+    Ann``."""
+    name = reviewer_name(cue)
     return f"{cue.state} by {name}" if name else cue.state.value
 
 
@@ -226,48 +237,56 @@ write_json = to_json
 """The track file itself, which carries everything."""
 
 
-def read_json(text: str, name: str) -> Script:
-    """The heard lines of a track file, or any list of objects that have start and end (and id and text).
+def read_json(text: str, file_name: str) -> Script:
+    """The heard lines of a track file, or of any list of objects that have start and end (and id and text).
 
-    The list may stand alone or under cues, slots or lines. Raises ScriptError with file and entry.
+    The list may stand alone, or in an object under ``cues``, ``slots``, ``lines`` or ``shots``. Raises
+    ScriptError with file and entry.
     """
     try:
         tree = parse_json(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
-        raise ScriptError(f"{name}, line {error.lineno}: {error.msg}.", "Correct the JSON.") from None
+        raise ScriptError(f"{file_name}, line {error.lineno}: {error.msg}.", "Correct the JSON.") from None
     except ValueError as error:
-        raise ScriptError(f"{name}: {error}.", "Correct the JSON.") from None
+        raise ScriptError(f"{file_name}: {error}.", "Correct the JSON.") from None
     if isinstance(tree, dict) and "schema_version" in tree and "film" in tree and "cues" in tree:
-        track = from_json(text.removeprefix("\ufeff"), name)
-        cues = tuple(ScriptCue(cue.id, cue.interval, cue.text) for cue in track.heard)
-        stamps = {raw.get("id", ""): _STAMP.match(raw.get("stamp", "")) for raw in tree["cues"]}
-        known = {key: stamp[0] for key, stamp in stamps.items() if stamp}
-        return Script(cues, None, known, is_proven=True)
-    items = next((tree[key] for key in _LISTS if key in tree), None) if isinstance(tree, dict) else tree
+        track = from_json(text.removeprefix("\ufeff"), file_name)
+        heard_lines = tuple(ScriptCue(cue.id, cue.interval, cue.text) for cue in track.heard)
+        line_stamps: dict[str, str] = {}
+        for raw in tree["cues"]:
+            stamp_match = _STAMP.match(raw.get("stamp", ""))
+            if stamp_match is not None:
+                line_stamps[raw.get("id", "")] = stamp_match[0]
+        return Script(heard_lines, None, line_stamps, is_proven=True)
+    items = tree
+    if isinstance(tree, dict):
+        items = next((tree[key] for key in _LIST_KEYS if key in tree), None)
     if not isinstance(items, list):
-        raise ScriptError(f"{name} holds no list of cues.", "Write a list of objects with start and end.")
-    found: list[ScriptCue] = []
-    for i, item in enumerate(items, 1):
-        where = f"{name}, entry {i}"
+        raise ScriptError(
+            f"{file_name} holds no list of cues.", "Write a list of objects with start and end."
+        )
+    cues: list[ScriptCue] = []
+    for number, item in enumerate(items, 1):
+        place = f"{file_name}, entry {number}"
         if not isinstance(item, dict):
-            raise ScriptError(f"{where}: must be an object with start and end, got {quoted(item)}.")
-        interval = parse_interval(str(item.get("start")), str(item.get("end")), where)
-        said, cue_id = item.get("text", ""), item.get("id")
-        if not isinstance(said, str) or not isinstance(cue_id, str | None):
-            what = f"{where}: id and text must be texts, got {quoted(cue_id)} and {quoted(said)}."
-            raise ScriptError(what)
-        found.append(ScriptCue(cue_id, interval, clean_text(said)))
-        check_count(found, name)
-    return Script(tuple(found), is_proven=True)
+            raise ScriptError(f"{place}: must be an object with start and end, got {quoted(item)}.")
+        interval = parse_interval(str(item.get("start")), str(item.get("end")), place)
+        line_text, cue_id = item.get("text", ""), item.get("id")
+        if not isinstance(line_text, str) or not isinstance(cue_id, str | None):
+            message = f"{place}: id and text must be texts, got {quoted(cue_id)} and {quoted(line_text)}."
+            raise ScriptError(message)
+        cues.append(ScriptCue(cue_id, interval, clean_text(line_text)))
+        check_count(cues, file_name)
+    return Script(tuple(cues), is_proven=True)
 
 
 FRAZIER_HEADS = ("Position", "Start", "End", "Text")
 
-_NAMES = {
+_FRAZIER_COLUMNS = {
     "position": "position", "slot": "position", "start": "start", "startzeit": "start", "end": "end",
     "ende": "end", "endzeit": "end", "text": "text", "audiodeskription": "text",
 }  # fmt: skip
-_TIME = re.compile(r"(?P<clock>\d+:\d{1,2}:\d{1,2})[.,:;](?P<frames>\d{2})")
+_FRAZIER_TIME = re.compile(r"(?P<clock>\d+:\d{1,2}:\d{1,2})[.,:;](?P<frames>\d{2})")
 
 
 def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
@@ -277,18 +296,19 @@ def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
     rows.writerow(FRAZIER_HEADS)
     heard = track.heard
     for cue in heard:
-        shown = on_frames(cue.interval, frame_rate)
+        on_frame_times = on_frames(cue.interval, frame_rate)
         times: list[str] = []
-        for second in (shown.start, shown.end):
+        for second in (on_frame_times.start, on_frame_times.end):
             # SMPTE timecode, non-drop: at 29.97 frames a second 30 are counted for each of its seconds.
-            whole, rest = divmod(nearest_frame(second, frame_rate), math.ceil(frame_rate))
-            times.append(f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}")
+            whole_seconds, frames = divmod(nearest_frame(second, frame_rate), math.ceil(frame_rate))
+            hours, minutes = whole_seconds // 3600, whole_seconds // 60 % 60
+            times.append(f"{hours:02d}:{minutes:02d}:{whole_seconds % 60:02d}.{frames:02d}")
         number = number_of(cue.id, is_last=cue is heard[-1])
-        rows.writerow([number, *times, guarded(cue.text.replace("\n", " \u2028"))])
+        rows.writerow([number, *times, formula_safe_cell(cue.text.replace("\n", " \u2028"))])
     return out.getvalue()
 
 
-def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Script:
+def read_frazier(text: str, file_name: str, frame_rate: Fraction = FRAME_RATE) -> Script:
     """The lines of a Frazier CSV, its frames counted at ``frame_rate``.
 
     Raises ScriptError with file and line, also for frames that ``frame_rate`` does not have, and for a file
@@ -300,63 +320,68 @@ def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Scr
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True)
     heads: list[str] = []
     cues: list[ScriptCue] = []
-    for where, row in filled_rows(rows, name):
+    for place, row in rows_with_places(rows, file_name):
         if not heads:
-            heads = [_NAMES.get(cell.strip().lower(), "") for cell in row]
+            heads = [_FRAZIER_COLUMNS.get(cell.strip().lower(), "") for cell in row]
             missing = [head for head in FRAZIER_HEADS[1:] if head.lower() not in heads]
             if missing:
-                what = f"{where}: columns are {columns_of(row)}; {' and '.join(missing)} missing."
-                raise ScriptError(what, f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.")
+                message = f"{place}: columns are {column_list(row)}; {' and '.join(missing)} missing."
+                raise ScriptError(message, f"Frazier's heads are {';'.join(FRAZIER_HEADS)}.")
         else:
             cells = {"start": "", "end": "", **dict(zip(heads, row, strict=False))}
             try:
-                interval = Interval(*(_seconds(cells[key], frame_rate) for key in ("start", "end")))
+                start = _frazier_seconds(cells["start"], frame_rate)
+                interval = Interval(start, _frazier_seconds(cells["end"], frame_rate))
             except ValueError as error:
                 hint = "Correct the times, or name the frames a second."
-                raise ScriptError(f"{where}: {error}.", hint) from None
-            said = clean_text(unguarded(cells.get("text", "")))
+                raise ScriptError(f"{place}: {error}.", hint) from None
+            cell_text = clean_text(text_of_cell(cells.get("text", "")))
             number = cells.get("position", "").strip()
             numbers.append(number)
-            cues.append(ScriptCue(id_of(number), interval, said))
-            check_count(cues, name)
+            cues.append(ScriptCue(id_of(number), interval, cell_text))
+            check_count(cues, file_name)
+    # Only we number lines by their ids; somebody else's file shows nothing at its end.
     is_ours = any(id_of(number) for number in numbers)
     if is_ours and not any(map(is_number_of_last, numbers)):
         raise incomplete(
-            name,
+            file_name,
             "no Position begins with 3 or 4, as that of the last line does",
             "If the file is whole, write 3 in place of the 1 that begins the last Position, or 4 for 2",
         )
     # The text is the last cell, and its line end the only sign that nothing of it is missing.
     if is_ours and not ends_with_line_end:
-        raise incomplete(name, "its last line has no end", "If the file is whole, add an empty line")
+        raise incomplete(file_name, "its last line has no end", "If the file is whole, add an empty line")
     return Script(tuple(cues), frame_rate=frame_rate, is_proven=is_ours)
 
 
 def is_frazier(first_line: str) -> bool:
     """Whether these are the heads of a Frazier CSV."""
-    names = [_NAMES.get(cell.strip().strip('"').lower()) for cell in first_line.split(";")]
+    names = [_FRAZIER_COLUMNS.get(cell.strip().strip('"').lower()) for cell in first_line.split(";")]
     return names[:3] == ["position", "start", "end"] and "text" in names
 
 
-def _seconds(text: str, frame_rate: Fraction) -> float:
-    match = _TIME.fullmatch(text.strip())
+def _frazier_seconds(text: str, frame_rate: Fraction) -> float:
+    """Seconds from a SMPTE timecode (non-drop), or from another time. Raises ValueError for none of them."""
+    match = _FRAZIER_TIME.fullmatch(text.strip())
     if match is None:
         return parse_time(text)
-    frames, counted = int(match["frames"]), math.ceil(frame_rate)
-    if frames >= counted:
-        raise ValueError(f"{quoted(text)} has frame {frames}, but there are {counted} frames in a second")
-    return float((int(parse_time(match["clock"])) * counted + frames) / frame_rate)
+    frames, frames_per_second = int(match["frames"]), math.ceil(frame_rate)
+    if frames >= frames_per_second:
+        message = f"{quoted(text)} has frame {frames}, but there are {frames_per_second} frames in a second"
+        raise ValueError(message)
+    frames_from_start = int(parse_time(match["clock"])) * frames_per_second + frames
+    return float(frames_from_start / frame_rate)
 
 
 REAPER_HEADS = ("#", "Name", "Start", "End", "Length")
 SECONDS_PER_WORD = 0.375
 """How long a marker's line is taken to be, which has no end: 160 words a minute."""
 
-_ID = re.compile(r"(?:(?<!\s)\s+)?\[(?P<id>[sh]\d{8,})\]\s*$")
-_STATEMENT = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})(?P<end> end)?\]\s*$")
-_DAMAGED_ID = re.compile(r"(?:\[[^\[\]]{0,8}\d{4,}[^\[\]]{0,8}\]?|[sh]\d{5,}\s?\])\s*$")
-_MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
-_FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
+_REAPER_ID = re.compile(r"(?:(?<!\s)\s+)?\[(?P<id>[sh]\d{8,})\]\s*$")
+_REAPER_STAMP = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})(?P<end> end)?\]\s*$")
+_DAMAGED_REAPER_ID = re.compile(r"(?:\[[^\[\]]{0,8}\d{4,}[^\[\]]{0,8}\]?|[sh]\d{5,}\s?\])\s*$")
+_TIME_IN_MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
+_TIME_IN_FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
 
 
 def write_reaper(track: Track) -> str:
@@ -364,18 +389,20 @@ def write_reaper(track: Track) -> str:
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(REAPER_HEADS)
-    rows.writerow(["M1", f"{track.statement} [track {track.stamp}]", _clock(0), "", ""])
+    rows.writerow(["M1", f"{track.statement} [track {track.stamp}]", _reaper_time(0), "", ""])
     for number, cue in enumerate(track.heard, 1):
         start, end = milliseconds(cue.interval.start) / 1000, milliseconds(cue.interval.end) / 1000
         times = (start, end, end - start)
         name = f"{cue.text} [{cue.id}]".replace("\n", " \u2028")
-        rows.writerow([f"R{number}", guarded(name), *map(_clock, times)])
+        rows.writerow([f"R{number}", formula_safe_cell(name), *map(_reaper_time, times)])
     last = max((cue.interval.end for cue in track.heard), default=0.0)
-    rows.writerow(["M2", f"End of the audio description [track {track.stamp} end]", _clock(last), "", ""])
+    rows.writerow(
+        ["M2", f"End of the audio description [track {track.stamp} end]", _reaper_time(last), "", ""]
+    )
     return out.getvalue()
 
 
-def read_reaper(text: str, name: str) -> Script:
+def read_reaper(text: str, file_name: str) -> Script:
     """The regions of a file from Reaper; where it has none, its markers.
 
     A marker's line ends where its words would at a calm pace, or at the next marker. Names in brackets at the
@@ -383,45 +410,42 @@ def read_reaper(text: str, name: str) -> Script:
     ours of which the end is missing.
     """
     heads: list[str] = []
-    entries: list[_Entry] = []
-    for where, row in filled_rows(parted_rows(text), name):
+    table_rows: list[_ReaperRow] = []
+    for place, row in rows_with_places(csv_rows(text), file_name):
         if not heads:
             heads = [cell.strip().lower() for cell in row]
             if "name" not in heads or "start" not in heads:
-                raise ScriptError(f"{where}: columns are {columns_of(row)}; Name and Start are missing.")
+                raise ScriptError(f"{place}: columns are {column_list(row)}; Name and Start are missing.")
         else:
             cells = {"name": "", "end": "", **dict(zip(heads, row, strict=False))}
-            start, end = cells.get("start", "").strip(), cells["end"].strip()
-            for time in (start, end):
-                if _MEASURES.fullmatch(time) or _FRAMES.fullmatch(time):
-                    unit = "measures and beats" if _MEASURES.fullmatch(time) else "frames"
-                    hint = "Set Reaper's ruler to minutes and seconds, and export again."
-                    raise ScriptError(f"{where}: {quoted(time)} is in {unit}.", hint)
-            try:
-                begins, ends = parse_time(start), parse_time(end) if end else None
-                if ends is not None:
-                    Interval(begins, ends)
-            except ValueError as error:
-                raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
-            entries.append((cells["name"], begins, ends))
-            check_count(entries, name)
-    statements = [found for said, _, _ in entries if (found := _STATEMENT.search(said)) is not None]
-    stamps = [found["stamp"] for found in statements]
-    is_ours = bool(stamps) or any(_ID.search(said) for said, _, _ in entries)
-    has_end = any(found["end"] for found in statements)
+            start, end = _reaper_times(cells.get("start", "").strip(), cells["end"].strip(), place)
+            table_rows.append((cells["name"], start, end))
+            check_count(table_rows, file_name)
+    # Two markers of ours are no lines: the statement at the start, and the end of the file.
+    lines: list[_ReaperRow] = []
+    stamps: list[str] = []
+    has_end = False
+    for table_row in table_rows:
+        stamp_match = _REAPER_STAMP.search(table_row[0])
+        if stamp_match is None:
+            lines.append(table_row)
+        else:
+            stamps.append(stamp_match["stamp"])
+            has_end = has_end or stamp_match["end"] is not None
+    is_ours = bool(stamps) or any(_REAPER_ID.search(name) for name, _, _ in table_rows)
     if is_ours and not has_end:
         raise incomplete(
-            name,
+            file_name,
             "the marker that ends with '[track … end]' is not there",
             "If the file is whole, take the marks in brackets out of all names",
         )
-    lines = [entry for entry in entries if not _STATEMENT.search(entry[0])]
-    regions = [_cue(said, start, end) for said, start, end in lines if end is not None]
-    cues = regions or _marked(lines)
-    for cue in cues if is_ours else ():
-        if cue.id is None and _DAMAGED_ID.search(cue.text):
-            what = f"{name}: the id at the end of {quoted(cue.text)} is damaged."
-            raise ScriptError(what, "Write it as in [s00083120], or take it out whole.")
+    regions = [_reaper_cue(name, start, end) for name, start, end in lines if end is not None]
+    cues = regions or _cues_of_markers(lines)
+    if is_ours:
+        for cue in cues:
+            if cue.id is None and _DAMAGED_REAPER_ID.search(cue.text):
+                message = f"{file_name}: the id at the end of {quoted(cue.text)} is damaged."
+                raise ScriptError(message, "Write it as in [s00083120], or take it out whole.")
     return Script(tuple(cues), stamps[0] if stamps else None, is_proven=has_end)
 
 
@@ -430,30 +454,55 @@ def is_reaper(first_line: str) -> bool:
     return re.match(r'"?#"?[,;\t]"?Name"?[,;\t]"?Start"?', first_line.strip(), re.IGNORECASE) is not None
 
 
-_Entry = tuple[str, float, float | None]
-"""Name, start and end of a row; a marker has no end."""
+_ReaperRow = tuple[str, float, float | None]
+"""Name, start and end (in seconds) of a row; a marker has no end."""
 
 
-def _cue(name: str, start: float, end: float) -> ScriptCue:
-    text = unguarded(name)
-    found = _ID.search(text)
-    text = clean_text(_ID.sub("", text, count=1))
-    return ScriptCue(found["id"] if found else None, Interval(start, end), text)
+def _reaper_times(start: str, end: str, place: str) -> tuple[float, float | None]:
+    """Start and end of a region or marker in seconds; None for the end of a marker, which has none.
+
+    Raises ScriptError with ``place`` for other units of Reaper's ruler, and for what is no time.
+    """
+    for time in (start, end):
+        if _TIME_IN_MEASURES.fullmatch(time) or _TIME_IN_FRAMES.fullmatch(time):
+            unit = "measures and beats" if _TIME_IN_MEASURES.fullmatch(time) else "frames"
+            hint = "Set Reaper's ruler to minutes and seconds, and export again."
+            raise ScriptError(f"{place}: {quoted(time)} is in {unit}.", hint)
+    try:
+        start_second = parse_time(start)
+        end_second = parse_time(end) if end else None
+        if end_second is not None:
+            Interval(start_second, end_second)
+    except ValueError as error:
+        raise ScriptError(f"{place}: {error}.", "Correct the times.") from None
+    return start_second, end_second
 
 
-def _marked(markers: list[_Entry]) -> list[ScriptCue]:
+def _reaper_cue(name: str, start: float, end: float) -> ScriptCue:
+    """The line of a region: its name without the id in brackets, which becomes the cue's id."""
+    text = text_of_cell(name)
+    id_match = _REAPER_ID.search(text)
+    text = clean_text(_REAPER_ID.sub("", text, count=1))
+    return ScriptCue(id_match["id"] if id_match else None, Interval(start, end), text)
+
+
+def _cues_of_markers(markers: list[_ReaperRow]) -> list[ScriptCue]:
+    """The lines of markers, by time. Each ends when its words are spoken, or where the next one starts."""
     markers = sorted(markers, key=lambda marker: marker[1])
+    next_starts = [start for _, start, _ in markers[1:]]
     cues: list[ScriptCue] = []
-    afters = [*(start for _, start, _ in markers[1:]), 0.0]
-    for (name, start, _), after in zip(markers, afters, strict=False):
+    for position, (name, start, _) in enumerate(markers):
         end = start + SECONDS_PER_WORD * max(1, count_words(name))
-        cues.append(_cue(name, start, min(end, after) if after > start else end))
+        # Two markers at the same time overlap: an interval must not be empty.
+        if position < len(next_starts) and next_starts[position] > start:
+            end = min(end, next_starts[position])
+        cues.append(_reaper_cue(name, start, end))
     return cues
 
 
-def _clock(seconds: float) -> str:
+def _reaper_time(seconds: float) -> str:
     """``62.5 → 1:02.500``, ``3602.5 → 1:00:02.500``."""
-    whole, milli = divmod(milliseconds(seconds), 1000)
-    hours, rest = divmod(whole, 3600)
-    minutes = f"{hours}:{rest // 60:02d}" if hours else f"{rest // 60}"
-    return f"{minutes}:{rest % 60:02d}.{milli:03d}"
+    whole_seconds, millisecond = divmod(milliseconds(seconds), 1000)
+    hours, seconds_of_hour = divmod(whole_seconds, 3600)
+    minutes = f"{hours}:{seconds_of_hour // 60:02d}" if hours else f"{seconds_of_hour // 60}"
+    return f"{minutes}:{seconds_of_hour % 60:02d}.{millisecond:03d}"

@@ -33,7 +33,7 @@ from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, 
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
 from shotad.evaluation.running import AND, Report, base_name
-from shotad.script.table_formats import guarded
+from shotad.script.table_formats import formula_safe_cell
 
 LIBRARIES = (
     "accelerate", "bert-score", "fastcoref", "jinja2", "matplotlib", "numpy", "openai", "pycocoevalcap",
@@ -226,7 +226,13 @@ def item_table(run: Report) -> str:
         texts = (item.reference, item.prediction or "")
         cells = [item.id, item.film, run.titles.get(item.film, ""), item.clip, *times, *texts]
         numbers = ("" if row is None or row.value is None else f"{row.value:.6g}" for row in found.values())
-        table.writerow([*map(guarded, cells), *numbers, guarded(item.failure or item.missing or failed)])
+        table.writerow(
+            [
+                *map(formula_safe_cell, cells),
+                *numbers,
+                formula_safe_cell(item.failure or item.missing or failed),
+            ]
+        )
     return "\ufeff" + out.getvalue()
 
 
