@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 else:
     torch = require_torch(PURPOSE)
 
-Batch = Mapping[str, Any]
+ModelBatch = Mapping[str, Any]
 """What ``generate`` takes, tensors on the CPU: ids and mask ``[n, length]``, padded on the left, pixels."""
 
-Collate = Callable[[Sequence[int]], Batch]
+Collate = Callable[[Sequence[int]], ModelBatch]
 """The batch of the requests at these indices, in this order. Called in another thread."""
 
 _TURN_ENDS = (
@@ -133,7 +133,7 @@ class _Run:
         return [sorted(indices[place] for place in group) for group in batches]
 
     def _of_group(
-        self, group: list[int], batch: Future[Batch] | None = None, *, last: bool = False
+        self, group: list[int], batch: Future[ModelBatch] | None = None, *, last: bool = False
     ) -> list[Reply]:
         """Replies to those of a group: in halves where memory runs out, one by one where the model's code
         fails. What does not fit alone is tried once more (``last``) when all else has left the memory."""
@@ -168,7 +168,7 @@ class _Run:
         parts = (group[start : start + size] for start in range(0, len(group), size))
         return [reply for part in parts for reply in self._of_group(part)]
 
-    def _replies(self, indices: Sequence[int], batch: Batch) -> list[Reply]:
+    def _replies(self, indices: Sequence[int], batch: ModelBatch) -> list[Reply]:
         requests = [self._requests[index] for index in indices]
         choice = SeededChoice(requests)
         transformers = require_module("transformers", PURPOSE)

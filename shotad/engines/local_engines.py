@@ -40,10 +40,10 @@ from shotad.core.model_loading import (
 from shotad.engines import local_vision_qwen as qwen
 from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, resolve, to_fetch
 from shotad.engines.local_words import (
-    Refused,
     StillWords,
     Template,
     TextWords,
+    UnfitPrompt,
     VideoWords,
     black_clip,
     make_processor,
@@ -125,7 +125,7 @@ class ChatModel:
         for index, request in enumerate(requests):
             try:
                 lengths[index] = self._words.length(request)
-            except (Refused, ValueError) as error:
+            except (UnfitPrompt, ValueError) as error:
                 replies[index] = Reply("", "error", error=str(error))
         compute, local = self._config.compute, self._config.local
         sees = [self.abilities.accepts_images and request.clip is not None for request in requests]
@@ -254,13 +254,13 @@ def make_words(
         if getattr(processor, "video_processor", None) is not None:
             video = VideoWords(template, processor)
             # Templates older than a family's videos have no place for one.
-            with contextlib.suppress(Refused):
+            with contextlib.suppress(UnfitPrompt):
                 _try(video, place.label)
                 return video
         words = StillWords(template, processor, timed=times)
     try:
         _try(words, place.label)
-    except Refused as error:
+    except UnfitPrompt as error:
         raise EngineError(
             f"{place.label} cannot be asked about a clip: {error}.", "Choose another model.", again=False
         ) from None

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from shotad.core import Request
 from shotad.core.config.film import FrameSettings
 from shotad.core.types import HEARING_RATE
-from shotad.engines.local_words import Refused, Template, turns
+from shotad.engines.local_words import Template, UnfitPrompt, turns
 from shotad.film import resize_images
 
 Times = Literal["none", "interval", "words"]
@@ -115,7 +115,7 @@ class QwenWords:
         parts = [{"type": "video"}] * shown + [{"type": "audio"}] * heard
         prompt = self.template.prompt(turns(request, parts))
         if (prompt.count(self.video), prompt.count(SOUND)) != (shown, heard):
-            raise Refused(
+            raise UnfitPrompt(
                 f"the chat template of {self.template.label} has no place for videos or their sound"
             )
         return prompt

@@ -51,7 +51,7 @@ _CLOCK = (
 """Put before a template that asks for the time: a clock of its own that stands still."""
 
 
-class Refused(Exception):  # noqa: N818  an answer of the template, not a fault
+class UnfitPrompt(Exception):  # noqa: N818  an answer of the template, not a fault
     """A chat template cannot put a conversation into words; the message says why."""
 
 
@@ -121,7 +121,7 @@ class Template:
                 continue
             if all(word.strip() in rendered for word in words):
                 return rendered
-        raise Refused(f"the chat template of {self.label} cannot be used: {why}")
+        raise UnfitPrompt(f"the chat template of {self.label} cannot be used: {why}")
 
     def ids(self, prompt: str) -> list[int]:
         """The prompt's tokens, with one beginning-of-text token where the model has such."""
@@ -266,7 +266,7 @@ class StillWords:
         parts = [] if request.clip is None else self.parts(request.clip)
         prompt, shown = self.template.prompt(turns(request, parts)), _frames_in(parts)
         if (shown_in_prompt := prompt.count(self.mark)) != shown:
-            raise Refused(
+            raise UnfitPrompt(
                 f"the chat template of {self.template.label} shows {shown_in_prompt} of {shown} frames"
             )
         return prompt

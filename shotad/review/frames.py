@@ -117,7 +117,7 @@ class FrameNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ShownClip:
     """What one slot's record says. ``record`` is its hash; ``overlay`` None: its frames were seen as they
     are; ``marks`` are those of the people on them, by id, in words; ``redone``: only a redo has looked."""
 
@@ -129,7 +129,7 @@ class Seen:
     redone: bool
 
 
-class Frames:
+class ShownFrames:
     """The frames of all slots of one film, and its film strip; thread-safe. `notes` decodes nothing."""
 
     def __init__(self, session: Session, film: Path) -> None:
@@ -233,7 +233,7 @@ class Frames:
                 self._film.close()
                 self._film = None
 
-    def _seen(self, slot_id: str) -> Seen | None:
+    def _seen(self, slot_id: str) -> ShownClip | None:
         """What was seen of that slot: by the run; where only a redo has looked, by the last that did."""
         for record in reversed(self._run.all(slot_id)):
             if (shown_clip := _seen_in(record, redone=False)) is not None:
@@ -244,7 +244,7 @@ class Frames:
         return None
 
     def _pictures(
-        self, wanted: Sequence[FrameNote], shown_clip: Seen, painted: bool
+        self, wanted: Sequence[FrameNote], shown_clip: ShownClip, painted: bool
     ) -> Iterator[tuple[int, bytes]]:
         """The frames with their pictures, in order of time; one pass over the film."""
         folder = WorkFolder(self._session.folder)
@@ -261,7 +261,7 @@ class Frames:
                 image = self._as_seen(picture.image, note, shown_clip) if painted else picture.image
                 yield note.number, jpeg(image, QUALITY)
 
-    def _as_seen(self, image: Image, note: FrameNote, shown_clip: Seen) -> Image:
+    def _as_seen(self, image: Image, note: FrameNote, shown_clip: ShownClip) -> Image:
         """At the model's size, with the marks of its run."""
         config, presence = self._session.config, EMPTY_PRESENCE
         marks_by_member: dict[str, FrameMark] = {}
@@ -318,7 +318,7 @@ class Frames:
             return
 
 
-def _seen_in(record: Any, *, redone: bool) -> Seen | None:
+def _seen_in(record: Any, *, redone: bool) -> ShownClip | None:
     """What a record of Stage I says was seen; None for one that a person has broken, or none at all."""
     stage1 = stage1_answer(record)
     if stage1 is None or stage1.overlay not in (*_LABELS, None):
@@ -330,7 +330,7 @@ def _seen_in(record: Any, *, redone: bool) -> Seen | None:
         notes += [FrameNote(0, second, *about) for second in shot.seconds]
     step = -(-len(notes) // SHOWN)
     shown = [not at % step or not at or notes[at - 1].shot != note.shot for at, note in enumerate(notes)]
-    return Seen(
+    return ShownClip(
         record=hash_key(record),
         notes=tuple(
             replace(note, number=at + 1, shown=shown[at], painted=stage1.overlay is not None)

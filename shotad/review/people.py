@@ -94,7 +94,7 @@ class _Known:
     trouble: str = ""
 
 
-class People:
+class CastEditor:
     """The people of a session's film. All methods may be called from any thread."""
 
     def __init__(self, session: Session) -> None:

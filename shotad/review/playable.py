@@ -144,14 +144,14 @@ CLOCK = Fraction(1, 90_000)
 RATE, BITS = 48_000, 128_000
 
 _BT709, _LIMITED = 1, 1
-Report = Callable[[float], None]
+PlaybackReport = Callable[[float], None]
 """Told the share that is done, 0 to 1."""
 
 
 class Teller:
     """Tells how far a copy is at each hundredth, and not that it is done."""
 
-    def __init__(self, length: float, report: Report) -> None:
+    def __init__(self, length: float, report: PlaybackReport) -> None:
         self._length, self._report, self._told = max(length, 1e-3), report, 0.0
 
     def reached(self, second: float) -> None:
@@ -161,7 +161,7 @@ class Teller:
             self._report(share)
 
 
-def encode(film: Film, track: int | None, output: OutputContainer, report: Report) -> None:
+def encode(film: Film, track: int | None, output: OutputContainer, report: PlaybackReport) -> None:
     """Write picture and sound of ``film`` to an open MP4 file; ``track`` as for `sound_blocks`."""
     frames = film.frames()
     first = next(frames)
@@ -328,7 +328,7 @@ def copies_picture(film: Film, free: int) -> bool:
         container.close()
 
 
-def remux(film: Film, track: int | None, output: OutputContainer, report: Report) -> str | None:
+def remux(film: Film, track: int | None, output: OutputContainer, report: PlaybackReport) -> str | None:
     """Copy the picture into an open MP4 file, and encode the sound; what is damaged, if anything. Raises
     Uncopyable."""
     assert film.media is not None

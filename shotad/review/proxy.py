@@ -50,7 +50,7 @@ from shotad.review.playable import (
     BITS,
     LINES,
     QUALITY,
-    Report,
+    PlaybackReport,
     Uncopyable,
     browser_kind,
     copies_picture,
@@ -229,7 +229,7 @@ def known_copy(order: Order) -> dict[str, Any] | None:
     return None if order.small and record.get("picture") == "copied" else record
 
 
-def make_copy(order: Order, report: Report) -> dict[str, Any]:
+def make_copy(order: Order, report: PlaybackReport) -> dict[str, Any]:
     """Make the copy unless it is there; what `known_copy` then gives.
 
     One process makes it at a time; others wait and find it made. Raises FilmError for a film that cannot
@@ -265,7 +265,7 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
         raise _unwritable(order.target, error) from None
 
 
-def _write(film: Film, order: Order, picture: str, part: Path, report: Report) -> str | None:
+def _write(film: Film, order: Order, picture: str, part: Path, report: PlaybackReport) -> str | None:
     """Write the copy in one way; what is damaged, if anything. Raises Uncopyable."""
     # The index of a copy as large as the film stays at its end: to move it would be to write all twice.
     flags = {"movflags": "+faststart"} if picture == "encoded" else {}

@@ -50,18 +50,18 @@ from shotad.core.workfolder import readable_json
 from shotad.film import open_film
 from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
-from shotad.review.frames import Frames
+from shotad.review.frames import ShownFrames
 from shotad.review.hearing import Hearing
 from shotad.review.jobs import Jobs, Work
-from shotad.review.material import Material
-from shotad.review.people import People
+from shotad.review.material import MaterialViews
+from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.security import (
     MOST_BYTES,
     Guard,
     Hosts,
     Keys,
-    Refused,
+    RequestRefused,
     error_answer,
     fault_answer,
     read_body,
@@ -116,7 +116,7 @@ def open_session(
 
 def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
     """A session with the parts that show, hear and work."""
-    findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
+    findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), CastEditor(session), None
     if film is not None:
         folder = session.folder
         config = session.config.model_copy(update={"language": session.track.language})
@@ -131,8 +131,8 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         proxy = Proxy(film, folder, config, session.film, tabs)
         if proxy.why:
             proxy.start()
-        pictures = Pictures(film, Frames(session, film), proxy, hearing)
-    review = Review(session, findings, jobs, people, Material(session), tabs, pictures)
+        pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing)
+    review = Review(session, findings, jobs, people, MaterialViews(session), tabs, pictures)
     session.publish = review._publish
     return review
 
@@ -146,11 +146,11 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Pictures:
+class PictureServices:
     """The parts that need the film itself."""
 
     film: Path
-    frames: Frames
+    frames: ShownFrames
     proxy: Proxy
     hearing: Hearing
 
@@ -163,12 +163,12 @@ class Review:
     session: Session
     findings: Findings
     jobs: Jobs
-    people: People
-    material: Material
+    people: CastEditor
+    material: MaterialViews
     tabs: Tabs
-    pictures: Pictures | None
+    pictures: PictureServices | None
 
-    def watched(self) -> Pictures:
+    def watched(self) -> PictureServices:
         """The parts that need the film. Raises ReviewError where it is gone."""
         if self.pictures is None:
             raise ReviewError(
@@ -267,7 +267,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
         status = error.status_code
         messages = {404: "There is no such page.", 405: "That cannot be done with this address."}
         error = ShotadError(messages.get(status, "That is not understood."))
-    elif isinstance(error, Refused):
+    elif isinstance(error, RequestRefused):
         status = error.status
     elif isinstance(error, WorkFolderError):
         status = 500
@@ -302,7 +302,7 @@ def post(
         async for part in request.stream():
             size += len(part)
             if size > MOST_BYTES:  # no more is read than a page may send
-                raise Refused(413, "That is more than a page ever sends.")
+                raise RequestRefused(413, "That is more than a page ever sends.")
             parts.append(part)
         body = read_body(b"".join(parts))
         result = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
@@ -324,11 +324,13 @@ def value(body: Mapping[str, Any], name: str, kind: type | UnionType, default: A
     # To Python True is a whole number, to the page it is none.
     is_odd = isinstance(field_value, bool) and kind is not bool
     if is_odd or not isinstance(field_value, kind):
-        raise Refused(400, f"{name} is missing, or is not what the page sends.")
+        raise RequestRefused(400, f"{name} is missing, or is not what the page sends.")
     if isinstance(field_value, str) and len(field_value) > LONGEST:
-        raise Refused(400, f"{name} has {len(field_value)} characters; the page sends {LONGEST} at most.")
+        raise RequestRefused(
+            400, f"{name} has {len(field_value)} characters; the page sends {LONGEST} at most."
+        )
     if isinstance(field_value, int) and abs(field_value) > _LARGEST_COUNT:
-        raise Refused(400, f"{name} is a larger number than the page ever sends.")
+        raise RequestRefused(400, f"{name} is a larger number than the page ever sends.")
     return field_value
 
 
@@ -336,7 +338,7 @@ def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """A list of texts in a request. Raises Refused."""
     items = value(body, name, list)
     if not all(isinstance(item, str) and len(item) <= _LONGEST_ITEM for item in items):
-        raise Refused(400, f"{name} must be a list of texts of {_LONGEST_ITEM} characters at most.")
+        raise RequestRefused(400, f"{name} must be a list of texts of {_LONGEST_ITEM} characters at most.")
     return tuple(items)
 
 
@@ -607,4 +609,4 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
         case "discover":
             return "Look for people", review.people.discover
     kinds = "redo, export, render, name, merge, discover"
-    raise Refused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")
+    raise RequestRefused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")

@@ -74,7 +74,7 @@ HEADERS: Mapping[bytes, bytes] = {
 """On every answer. One that names its own value, for what may be kept, keeps that."""
 
 
-class Refused(ShotadError):  # noqa: N818  said of the request
+class RequestRefused(ShotadError):  # noqa: N818  said of the request
     """A request that gets no answer; ``status`` is that of HTTP."""
 
     def __init__(self, status: int, problem: str, hint: str = "") -> None:
@@ -182,24 +182,26 @@ _HOST = re.compile(r"(?:\[(?P<ip6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9
 def refuse(request: Request, keys: Keys, hosts: Hosts) -> None:
     """Raises Refused for a request that gets no answer."""
     if not hosts.know(request.headers.get("host", "")):
-        raise Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
+        raise RequestRefused(
+            403, "This server is not called by that name.", "Use the address that shotad printed."
+        )
     if request.method not in METHODS:
-        raise Refused(405, "That cannot be done with this address.")
+        raise RequestRefused(405, "That cannot be done with this address.")
     if not _is_own(request):
-        raise Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
+        raise RequestRefused(403, "Another page asked for this.", "Use the address that shotad printed.")
     if not keys.knows(_cookies(request)):
         hint = "Open the address that shotad review printed in its terminal, with everything after token=."
-        raise Refused(401, "This browser has not been let in, or the server was restarted.", hint)
+        raise RequestRefused(401, "This browser has not been let in, or the server was restarted.", hint)
     if request.method != "POST":
         return
     if request.headers.get(HEADER) != HEADER_VALUE:
-        raise Refused(403, "A header is missing that the page sends.")
+        raise RequestRefused(403, "A header is missing that the page sends.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
+        raise RequestRefused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
     length = request.headers.get("content-length", "")
     if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
-        raise Refused(413, "That is more than a page ever sends.")
+        raise RequestRefused(413, "That is more than a page ever sends.")
 
 
 def _cookies(request: Request) -> str:
@@ -234,7 +236,7 @@ class Guard:
         try:
             try:
                 answering = await self._let_in(scope)
-            except Refused as refused:
+            except RequestRefused as refused:
                 answering = error_answer(scope, refused.status, refused)
                 # Whoever is refused has no business here: his connection is not kept.
                 answering.headers["connection"] = "close"
@@ -291,7 +293,7 @@ class Guard:
             answer.raw_headers.append((b"set-cookie", self._keys.set_cookie()))
         elif not self._keys.knows(_cookies(request)):
             problem = "The token of this address is not that of this server."
-            raise Refused(401, problem, "Open the address that shotad review printed last.")
+            raise RequestRefused(401, problem, "Open the address that shotad review printed last.")
         return answer
 
 
@@ -325,7 +327,7 @@ def _request_of(scope: Any) -> Request:
     """Raises Refused for a header that must be there once and is there twice."""
     request = Request(scope)
     if any(len(request.headers.getlist(name)) > 1 for name in _SINGLE):
-        raise Refused(400, "A header is there twice.")
+        raise RequestRefused(400, "A header is there twice.")
     return request
 
 
@@ -364,7 +366,7 @@ def read_body(data: bytes) -> dict[str, Any]:
         value = parse_json(data)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
-        raise Refused(400, "That is no JSON that can be used.") from None
+        raise RequestRefused(400, "That is no JSON that can be used.") from None
     if not isinstance(value, dict):
-        raise Refused(400, "That is not what the page sends: a JSON object is.")
+        raise RequestRefused(400, "That is not what the page sends: a JSON object is.")
     return value

@@ -74,7 +74,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
     """The line as JSON values, in the order of the file: what people read first comes first."""
     start, end = _seconds(cue.interval)
     edit, machine, voiced = cue.edited, cue.machine, cue.spoken
-    machine_json = voiced_json = None
+    machine_json = voiced_json = doubt_json = None
     if machine is not None:
         machine_start, machine_end = _seconds(machine.interval)
         machine_json = {
@@ -88,6 +88,8 @@ def cue_json(cue: Cue) -> dict[str, Any]:
             "speed": round(voiced.speed, 4), "steps": list(voiced.steps), "pause": round(voiced.pause, 3),
             "stamp": voiced.stamp,
         }  # fmt: skip
+    if cue.stored_doubt is not None:
+        doubt_json = {**asdict(cue.stored_doubt), "value": round(cue.stored_doubt.value, 2)}
     stamp_parts = [*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]
     return {
         "id": cue.id,
@@ -102,7 +104,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "slot": cue.slot_id,
         "spoken_length": None if cue.spoken_length is None else round(cue.spoken_length, 3),
         **({} if cue.seen_from is None else {"seen_from": round(cue.seen_from, 3)}),
-        **({"doubt": {**asdict(cue.doubted), "value": round(cue.doubted.value, 2)}} if cue.doubted else {}),
+        **({"doubt": doubt_json} if doubt_json else {}),
         "fit_steps": list(cue.fit_steps),
         "chosen": cue.chosen,
         "candidates": list(cue.candidates),
@@ -143,10 +145,10 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             spoken_length=fields.optional_number(raw, "spoken_length", where),
             fit_steps=fields.strings(raw, "fit_steps", where),
             provenance=_provenance(fields, raw, where),
-            voiced=_voiced(fields, raw, where),
+            stored_take=_take(fields, raw, where),
             accepted=fields.made(Accepted, raw, "accepted", where, by=str, stamp=str),
             seen_from=fields.optional_number(raw, "seen_from", where),
-            doubted=fields.made(Doubt, raw, "doubt", where, value=float, reasons=list, stamp=str),
+            stored_doubt=fields.made(Doubt, raw, "doubt", where, value=float, reasons=list, stamp=str),
             translation=_translation(fields, raw, where),
         ),
         where,
@@ -160,7 +162,7 @@ def read_maker(fields: Fields, raw: Any) -> Maker:
     return Maker(**fields.record(with_defaults, "maker", stage=str, engine=str, model=str, revision=str))
 
 
-def _voiced(fields: Fields, raw: Mapping[str, Any], where: str) -> SpokenTake | None:
+def _take(fields: Fields, raw: Mapping[str, Any], where: str) -> SpokenTake | None:
     """How the line was last spoken; None where the file does not say."""
 
     def make(at: Any, **values: Any) -> SpokenTake:

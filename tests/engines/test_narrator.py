@@ -33,7 +33,7 @@ from shotad.core.errors import EngineError
 from shotad.core.types import Role
 from shotad.engines import make_engine
 from shotad.engines.english import Quote, clean, fit_quote, same_text, words_read_aloud
-from shotad.script.cue import LEAD
+from shotad.script.cue import MAX_LEAD
 from shotad.script.rules import check_line
 
 PACE = Config().slots.seconds_per_word
@@ -236,7 +236,7 @@ def test_every_line_fits_and_is_told_while_it_is_seen(
     for said in reply.notes["said"][0]:
         # The latest second at which its words can be begun, the line ending with its slot
         begun = slot.end - words * PACE + said["after"] * PACE
-        assert begun >= min(said["since"], slot.end) - LEAD - 1e-6
+        assert begun >= min(said["since"], slot.end) - MAX_LEAD - 1e-6
         assert 0 <= said["after"] < words
 
 
