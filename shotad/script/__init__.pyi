@@ -15,7 +15,7 @@ from . import (
     pace as pace,
     parsing as parsing,
     rules as rules,
-    sheet as sheet,
+    table_formats as table_formats,
     track as track,
     track_files as track_files,
     worksheet as worksheet,

@@ -42,7 +42,7 @@ from shotad.script.cue import (
     milliseconds,
     timecode,
 )
-from shotad.script.sheet import reviewer
+from shotad.script.table_formats import reviewer_name
 from shotad.script.track import Track
 
 TT = "http://www.w3.org/ns/ttml"
@@ -215,7 +215,7 @@ def _review(cue: Cue) -> str:
     """Whose a line is where a person had to do with it, and who accepted it."""
     if cue.state is LineState.MACHINE:
         return ""
-    name = reviewer(cue)
+    name = reviewer_name(cue)
     return f' shotad:state="{cue.state}"' + (f" shotad:reviewer={quoteattr(name)}" if name else "")
 
 

@@ -44,8 +44,8 @@ from shotad.script.cue import (
     parse_interval,
     timecode,
 )
-from shotad.script.sheet import UNHEARD, note, review_words
 from shotad.script.strip import strip_of, strip_words
+from shotad.script.table_formats import UNHEARD, line_note, review_text
 from shotad.script.track import Track
 from shotad.script.worksheet import (
     SheetEntry,
@@ -173,7 +173,7 @@ def cells_of(cue: Cue) -> tuple[str | float, ...]:
         )  # fmt: skip
     return (
         timecode(cue.interval.start), timecode(cue.interval.end), cue.text, count_words(cue.text),
-        round(cue.interval.duration, 1), cue.status.value, review_words(cue), note(cue), cue.id,
+        round(cue.interval.duration, 1), cue.status.value, review_text(cue), line_note(cue), cue.id,
     )  # fmt: skip
 
 

@@ -39,18 +39,33 @@ from shotad.script.worksheet import Worksheet
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A script format: its name, the ending of its files (``film.ad.vtt``), and the ``module`` that has its
-    writer and its reader of text.
+    """A script format.
 
-    ``reader`` is a module with a reader of bytes instead, empty where there is none. ``rate`` are the frames
-    a second of a format that counts in frames, where the user gave them.
+    Its module has ``write_NAME(track) -> str | bytes`` and ``read_NAME(text, file_name) -> Script``. Every
+    format must hold to this, so that an import never takes a damaged file for a person's edits:
+
+    - The file marks its own end (a closing bracket, a list of its lines, a last marker). The reader raises
+      ScriptError (`shotad.script.cue.incomplete`) for a file of ours without it, and otherwise returns
+      ``is_proven=True``. For somebody else's file without such a mark it returns False: import then does not
+      take an empty text for a line that a person deleted.
+    - Lines carry their ids, else import has to find them by their times.
+    - The file carries the stamp of the track, and each line's own where there is room for it
+      (`shotad.script.cue.line_stamp`): by them import detects what a person changed.
+    - The reader raises ScriptError with file and line for what it cannot read, and skips nothing.
+
+    Attributes:
+        name: ``vtt``; begins the names of writer and reader.
+        ending: The ending of its files, without the first dot: ``ad.vtt``.
+        module: The module of this package with its writer, and its reader of text.
+        bytes_reader_module: A module whose reader takes bytes instead of text; empty for a reader of text.
+        frame_rate: Frames a second of a format that counts in frames, where the user gave them.
     """
 
     name: str
     ending: str
     module: str
-    reader: str = ""
-    rate: Fraction | None = None
+    bytes_reader_module: str = ""
+    frame_rate: Fraction | None = None
 
     @property
     def has_material(self) -> bool:
@@ -59,10 +74,10 @@ class Format:
 
     def encode(self, track: Track, worksheet: Worksheet | None = None) -> bytes:
         """The bytes of the script file; with the material of ``worksheet`` in formats that show it."""
-        options: dict[str, Any] = dict(self._frame_rate)
+        options = self._frame_rate_option
         if self.has_material:
             options["worksheet"] = worksheet
-        write = _load(self.module, f"write_{self.name}")
+        write = _load_function(self.module, f"write_{self.name}")
         script: str | bytes = write(track, **options)
         return script.encode("utf-8") if isinstance(script, str) else script
 
@@ -81,9 +96,9 @@ class Format:
         if len(data) > LARGEST_TEXT and not is_document:
             message = f"{file_name} has {size_text(len(data))}; at most {size_text(LARGEST_TEXT)} are read."
             raise ScriptError(message, "Is it a script?")
-        content: bytes | str = data if self.reader else _text_of(data, file_name)
-        read = _load(self.reader or self.module, f"read_{self.name}")
-        options: dict[str, Any] = dict(self._frame_rate)
+        content: bytes | str = data if self.bytes_reader_module else _text_of(data, file_name)
+        read = _load_function(self.bytes_reader_module or self.module, f"read_{self.name}")
+        options = self._frame_rate_option
         # The only format that names the language of each text.
         if self.name == "dapt":
             options["language"] = language
@@ -97,9 +112,9 @@ class Format:
         return script
 
     @property
-    def _frame_rate(self) -> dict[str, Fraction]:
-        """The keyword argument ``frame_rate`` of writer and reader, where the format has a rate."""
-        return {} if self.rate is None else {"frame_rate": self.rate}
+    def _frame_rate_option(self) -> dict[str, Any]:
+        """The keyword argument ``frame_rate`` of writer and reader, where the user gave one."""
+        return {} if self.frame_rate is None else {"frame_rate": self.frame_rate}
 
 
 LARGEST_TEXT = 16_000_000
@@ -172,7 +187,7 @@ def script_format(name: str) -> Format:
     except (ValueError, ZeroDivisionError):
         message = f"{quoted(name)} names no frames a second from 1 to 100."
         raise ScriptError(message, "Write frazier@24 or frazier@30000/1001.") from None
-    return replace(ALL_FORMATS[base_name], rate=frame_rate)
+    return replace(ALL_FORMATS[base_name], frame_rate=frame_rate)
 
 
 def read_cues(path: Path, kind: FileKind = "script") -> tuple[ScriptCue, ...]:
@@ -191,15 +206,15 @@ def read_script(
     """
     data = read_file_bytes(path, kind, ScriptError)
     _check_readable(data, path.name)
-    form = script_format(name or detect_format(path.name, data))
-    return form.read(data, path.name, language)
+    file_format = script_format(name or detect_format(path.name, data))
+    return file_format.read(data, path.name, language)
 
 
 def detect_format(file_name: str, data: bytes) -> str:
     """The format's name: by the content where that is clear, else by the ending."""
     # The packages of Office are ZIP files.
     if data.startswith(b"PK"):
-        package_format = _load("document", "kind_of")(data)
+        package_format = _load_function("document", "kind_of")(data)
         if package_format is not None:
             return str(package_format)
     head = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -217,11 +232,11 @@ def detect_format(file_name: str, data: bytes) -> str:
             return name
     # Tables with a head of their own; all other tables are plain CSV.
     for name in ("reaper", "frazier"):
-        if _load("sheet", f"is_{name}")(first_line):
+        if _load_function("table_formats", f"is_{name}")(first_line):
             return name
     ending = file_name.lower().rpartition(".")[2]
-    if ending in _BY_ENDING:
-        return _BY_ENDING[ending]
+    if ending in _FORMAT_BY_EXTENSION:
+        return _FORMAT_BY_EXTENSION[ending]
     return "srt" if b"-->" in head else "csv"
 
 
@@ -237,10 +252,10 @@ def check_script(path: Path) -> tuple[Violation, ...]:
         return (Violation("file", error.what),)
     name = detect_format(path.name, data)
     if name in SIGNALS:
-        signal_violations: tuple[Violation, ...] = _load("signalling", f"check_{name}")(data)
+        signal_violations: tuple[Violation, ...] = _load_function("signalling", f"check_{name}")(data)
         return signal_violations
     if name == "dapt":
-        dapt_violations = _load("dapt_reader", "check_dapt")(data)
+        dapt_violations = _load_function("dapt_reader", "check_dapt")(data)
         if dapt_violations:
             return tuple(dapt_violations)
     try:
@@ -250,7 +265,7 @@ def check_script(path: Path) -> tuple[Violation, ...]:
     violations: list[Violation] = []
     if name == "vtt":
         # The reader accepts these deviations from WebVTT; players may not.
-        deviations = _load("subtitle_formats", "check_vtt")(_text_of(data, path.name), path.name)
+        deviations = _load_function("subtitle_formats", "check_vtt")(_text_of(data, path.name), path.name)
         violations += [Violation("vtt syntax", message, line) for line, message in deviations]
     for finding in check_times(cues):
         violations.append(Violation(finding.rule, f"{finding.cue_id}: {finding.message}"))
@@ -261,90 +276,97 @@ def check_script(path: Path) -> tuple[Violation, ...]:
     return tuple(violations)
 
 
-def _load(module: str, name: str) -> Any:
+def _load_function(module: str, name: str) -> Any:
     """A function of a module of this package, imported now: some need large libraries."""
     return getattr(import_module(f"shotad.script.{module}"), name)
 
 
 FORMATS = {
-    form.name: form
-    for form in (
+    default_format.name: default_format
+    for default_format in (
         Format("vtt", "ad.vtt", "subtitle_formats"),
         Format("srt", "ad.srt", "subtitle_formats"),
-        Format("dapt", "ad.dapt.xml", "dapt", reader="dapt_reader"),
-        Format("csv", "ad.csv", "sheet"),
-        Format("json", "ad.json", "sheet"),
+        Format("dapt", "ad.dapt.xml", "dapt", bytes_reader_module="dapt_reader"),
+        Format("csv", "ad.csv", "table_formats"),
+        Format("json", "ad.json", "table_formats"),
     )
 }
 """The default formats of a track: they lose nothing of the spoken lines."""
 
 EXCHANGE = {
-    form.name: form
-    for form in (
-        Format("frazier", "ad.frazier.csv", "sheet"),
-        Format("reaper", "ad.reaper.csv", "sheet"),
-        Format("docx", "ad.docx", "document", reader="document"),
-        Format("xlsx", "ad.xlsx", "workbook", reader="workbook"),
+    exchange_format.name: exchange_format
+    for exchange_format in (
+        Format("frazier", "ad.frazier.csv", "table_formats"),
+        Format("reaper", "ad.reaper.csv", "table_formats"),
+        Format("docx", "ad.docx", "document", bytes_reader_module="document"),
+        Format("xlsx", "ad.xlsx", "workbook", bytes_reader_module="workbook"),
     )
 }
 """The formats that describers exchange; each module documents what its format loses."""
 
 SIGNALS = {
-    name: Format(name, ending, "signalling", reader="signalling")
+    name: Format(name, ending, "signalling", bytes_reader_module="signalling")
     for name, ending in (("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"))
 }
-"""Lines for playlists and manifests that tell players of the description; they hold no script."""
+"""Lines for playlists and manifests that announce the description to players; they hold no script."""
 
 ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS}
 
-_BY_ENDING = {
-    **{form.ending.rpartition(".")[2]: form.name for form in reversed(ALL_FORMATS.values())},
+_FORMAT_BY_EXTENSION = {
+    **{each.ending.rpartition(".")[2]: each.name for each in reversed(ALL_FORMATS.values())},
     "ttml": "dapt", "tsv": "csv", "mpd": "dash", "m3u8": "hls",
 }  # fmt: skip
+"""Format by the last part of a file's name, to detect the format of a file that is read. Reversed, so that
+``csv`` is the plain table, not one of the exchange formats that end so too."""
 
 TRACK_ENDING = ".json"
-"""Of a file with the whole track, all that is known of each line included."""
+"""The ending of a file with the whole track, candidates and provenance of each line included."""
 
-_ENDINGS = {
-    **{form.ending.removeprefix("ad"): form.name for form in ALL_FORMATS.values() if form.name != "json"},
+_FORMAT_BY_ENDING = {
+    **{each.ending.removeprefix("ad"): each.name for each in ALL_FORMATS.values() if each.name != "json"},
     ".ttml": "dapt",
     ".xml": "dapt",
 }
-"""Format by the ending of a file's name."""
+"""Format by the ending of a file that is written."""
 
 
-def script_file(track: Track, form: Format, folder: Path, *, is_translation: bool = False) -> Path:
+def script_file(track: Track, file_format: Format, folder: Path, *, is_translation: bool = False) -> Path:
     """The path of a script: ``FOLDER/movie.ad.vtt``; of a translation ``FOLDER/movie.de.ad.vtt``."""
     stem = Path(track.film.name).stem or track.film.name
     language = f".{track.language}" if is_translation else ""
-    return folder / f"{stem}{language}.{form.ending}"
+    return folder / f"{stem}{language}.{file_format.ending}"
 
 
 def write_format(
-    track: Track, form: Format, path: Path, *, worksheet: Worksheet | None = None, overwrite: bool = False
+    track: Track,
+    file_format: Format,
+    path: Path,
+    *,
+    worksheet: Worksheet | None = None,
+    overwrite: bool = False,
 ) -> Path:
     """Write the spoken lines in one format; returns ``path``.
 
     ``overwrite``: also over a script there that somebody changed. Raises ScriptError where a library that the
     format needs is not installed, WorkFolderError, and EditConflict as `check_unchanged`.
     """
-    data = form.encode(track, worksheet)
+    data = file_format.encode(track, worksheet)
     if not overwrite:
-        check_unchanged(track, form, path)
+        check_unchanged(track, file_format, path)
     write_bytes(path, [data])
     return path
 
 
-def check_unchanged(track: Track, form: Format, path: Path) -> None:
+def check_unchanged(track: Track, file_format: Format, path: Path) -> None:
     """Raise EditConflict if the script at ``path`` has changes that the track does not have.
 
     Writing over it would lose them. Nothing is raised where there is no file.
     """
-    if not path.exists() or form.name in SIGNALS:
+    if not path.exists() or file_format.name in SIGNALS:
         return
     hint = f"Bring the changes in with shotad import, move {path.name} away, or add --overwrite."
     try:
-        script = form.read(read_file_bytes(path, "script", ScriptError), path.name)
+        script = file_format.read(read_file_bytes(path, "script", ScriptError), path.name)
         if _is_as_written(script):
             return
         result = import_script(track, script, path.name)
@@ -380,18 +402,18 @@ def save_as(track: Track, path: Path) -> Path:
         write_text(path, to_json(track))
         return path
     # The longest ending that fits: .reaper.csv is not plain .csv.
-    endings = [ending for ending in _ENDINGS if name.endswith(ending)]
+    endings = [ending for ending in _FORMAT_BY_ENDING if name.endswith(ending)]
     if not endings:
-        all_endings = ", ".join([TRACK_ENDING, *_ENDINGS])
+        all_endings = ", ".join([TRACK_ENDING, *_FORMAT_BY_ENDING])
         message = f"No format of scripts ends in {quoted(path.suffix or path.name)}."
         raise ScriptError(message, f"Choose of {all_endings}.")
     ending = max(endings, key=len)
-    return write_format(track, script_format(_ENDINGS[ending]), path, overwrite=True)
+    return write_format(track, script_format(_FORMAT_BY_ENDING[ending]), path, overwrite=True)
 
 
 def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:
     """Id (None where there is none) and interval of each slot in a VTT, SRT, CSV or JSON file."""
-    return [(cue.id, cue.interval) for cue in _cues(path, "slots")]
+    return [(cue.id, cue.interval) for cue in _slot_or_shot_lines(path, "slots")]
 
 
 def given_shots(path: Path, end: float) -> tuple[Shot, ...]:
@@ -400,7 +422,7 @@ def given_shots(path: Path, end: float) -> tuple[Shot, ...]:
     Parts after second ``end`` of the film (0: not known) are cut off. Raises ScriptError where shots overlap
     or do not ascend, and where none is left.
     """
-    intervals = [cue.interval for cue in _cues(path, "shots")]
+    intervals = [cue.interval for cue in _slot_or_shot_lines(path, "shots")]
     if end > 0:
         film = Interval(0.0, end)
         clipped = [interval.clip(film) for interval in intervals]
@@ -416,7 +438,7 @@ def given_shots(path: Path, end: float) -> tuple[Shot, ...]:
     return tuple(Shot(number, interval) for number, interval in enumerate(intervals))
 
 
-def _cues(path: Path, kind: Literal["slots", "shots"]) -> tuple[ScriptCue, ...]:
+def _slot_or_shot_lines(path: Path, kind: Literal["slots", "shots"]) -> tuple[ScriptCue, ...]:
     """The lines of a file, whose times are those of slots or shots. Raises ScriptError for none."""
     cues = read_cues(path, kind)
     if not cues:

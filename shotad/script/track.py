@@ -63,7 +63,7 @@ BY_HAND = "track.json"
 EMPTIED = "emptied by a person"
 """Reason of a line whose text a person deleted in the track file."""
 
-_KEYS = (
+_CUE_KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
     "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "doubt",
     "translation", "stamp",
@@ -71,26 +71,30 @@ _KEYS = (
 
 
 def cue_json(cue: Cue) -> dict[str, Any]:
-    """The line as JSON values, in the order of the file: what people read first comes first."""
-    start, end = _seconds(cue.interval)
-    edit, machine, voiced = cue.edited, cue.machine, cue.spoken
+    """The line as JSON values, by the keys of the file: those that people read first come first.
+
+    Keys with no value are left out where few lines have one (``seen_from``, ``doubt``, ``translation``,
+    ``voiced``, ``accepted``).
+    """
+    start, end = _rounded_seconds(cue.interval)
+    edit, machine, take = cue.edited, cue.machine, cue.spoken
     machine_json = voiced_json = doubt_json = None
     if machine is not None:
-        machine_start, machine_end = _seconds(machine.interval)
+        machine_start, machine_end = _rounded_seconds(machine.interval)
         machine_json = {
             "start": machine_start, "end": machine_end, "text": machine.text,
             "status": machine.status, "reason": machine.reason,
         }  # fmt: skip
-    if voiced is not None:
+    if take is not None:
         voiced_json = {
-            "voice": voiced.voice, "text": voiced.text,
-            "at": None if voiced.interval is None else list(_seconds(voiced.interval)),
-            "speed": round(voiced.speed, 4), "steps": list(voiced.steps), "pause": round(voiced.pause, 3),
-            "stamp": voiced.stamp,
+            "voice": take.voice, "text": take.text,
+            "at": None if take.interval is None else list(_rounded_seconds(take.interval)),
+            "speed": round(take.speed, 4), "steps": list(take.steps), "pause": round(take.pause, 3),
+            "stamp": take.stamp,
         }  # fmt: skip
     if cue.stored_doubt is not None:
         doubt_json = {**asdict(cue.stored_doubt), "value": round(cue.stored_doubt.value, 2)}
-    stamp_parts = [*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]
+    stamp_parts = [*_field_hashes(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]
     return {
         "id": cue.id,
         "start": start,
@@ -117,43 +121,43 @@ def cue_json(cue: Cue) -> dict[str, Any]:
     }
 
 
-def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, taken: set[str]) -> Cue:
+def read_cue(fields: Fields, raw: Mapping[str, Any], place: str, language: str, taken_ids: set[str]) -> Cue:
     """The line of a JSON object, with what a person changed in it marked as an edit.
 
-    ``where`` is its place in the file for messages, ``language`` that of the track, ``taken`` the ids in use.
+    ``place`` is where it stands in the file, ``language`` that of the track, ``taken_ids`` the ids in use.
     A line whose text a person deleted is dropped; one that the machine did not speak and that now has a new
     text is placed. Raises ScriptError.
     """
-    fields.keys(raw, _KEYS, where)
-    start, end = fields.number(raw, "start", where), fields.number(raw, "end", where)
-    text = clean_text(fields.string(raw, "text", where))
-    status = fields.checked(lambda: CueStatus(raw.get("status", "placed")), where)
+    fields.check_keys(raw, _CUE_KEYS, place)
+    start, end = fields.number(raw, "start", place), fields.number(raw, "end", place)
+    text = clean_text(fields.string(raw, "text", place))
+    status = fields.convert(lambda: CueStatus(raw.get("status", "placed")), place)
     is_emptied = status.heard and not text
-    # Within `checked`, which turns the ValueErrors of these types into a ScriptError.
-    cue = fields.checked(
+    # Within `convert`, which turns the ValueErrors of these types into a ScriptError.
+    cue = fields.convert(
         lambda: Cue(
-            id=fields.string(raw, "id", where) if "id" in raw else hand_id(start, taken),
-            slot_id=None if raw.get("slot") is None else fields.string(raw, "slot", where),
+            id=fields.string(raw, "id", place) if "id" in raw else hand_id(start, taken_ids),
+            slot_id=None if raw.get("slot") is None else fields.string(raw, "slot", place),
             interval=Interval(start, end),
             text=text,
             kind=CueKind(raw.get("kind", "action")),
-            language=fields.string(raw, "language", where) if "language" in raw else language,
+            language=fields.string(raw, "language", place) if "language" in raw else language,
             status=CueStatus.DROPPED if is_emptied else status,
-            reason=EMPTIED if is_emptied else fields.string({"reason": "", **raw}, "reason", where),
-            candidates=fields.strings(raw, "candidates", where),
-            chosen=fields.whole(raw, "chosen", where),
-            spoken_length=fields.optional_number(raw, "spoken_length", where),
-            fit_steps=fields.strings(raw, "fit_steps", where),
-            provenance=_provenance(fields, raw, where),
-            stored_take=_take(fields, raw, where),
-            accepted=fields.made(Accepted, raw, "accepted", where, by=str, stamp=str),
-            seen_from=fields.optional_number(raw, "seen_from", where),
-            stored_doubt=fields.made(Doubt, raw, "doubt", where, value=float, reasons=list, stamp=str),
-            translation=_translation(fields, raw, where),
+            reason=EMPTIED if is_emptied else fields.string({"reason": "", **raw}, "reason", place),
+            candidates=fields.strings(raw, "candidates", place),
+            chosen=fields.integer(raw, "chosen", place),
+            spoken_length=fields.optional_number(raw, "spoken_length", place),
+            fit_steps=fields.strings(raw, "fit_steps", place),
+            provenance=_read_provenance(fields, raw, place),
+            stored_take=_read_take(fields, raw, place),
+            accepted=fields.build(Accepted, raw, "accepted", place, by=str, stamp=str),
+            seen_from=fields.optional_number(raw, "seen_from", place),
+            stored_doubt=fields.build(Doubt, raw, "doubt", place, value=float, reasons=list, stamp=str),
+            translation=_read_translation(fields, raw, place),
         ),
-        where,
+        place,
     )
-    return _with_edits(fields, cue, raw, where)
+    return _with_edits(fields, cue, raw, place)
 
 
 def read_maker(fields: Fields, raw: Any) -> Maker:
@@ -162,15 +166,15 @@ def read_maker(fields: Fields, raw: Any) -> Maker:
     return Maker(**fields.record(with_defaults, "maker", stage=str, engine=str, model=str, revision=str))
 
 
-def _take(fields: Fields, raw: Mapping[str, Any], where: str) -> SpokenTake | None:
+def _read_take(fields: Fields, raw: Mapping[str, Any], place: str) -> SpokenTake | None:
     """How the line was last spoken; None where the file does not say."""
 
     def make(at: Any, **values: Any) -> SpokenTake:
-        times = None if at is None else fields.list({"at": at}, "at", f"{where}, voiced")
+        times = None if at is None else fields.list({"at": at}, "at", f"{place}, voiced")
         return SpokenTake(**values, interval=None if times is None else Interval(*map(float, times)))
 
-    return fields.made(
-        make, raw, "voiced", where,
+    return fields.build(
+        make, raw, "voiced", place,
         voice=str, text=str, at=None, speed=float, steps=list, pause=float, stamp=str,
     )  # fmt: skip
 
@@ -179,38 +183,35 @@ def _milliseconds(interval: Interval) -> tuple[int, int]:
     return milliseconds(interval.start), milliseconds(interval.end)
 
 
-def _seconds(interval: Interval) -> tuple[float, float]:
+def _rounded_seconds(interval: Interval) -> tuple[float, float]:
     """Start and end, rounded to 1 ms."""
     return milliseconds(interval.start) / 1000, milliseconds(interval.end) / 1000
 
 
-def _stamp(cue: Cue) -> dict[EditField, str]:
+def _field_hashes(cue: Cue) -> dict[EditField, str]:
     """The hashes by which a change of each field is detected."""
     times, _, text = line_stamp(cue.interval, cue.text).partition("-")
     return {EditField.TIME: times, EditField.TEXT: text, EditField.STATUS: short_hash(cue.status)}
 
 
-def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) -> Cue:
+def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], place: str) -> Cue:
     """The line with the edits that the file lists, and those a person made since its stamp was written."""
-    machine = fields.made(
+    machine = fields.build(
         lambda start, end, status, **texts: Derived(Interval(start, end), status=CueStatus(status), **texts),
-        raw, "machine", where, start=float, end=float, text=str, status=str, reason=str,
+        raw, "machine", place, start=float, end=float, text=str, status=str, reason=str,
     )  # fmt: skip
     # The parameters have the names of the keys in the file.
-    earlier_edit = fields.made(
+    earlier_edit = fields.build(
         lambda what, source: Edit(tuple(map(EditField, what)), source, machine),
-        raw, "edited", where, what=list, source=str,
+        raw, "edited", place, what=list, source=str,
     )  # fmt: skip
-    stamp, current_hashes = raw.get("stamp"), _stamp(cue)
+    stamp, current_hashes = raw.get("stamp"), _field_hashes(cue)
     stamp_parts = stamp.split("-") if isinstance(stamp, str) else []
     if len(stamp_parts) == len(current_hashes) + 1:
         *written_hashes, written_choice = stamp_parts
-        changes = {
-            field: written_hash != current_hash
-            for written_hash, (field, current_hash) in zip(
-                written_hashes, current_hashes.items(), strict=True
-            )
-        }
+        changes = {}
+        for field, written_hash in zip(current_hashes, written_hashes, strict=True):
+            changes[field] = written_hash != current_hashes[field]
         if cue.chosen is not None and written_choice != str(cue.chosen) and not changes[EditField.TEXT]:
             # A person chose another candidate: its text becomes that of the line.
             cue = replace(cue, text=clean_text(cue.candidates[cue.chosen]))
@@ -238,24 +239,24 @@ def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) ->
     return mark_edit(cue, before, changed_fields, BY_HAND)
 
 
-def _provenance(fields: Fields, raw: Mapping[str, Any], where: str) -> Provenance | None:
+def _read_provenance(fields: Fields, raw: Mapping[str, Any], place: str) -> Provenance | None:
     """How the machine made the line; None where the file does not say."""
 
     def make(makers: Any, prompt_hash: str, seed: int | None) -> Provenance:
         # Read from ``raw`` once more, since a list may be missing, and must be a list if it is not.
-        raw_makers = fields.list(raw["provenance"], "makers", f"{where}, provenance")
+        raw_makers = fields.list(raw["provenance"], "makers", f"{place}, provenance")
         return Provenance(tuple(read_maker(fields, maker) for maker in raw_makers), prompt_hash, seed or 0)
 
-    return fields.made(make, raw, "provenance", where, makers=None, prompt_hash=str, seed=int)
+    return fields.build(make, raw, "provenance", place, makers=None, prompt_hash=str, seed=int)
 
 
-def _translation(fields: Fields, raw: Mapping[str, Any], where: str) -> Translation | None:
+def _read_translation(fields: Fields, raw: Mapping[str, Any], place: str) -> Translation | None:
     """The source line and its translation; None where the line is no translation."""
 
     def make(failures: int | None, **texts: str) -> Translation:
         return Translation(**texts, failures=failures or 0)
 
-    return fields.made(make, raw, "translation", where, line=str, text=str, terms=str, failures=int)
+    return fields.build(make, raw, "translation", place, line=str, text=str, terms=str, failures=int)
 
 
 T = TypeVar("T")
@@ -264,112 +265,116 @@ T = TypeVar("T")
 class Fields:
     """Reads values from parsed JSON, and checks their types.
 
-    ``name`` is that of the file for messages, ``where`` in each call the place in it. Every method raises
-    ScriptError for a value of another type.
+    ``file_name`` is the name of the file in messages. In the methods ``raw`` is a parsed object and ``place``
+    where it stands in the file, such as ``cue s00083120``. Every method raises ScriptError, with file, place
+    and value, for a value of another type.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, file_name: str) -> None:
+        self.file_name = file_name
 
     def parse(self, text: str) -> Any:
         """The JSON in ``text``."""
         try:
             return parse_json(text)
         except json.JSONDecodeError as error:
-            message = f"{self.name}, line {error.lineno}, column {error.colno}: {error.msg}."
+            message = f"{self.file_name}, line {error.lineno}, column {error.colno}: {error.msg}."
             raise ScriptError(message, "Correct the JSON there; a comma or a quote may be missing.") from None
         except ValueError as error:  # too deep, or a number of too many digits
-            raise self.wrong(str(error)) from None
+            raise self.error(str(error)) from None
 
-    def checked(self, make: Callable[[], T], where: str) -> T:
-        """The result of ``make``; its ValueError becomes a ScriptError that says where."""
+    def convert(self, make: Callable[[], T], place: str) -> T:
+        """The result of ``make``; a ValueError that it raises becomes a ScriptError with file and place."""
         try:
             return make()
         except ValueError as error:
-            raise self.wrong(f"{where}: {error}") from None
+            raise self.error(f"{place}: {error}") from None
 
-    def object(self, raw: Any, where: str) -> Mapping[str, Any]:
+    def object(self, raw: Any, place: str) -> Mapping[str, Any]:
         """``raw``, which must be an object."""
         if not isinstance(raw, dict):
-            raise self.wrong(f"{where} must be an object in braces, got {quoted(raw)}")
+            raise self.error(f"{place} must be an object in braces, got {quoted(raw)}")
         return raw
 
-    def keys(self, raw: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-        """Raise ScriptError for a key that is not among ``known``, and suggest the most similar one."""
-        known_keys = tuple(known)
+    def check_keys(self, raw: Mapping[str, Any], allowed_keys: Iterable[str], place: str) -> None:
+        """Raise ScriptError for a key that is not among ``allowed_keys``, and suggest a similar one."""
+        allowed = tuple(allowed_keys)
         for key in raw:
-            if key not in known_keys:
-                hint = did_you_mean(key, known_keys).rstrip() or f"Known keys: {', '.join(known_keys)}."
-                raise ScriptError(f"{self.name}: {where} has an unknown key {quoted(key)}.", hint)
+            if key not in allowed:
+                hint = did_you_mean(key, allowed).rstrip() or f"Known keys: {', '.join(allowed)}."
+                raise ScriptError(f"{self.file_name}: {place} has an unknown key {quoted(key)}.", hint)
 
-    def record(self, raw: Any, where: str, **kinds: type | None) -> dict[str, Any]:
-        """The values of an object that has no keys but ``kinds``, each of that type (None: not checked)."""
-        values = self.object(raw, where)
-        self.keys(values, kinds, where)
+    def record(self, raw: Any, place: str, **kinds: type | None) -> dict[str, Any]:
+        """The values of an object by key.
+
+        It must have no other keys than ``kinds``, which gives the type of each value (None: not checked).
+        """
+        values = self.object(raw, place)
+        self.check_keys(values, kinds, place)
         readers: Mapping[type | None, Callable[[Mapping[str, Any], str, str], Any]] = {
-            str: self.string, float: self.number, int: self.whole, list: self.strings,
+            str: self.string, float: self.number, int: self.integer, list: self.strings,
             None: lambda values, key, _: values.get(key),
         }  # fmt: skip
-        return {key: readers[kind](values, key, where) for key, kind in kinds.items()}
+        return {key: readers[kind](values, key, place) for key, kind in kinds.items()}
 
-    def made(
-        self, make: Callable[..., T], raw: Mapping[str, Any], key: str, where: str, **kinds: type | None
+    def build(
+        self, make: Callable[..., T], raw: Mapping[str, Any], key: str, place: str, **kinds: type | None
     ) -> T | None:
-        """The result of ``make`` for the values of the `record` under ``key``; None where there is none."""
+        """``make``, called with the values of the `record` under ``key``; None where the key is missing."""
         if raw.get(key) is None:
             return None
-        where = f"{where}, {key}"
-        values = self.record(raw[key], where, **kinds)
-        return self.checked(lambda: make(**values), where)
+        place = f"{place}, {key}"
+        values = self.record(raw[key], place, **kinds)
+        return self.convert(lambda: make(**values), place)
 
-    def list(self, raw: Mapping[str, Any], key: str, where: str) -> list[Any]:
+    def list(self, raw: Mapping[str, Any], key: str, place: str) -> list[Any]:
         """A list; empty where the key is missing."""
-        values: list[Any] = self._of_kind(raw.get(key, []), list, f"{where}: {key} must be a list")
+        values: list[Any] = self._typed(raw.get(key, []), list, f"{place}: {key} must be a list")
         return values
 
-    def strings(self, raw: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    def strings(self, raw: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
         """A list of texts; empty where the key is missing."""
-        values = self.list(raw, key, where)
-        return tuple(self._of_kind(value, str, f"{where}: {key} must hold texts") for value in values)
+        values = self.list(raw, key, place)
+        return tuple(self._typed(value, str, f"{place}: {key} must hold texts") for value in values)
 
-    def string(self, raw: Mapping[str, Any], key: str, where: str) -> str:
+    def string(self, raw: Mapping[str, Any], key: str, place: str) -> str:
         """A text."""
-        return str(self._of_kind(raw.get(key), str, f"{where}: {key} must be a text in quotes"))
+        return str(self._typed(raw.get(key), str, f"{place}: {key} must be a text in quotes"))
 
-    def number(self, raw: Mapping[str, Any], key: str, where: str) -> float:
+    def number(self, raw: Mapping[str, Any], key: str, place: str) -> float:
         """A number of seconds."""
-        value = self._of_kind(raw.get(key), (int, float), f"{where}: {key} must be a number of seconds")
+        value = self._typed(raw.get(key), (int, float), f"{place}: {key} must be a number of seconds")
         try:
             return float(value)
         except OverflowError:
-            raise self.wrong(f"{where}: {key} is too large a number of seconds") from None
+            raise self.error(f"{place}: {key} is too large a number of seconds") from None
 
-    def optional_number(self, raw: Mapping[str, Any], key: str, where: str) -> float | None:
+    def optional_number(self, raw: Mapping[str, Any], key: str, place: str) -> float | None:
         """A number of seconds, or None."""
-        return None if raw.get(key) is None else self.number(raw, key, where)
+        return None if raw.get(key) is None else self.number(raw, key, place)
 
-    def whole(self, raw: Mapping[str, Any], key: str, where: str) -> int | None:
+    def integer(self, raw: Mapping[str, Any], key: str, place: str) -> int | None:
         """A whole number, or None."""
         if raw.get(key) is None:
             return None
-        return int(self._of_kind(raw[key], int, f"{where}: {key} must be a whole number"))
+        return int(self._typed(raw[key], int, f"{place}: {key} must be a whole number"))
 
-    def _of_kind(self, value: Any, kind: type | tuple[type, ...], requirement: str) -> Any:
+    def _typed(self, value: Any, kind: type | tuple[type, ...], requirement: str) -> Any:
         # In Python true and false are ints; in the file they are no numbers.
         if isinstance(value, bool) or not isinstance(value, kind):
-            raise self.wrong(f"{requirement}, got {quoted(value)}")
+            raise self.error(f"{requirement}, got {quoted(value)}")
         return value
 
-    def wrong(self, message: str) -> ScriptError:
+    def error(self, message: str) -> ScriptError:
         """The error with this message, and the file's name before it."""
-        return ScriptError(f"{self.name}: {message}.", "Correct the value in the file.")
+        return ScriptError(f"{self.file_name}: {message}.", "Correct the value in the file.")
 
 
 SCHEMA_VERSION = 1
 REMOVED = "removed by a person"
 """Reason of a line that a person deleted from the track file."""
 
-_HEAD = (
+_HEAD_KEYS = (
     "schema_version", "statement", "film", "language", "translated_from", "made_by", "reviewed_by", "written",
     "cues",
 )  # fmt: skip
@@ -427,12 +432,12 @@ class Track:
                 texts = f"{quoted(cue_of_id[cue.id].text)} and {quoted(cue.text)}"
                 raise ValueError(f"two cues have the id {cue.id}: {texts}")
             cue_of_id[cue.id] = cue
-        if list(self.cues) != sorted(self.cues, key=_order):
+        if list(self.cues) != sorted(self.cues, key=_time_order):
             raise ValueError(f"cues must ascend by start, got {[cue.id for cue in self.cues]}")
 
     def with_cues(self, cues: Iterable[Cue]) -> Track:
         """The same track with other lines, which are sorted."""
-        return replace(self, cues=tuple(sorted(cues, key=_order)))
+        return replace(self, cues=tuple(sorted(cues, key=_time_order)))
 
     @property
     def heard(self) -> tuple[Cue, ...]:
@@ -485,14 +490,14 @@ class Track:
         """Who accepted lines or reviewed the whole, as the end of the statement, with a blank before it."""
         cues = self.heard
         acceptances = [cue.review for cue in cues if cue.review is not None]
-        by_people = _by(acceptance.by for acceptance in acceptances)
+        by_people = _by_names(acceptance.by for acceptance in acceptances)
         if not acceptances:
             accepted = ""
         elif len(acceptances) == len(cues):
             accepted = f" Reviewed line by line{by_people}."
         else:
             accepted = f" {len(acceptances)} of {len(cues)} lines accepted{by_people}."
-        reviewed = f" Reviewed{_by(self.reviewed_by)}." if self.reviewed_by else ""
+        reviewed = f" Reviewed{_by_names(self.reviewed_by)}." if self.reviewed_by else ""
         return accepted + reviewed or " Not reviewed by a person."
 
     @property
@@ -508,7 +513,7 @@ class Track:
         return track_stamp((cue.id, line_stamp(cue.interval, cue.text)) for cue in self.heard)
 
 
-def _by(names: Iterable[str]) -> str:
+def _by_names(names: Iterable[str]) -> str:
     """`` by Ann, Bob``; empty where nobody gave a name."""
     listed = ", ".join(dict.fromkeys(name for name in names if name))
     return f" by {listed}" if listed else ""
@@ -516,7 +521,7 @@ def _by(names: Iterable[str]) -> str:
 
 def cue_block(cue: Cue) -> str:
     """The JSON of a line as it stands in the file, each field on a line of its own."""
-    fields = [f"      {_dump(key)}: {_dump(value)}" for key, value in cue_json(cue).items()]
+    fields = [f"      {_json_text(key)}: {_json_text(value)}" for key, value in cue_json(cue).items()]
     return "    {\n" + ",\n".join(fields) + "\n    }"
 
 
@@ -544,32 +549,34 @@ def to_json(
         "reviewed_by": list(track.reviewed_by),
         "written": list(map(span or cue_span, track.cues)),
     }
-    head_lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
+    head_lines = [f"  {_json_text(key)}: {_json_text(value)}," for key, value in head.items()]
     blocks = ",\n".join(map(block, track.cues))
     body = f'  "cues": [\n{blocks}\n  ]' if blocks else '  "cues": []'
     return "{\n" + "\n".join(head_lines) + "\n" + body + "\n}\n"
 
 
-def from_json(text: str, name: str = BY_HAND) -> Track:
-    """The track in ``text``, with what a person changed in it marked as edits. ``name`` is the file's.
+def from_json(text: str, file_name: str = BY_HAND) -> Track:
+    """The track in ``text``, with what a person changed in it marked as edits.
 
-    Raises ScriptError with file, line or cue, value and remedy; also for an unknown key, since a misspelt one
-    would lose work, and for a newer schema.
+    ``file_name`` names the file in messages. Raises ScriptError with file, line or cue, value and remedy;
+    also for an unknown key, since a misspelt one would lose work, and for a newer schema.
     """
-    fields = Fields(name)
+    fields = Fields(file_name)
     head = fields.object(fields.parse(text), "the file")
     version = head.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise fields.wrong(f"schema_version is {quoted(version)}, not a whole number from 1")
+        raise fields.error(f"schema_version is {quoted(version)}, not a whole number from 1")
     if version > SCHEMA_VERSION:
-        message = f"{fields.name} has schema_version {version}; this shotad reads up to {SCHEMA_VERSION}."
+        message = (
+            f"{fields.file_name} has schema_version {version}; this shotad reads up to {SCHEMA_VERSION}."
+        )
         raise ScriptError(message, "Use the newer shotad that wrote it.")
-    fields.keys(head, _HEAD, "the file")
+    fields.check_keys(head, _HEAD_KEYS, "the file")
     made_by = fields.object(head.get("made_by", {}), "made_by")
-    fields.keys(made_by, ("shotad", "makers"), "made_by")
+    fields.check_keys(made_by, ("shotad", "makers"), "made_by")
     language = fields.string(head, "language", "the file")
     cues = _read_cues(fields, head, language)
-    return fields.checked(
+    return fields.convert(
         lambda: Track(
             film=FilmId(**fields.record(head.get("film"), "film", name=str, fingerprint=str, duration=float)),
             language=language,
@@ -628,11 +635,11 @@ def load_track(path: str | os.PathLike[str]) -> Track:
     return from_json(text, str(path))
 
 
-def _order(cue: Cue) -> tuple[int, str]:
+def _time_order(cue: Cue) -> tuple[int, str]:
     return milliseconds(cue.interval.start), cue.id
 
 
-def _dump(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
@@ -640,11 +647,11 @@ def _removed_cue(fields: Fields, entry: str) -> Cue:
     """The line of an entry in the list of lines written, as one that a person removed."""
     match = _SPAN.fullmatch(entry)
     if match is None:
-        raise fields.wrong(f"written holds {quoted(entry)}, which is not ID:START-END in milliseconds")
+        raise fields.error(f"written holds {quoted(entry)}, which is not ID:START-END in milliseconds")
     start, end = int(match["start"]) / 1000, int(match["end"]) / 1000
     slot_id = match["id"] if match["id"].startswith("s") else None
     edit = Edit((EditField.REMOVED,), BY_HAND, None)
-    return fields.checked(
+    return fields.convert(
         lambda: Cue(
             match["id"], slot_id, Interval(start, end), "", status=CueStatus.DROPPED,
             reason=REMOVED, edited=edit,
@@ -669,7 +676,7 @@ def _find_line(track: Track, name: str) -> Cue:
             if cue.id == name:
                 return cue
         # An id holds the milliseconds at which the line started first.
-        raise UsageError(f"There is no line {name}.", _nearest(track, int(name[1:]) / 1000))
+        raise UsageError(f"There is no line {name}.", _nearest_line_hint(track, int(name[1:]) / 1000))
     if re.fullmatch(r"\d+", name):
         if not 1 <= int(name) <= len(track.heard):
             message = f"There is no line {int(name)}: {len(track.heard)} lines are heard."
@@ -692,14 +699,14 @@ def _find_line(track: Track, name: str) -> Cue:
     # A person reads times to the second: 1:23 also means a line from 1:23.4.
     matches = running or starting
     if not matches:
-        raise UsageError(f"There is no line at {name}.", _nearest(track, second))
+        raise UsageError(f"There is no line at {name}.", _nearest_line_hint(track, second))
     if len(matches) > 1:
         lines = " and ".join(f"{cue.id} ({timecode(cue.interval.start)})" for cue in matches)
         raise UsageError(f"At {name} there is more than one line: {lines}.", "Give the id of the one meant.")
     return matches[0]
 
 
-def _nearest(track: Track, second: float) -> str:
+def _nearest_line_hint(track: Track, second: float) -> str:
     """A hint that names the line that starts nearest to ``second``."""
     if not track.cues:
         return "The track has no lines."

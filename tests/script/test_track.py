@@ -37,7 +37,7 @@ from shotad.script.cue import (
     short_hash,
     spoken_interval,
 )
-from shotad.script.sheet import write_csv
+from shotad.script.table_formats import write_csv
 from shotad.script.track import (
     FilmId,
     from_json,

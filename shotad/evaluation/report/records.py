@@ -33,7 +33,7 @@ from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, 
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
 from shotad.evaluation.running import AND, Report, base_name
-from shotad.script.sheet import guarded
+from shotad.script.table_formats import formula_safe_cell
 
 LIBRARIES = (
     "accelerate", "bert-score", "fastcoref", "jinja2", "matplotlib", "numpy", "openai", "pycocoevalcap",
@@ -250,7 +250,7 @@ def item_table(run: Report) -> str:
             item.prediction or "",
         )
         notes = item.failure or item.missing or "; ".join(failures)
-        table.writerow([*map(guarded, cells), *numbers, guarded(notes)])
+        table.writerow([*map(formula_safe_cell, cells), *numbers, formula_safe_cell(notes)])
     return "\ufeff" + out.getvalue()
 
 
