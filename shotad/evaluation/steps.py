@@ -85,13 +85,13 @@ def read_steps(paths: Sequence[Path]) -> tuple[StepScript, ...]:
     scripts of a task, and where a task has two goals.
     """
     stems = Counter(path.stem for path in paths)
-    found: dict[tuple[str, str], StepScript] = {}
+    scripts: dict[tuple[str, str], StepScript] = {}
     tasks: dict[str, tuple[str, str]] = {}
     for path in paths:
         file = path / TRACK if path.is_dir() else path
-        for script in _of_file(file, path.stem if stems[path.stem] == 1 else path.name):
+        for script in _scripts_of_file(file, path.stem if stems[path.stem] == 1 else path.name):
             task = (script.goal, script.constraint)
-            if found.setdefault((script.id, script.system), script) != script:
+            if scripts.setdefault((script.id, script.system), script) != script:
                 raise EvaluationError(
                     f"{path.name}: {script.system} has two scripts of the task {script.id!r}.",
                     "Give each task an id of its own, or each script its system.",
@@ -101,10 +101,10 @@ def read_steps(paths: Sequence[Path]) -> tuple[StepScript, ...]:
                     f"{path.name}: the task {script.id!r} is {task} here and {tasks[script.id]} before.",
                     "Scripts of one id need the same goal and the same constraint.",
                 )
-    return tuple(found.values())
+    return tuple(scripts.values())
 
 
-def _of_file(path: Path, system: str) -> list[StepScript]:
+def _scripts_of_file(path: Path, system: str) -> list[StepScript]:
     """The scripts of a table of them, else of predictions, a track, or a script with times."""
     kind, table = path.suffix.lower(), None
     is_track = (
@@ -117,21 +117,21 @@ def _of_file(path: Path, system: str) -> list[StepScript]:
         if {"start", "end", "text"} <= set(table.columns):
             table = table if table.column((*NAMES["film"], *NAMES["reference"])) else None
     if table is None:
-        scripts = list(_of_cues(path, system))
+        scripts = list(_scripts_of_cues(path, system))
     elif not table.column(("goal", "steps")):
-        scripts = list(_of_predictions(path, system))
+        scripts = list(_scripts_of_predictions(path, system))
     else:
         table.needed(("goal",), "the goal")
         table.needed(("steps",), "the steps")
-        scripts = [_of_row(row, system) for row in table.rows]
+        scripts = [_script_of_row(row, system) for row in table.rows]
     if not any(script.steps for script in scripts):
         raise EvaluationError(f"{path} holds no steps.", _HINT)
     return scripts
 
 
-def _of_row(row: TableRow, system: str) -> StepScript:
+def _script_of_row(row: TableRow, system: str) -> StepScript:
     """Steps are a list, or a text with one in each line; numbers before them are taken off."""
-    goal, name, constraint, by = (
+    goal, name, constraint, named_system = (
         (row.text(key) or "").strip() for key in ("goal", "id", "constraint", "system")
     )
     if not says_something(goal):
@@ -139,26 +139,26 @@ def _of_row(row: TableRow, system: str) -> StepScript:
     value = row.values.get("steps")
     in_lines = isinstance(value, str) and not value.lstrip().startswith(("[", "("))
     steps = str(value).splitlines() if in_lines else row.list("steps") or ()
-    said = _said(_NUMBER.sub("", step) for step in steps)
-    return StepScript(name or goal, by or system, goal, constraint, said)
+    step_texts = _step_texts_of(_NUMBER.sub("", step) for step in steps)
+    return StepScript(name or goal, named_system or system, goal, constraint, step_texts)
 
 
-def _said(lines: Iterable[str | None]) -> tuple[str, ...]:
+def _step_texts_of(lines: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(" ".join(line.split()) for line in lines if line is not None and says_something(line))
 
 
-def _of_cues(path: Path, system: str) -> Iterator[StepScript]:
+def _scripts_of_cues(path: Path, system: str) -> Iterator[StepScript]:
     """A script for each two minutes of a film; a passage without a line is no script."""
     try:
         cues = sorted(read_cues(path), key=lambda cue: cue.interval.start)
     except ScriptError as error:
         raise EvaluationError(error.what, error.hint or _HINT) from None
-    for number, those in groupby(cues, lambda cue: int(cue.interval.start // PASSAGE)):
-        if steps := _said(cue.text for cue in those):
-            yield _ad(f"minute {number * PASSAGE / 60:g}", system, steps)
+    for number, passage_cues in groupby(cues, lambda cue: int(cue.interval.start // PASSAGE)):
+        if step_texts := _step_texts_of(cue.text for cue in passage_cues):
+            yield _ad_script(f"minute {number * PASSAGE / 60:g}", system, step_texts)
 
 
-def _of_predictions(path: Path, system: str) -> Iterator[StepScript]:
+def _scripts_of_predictions(path: Path, system: str) -> Iterator[StepScript]:
     """A script for each twelve rows of a film, and one of the human ADs beside them. What failed says
     nothing."""
     films: dict[str, list[PredictionRow]] = {}
@@ -173,12 +173,12 @@ def _of_predictions(path: Path, system: str) -> Iterator[StepScript]:
         for group in in_passages(rows):
             ends = f"{group[0].id or group[0].where} to {group[-1].id or group[-1].where}"
             name = f"{film}, {ends}" if film else ends
-            yield _ad(name, system, _said(row.text for row in group))
-            if human := _said(row.reference for row in group):
-                yield _ad(name, HUMAN, human)
+            yield _ad_script(name, system, _step_texts_of(row.text for row in group))
+            if human := _step_texts_of(row.reference for row in group):
+                yield _ad_script(name, HUMAN, human)
 
 
-def _ad(name: str, system: str, steps: tuple[str, ...]) -> StepScript:
+def _ad_script(name: str, system: str, steps: tuple[str, ...]) -> StepScript:
     goal, constraint = (prompt_block("steps-ad", block) for block in ("goal", "constraint"))
     return StepScript(name, system, goal, constraint, steps, True)
 
@@ -303,16 +303,20 @@ def agent_question(
     agent: str, names: Sequence[str], script: StepScript, standard: Sequence[str] = ()
 ) -> Question[AgentVerdict]:
     """Do these criteria hold, by this agent? ``standard`` are the steps that the critic compares with."""
-    asked = [name.removeprefix("no-") for name in names]
+    asked_criteria = [name.removeprefix("no-") for name in names]
 
     def read(reason: str, *replies: bool) -> AgentVerdict:
-        holds = {name: yes != name.startswith("no-") for name, yes in zip(names, replies, strict=True)}
+        holds = {name: is_yes != name.startswith("no-") for name, is_yes in zip(names, replies, strict=True)}
         return holds, reason
 
     values = {
-        **task_of(script), "agent": agent, "standard": standard, "steps": script.steps, "questions": asked
-    }  # fmt: skip
-    parts = {"reason": text_part('"<one or two sentences>"'), **dict.fromkeys(asked, YES_OR_NO)}
+        **task_of(script),
+        "agent": agent,
+        "standard": standard,
+        "steps": script.steps,
+        "questions": asked_criteria,
+    }
+    parts = {"reason": text_part('"<one or two sentences>"'), **dict.fromkeys(asked_criteria, YES_OR_NO)}
     return question("steps-judge", values, parts, read)
 
 
@@ -383,8 +387,7 @@ def plant(script: StepScript, fault: str, scripts: Sequence[StepScript], seed: i
         place = draw.randrange(max(1, n - 1))
         steps.insert(draw.randint(min(place + 2, n), n), steps[place])
     elif fault == "redundant":
-        strange = {step: None for other in scripts if other.id != script.id for step in other.steps}
-        choice = [step for step in strange if step not in steps]
+        choice = _foreign_steps(script, scripts)
         if not choice:
             return "there is no other task to take a step from"
         steps.insert(draw.randint(0, n), draw.choice(choice))
@@ -402,31 +405,44 @@ def plant(script: StepScript, fault: str, scripts: Sequence[StepScript], seed: i
     return replace(script, steps=tuple(steps))
 
 
+def _foreign_steps(script: StepScript, scripts: Sequence[StepScript]) -> list[str]:
+    """The steps of other tasks that the script does not have, in order, each once."""
+    foreign: dict[str, None] = {}  # a dict keeps the order, so that the draw can be repeated
+    for other_script in scripts:
+        if other_script.id != script.id:
+            foreign |= dict.fromkeys(other_script.steps)
+    return [step for step in foreign if step not in script.steps]
+
+
 def plant_question(script: StepScript, fault: str) -> Question[tuple[str, ...]]:
     """The steps of the script with this fault: all its own in order but one or two, all and one more, or at
     least one that is another."""
-    own = script.steps
+    script_steps = script.steps
 
     def is_part(few: Sequence[str], many: Sequence[str]) -> bool:
         """Whether the first stand in the second, in the same order."""
-        left = iter(many)
-        return all(one in left for one in few)
+        remaining = iter(many)
+        return all(step in remaining for step in few)
 
     def read(value: Any, key: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(step, str) and step.strip() for step in value):
             raise Unreadable("steps must be a list of sentences.")
         steps = tuple(" ".join(step.split()) for step in value)
-        if not steps or steps == own:
+        if not steps or steps == script_steps:
             raise Unreadable("The list is empty, or the same as before: it has no fault.")
-        if fault == "missing" and not (0 < len(own) - len(steps) <= 2 and is_part(steps, own)):
+        if fault == "missing" and not (
+            0 < len(script_steps) - len(steps) <= 2 and is_part(steps, script_steps)
+        ):
             raise Unreadable("The list must have the same steps, word for word, without one or two.")
-        if fault == "redundant" and not (len(steps) == len(own) + 1 and is_part(own, steps)):
+        if fault == "redundant" and not (
+            len(steps) == len(script_steps) + 1 and is_part(script_steps, steps)
+        ):
             raise Unreadable("The list must have all the same steps, word for word, and one more.")
         return steps
 
-    values = {**task_of(script), "steps": own, "fault": fault}
-    parts, room = {"steps": Part('["…", "…", …]', STRINGS, read)}, STEP_TOKENS * (len(own) + 2)
-    return question("steps-plant", values, parts, tokens=room)
+    values = {**task_of(script), "steps": script_steps, "fault": fault}
+    parts, tokens = {"steps": Part('["…", "…", …]', STRINGS, read)}, STEP_TOKENS * (len(script_steps) + 2)
+    return question("steps-plant", values, parts, tokens=tokens)
 
 
 def fault_figures(
@@ -441,28 +457,42 @@ def fault_figures(
     ``accuracy`` is the paper's figure; ``p``: how likely a criterion falls so much more often than it rises,
     by chance (McNemar's exact test, one-sided); ``sees``: below `LEVEL`.
     """
-    coming = iter(after)
-    judged = [(fault, before[at], next(coming)) for at, fault, one in planted if isinstance(one, StepScript)]
+    verdicts_after = iter(after)
+    pairs_by_fault: dict[str, list[tuple[Json, Json]]] = {fault: [] for fault in FAULTS}
+    reasons_by_fault: dict[str, list[str]] = {fault: [] for fault in FAULTS}
+    for place, fault, faulty_script in planted:
+        if isinstance(faulty_script, StepScript):
+            pair = before[place]["criteria"], next(verdicts_after)["criteria"]
+            pairs_by_fault[fault].append(pair)
+        else:
+            reasons_by_fault[fault].append(faulty_script)
     for fault, criterion in FAULTS.items():
-        left_out = Counter(why for _, name, why in planted if name == fault and isinstance(why, str))
-        pairs = [(one["criteria"], other["criteria"]) for name, one, other in judged if name == fault]
-        own = [(one[criterion], other[criterion]) for one, other in pairs]
-        n, seen = len(own), sum(with_it is False for _, with_it in own)
-        fell, rose = own.count((True, False)), own.count((False, True))
+        pairs = pairs_by_fault[fault]
+        # The fault's criterion, without the fault and with it.
+        broken = [(without_fault[criterion], with_fault[criterion]) for without_fault, with_fault in pairs]
+        n = len(broken)
+        hits = sum(after_it is False for _, after_it in broken)
+        fell, rose = broken.count((True, False)), broken.count((False, True))
+        noticed = 0
+        for without_fault, with_fault in pairs:
+            noticed += any(without_fault[name] and with_fault[name] is False for name in without_fault)
+        # McNemar's exact test counts only the scripts whose verdict changed.
         changed = fell + rose
         p = sum(math.comb(changed, k) for k in range(fell, changed + 1)) / 2**changed
         yield {
             "fault": fault,
             "planted": n,
-            "seen": seen,
-            "alarms": sum(before_it is False for before_it, _ in own),
+            "seen": hits,
+            "alarms": sum(before_it is False for before_it, _ in broken),
             "fell": fell,
             "rose": rose,
-            "unread": sum(with_it is None for _, with_it in own),
-            "noticed": sum(any(one[c] and other[c] is False for c in one) for one, other in pairs),
-            "flagged": {c: sum(other.get(c) is False for _, other in pairs) for c in CRITERIA},
-            "not_planted": dict(left_out),
-            "accuracy": round(seen / n, 9) if n else None,
+            "unread": sum(after_it is None for _, after_it in broken),
+            "noticed": noticed,
+            "flagged": {
+                name: sum(with_fault.get(name) is False for _, with_fault in pairs) for name in CRITERIA
+            },
+            "not_planted": dict(Counter(reasons_by_fault[fault])),
+            "accuracy": round(hits / n, 9) if n else None,
             "p": round(p, 9),
             "sees": p < LEVEL,
         }
@@ -488,22 +518,25 @@ def read_labels(path: Path) -> StepLabels:
     columns = [name for name in CRITERIA if name in table.columns]
     if not columns or "id" not in table.columns:
         raise EvaluationError(f"{path.name} has the columns {', '.join(table.columns) or 'none'}.", _LABELS)
-    told: dict[tuple[str, str], dict[str, list[bool]]] = {}
-    seen = set()
+    labels: dict[tuple[str, str], dict[str, list[bool]]] = {}
+    labelled = set()
     for row in table.rows:
-        name, system, who = ((row.text(key) or "").strip() for key in ("id", "system", "annotator"))
-        if (name, system, who) in seen:
+        name, system, annotator = ((row.text(key) or "").strip() for key in ("id", "system", "annotator"))
+        if (name, system, annotator) in labelled:
             raise EvaluationError(
                 f"{row.where}: {name!r} was labelled before.", "Name who labels in a column annotator."
             )
-        seen.add((name, system, who))
+        labelled.add((name, system, annotator))
         for column in columns:
             holds = row.truth(column)
             if holds is not None:
-                told.setdefault((name, system), {}).setdefault(column, []).append(holds)
-    if not told:
+                labels.setdefault((name, system), {}).setdefault(column, []).append(holds)
+    if not labels:
         raise EvaluationError(f"{path.name} holds no labels.", _LABELS)
-    return {key: {c: sum(v) / len(v) for c, v in labels.items()} for key, labels in told.items()}
+    shares: dict[tuple[str, str], dict[str, float]] = {}
+    for script_key, by_criterion in labels.items():
+        shares[script_key] = {name: sum(values) / len(values) for name, values in by_criterion.items()}
+    return shares
 
 
 def against_people(verdicts: Sequence[Json], labels: StepLabels) -> dict[str, Json]:
@@ -512,55 +545,64 @@ def against_people(verdicts: Sequence[Json], labels: StepLabels) -> dict[str, Js
     one thing than the other. An answer that could not be read is off by 1 and not equal."""
     pairs: dict[str, list[tuple[bool | None, float]]] = {name: [] for name in ("all", *CRITERIA)}
     for verdict in verdicts:
-        told, holds = labels.get((verdict["id"], verdict["system"]), {}), verdict["criteria"]
+        labels_of_script = labels.get((verdict["id"], verdict["system"]), {})
+        criteria = verdict["criteria"]
         for name in CRITERIA:
-            if name in holds and name in told:
-                pairs[name].append((holds[name], told[name]))
-    pairs["all"] = [pair for those in pairs.values() for pair in those]
-    found = {}
-    for name, those in pairs.items():
-        errors = [1.0 if own is None else (own - share) ** 2 for own, share in those]
-        equal = [own is not None and own == (share > 0.5) for own, share in those if share != 0.5]
+            if name in criteria and name in labels_of_script:
+                pairs[name].append((criteria[name], labels_of_script[name]))
+    pairs["all"] = [pair for label_pairs in pairs.values() for pair in label_pairs]
+    figures_by_criterion = {}
+    for name, label_pairs in pairs.items():
+        errors = [1.0 if holds is None else (holds - share) ** 2 for holds, share in label_pairs]
+        # At one half the annotators are undecided: there is nothing to agree with.
+        equal = [holds is not None and holds == (share > 0.5) for holds, share in label_pairs if share != 0.5]
         figures = {"cells": len(errors), "mse": _mean(errors), "decided": len(equal)}
-        found[name] = {**figures, "consistency": _mean(equal)}
-    return found
+        figures_by_criterion[name] = {**figures, "consistency": _mean(equal)}
+    return figures_by_criterion
 
 
-def _joined(labels: StepLabels, scripts: Sequence[StepScript]) -> tuple[StepLabels, tuple[str, ...]]:
+def _labels_of_scripts(
+    labels: StepLabels, scripts: Sequence[StepScript]
+) -> tuple[StepLabels, tuple[str, ...]]:
     """Labels by id and system, and the ids of which there is no script."""
-    found, unknown = {}, []
-    for (name, system), told in labels.items():
-        meant = [one.system for one in scripts if one.id == name and system in ("", one.system)]
-        if len(meant) > 1:
-            what = f"People label the task {name!r}, of which there are {len(meant)} scripts."
-            raise EvaluationError(what, f"Say which in a column system: {', '.join(meant)}.")
-        if meant and (name, meant[0]) in found:
+    joined, unknown = {}, []
+    for (name, system), criteria in labels.items():
+        systems = [script.system for script in scripts if script.id == name and system in ("", script.system)]
+        if len(systems) > 1:
+            message = f"People label the task {name!r}, of which there are {len(systems)} scripts."
+            raise EvaluationError(message, f"Say which in a column system: {', '.join(systems)}.")
+        if systems and (name, systems[0]) in joined:
             raise EvaluationError(f"People label the task {name!r} with its system and without.", _LABELS)
-        if meant:
-            found[name, meant[0]] = told
+        if systems:
+            joined[name, systems[0]] = criteria
         else:
             unknown.append(f"{name} ({system})" if system else name)
-    if not found:
-        what = f"None of the {plural(len(unknown), 'labelled script')} is here: {first_of(unknown)}."
-        raise EvaluationError(what, "Give the ids of the scripts, as --json shows them.")
-    return found, tuple(unknown)
+    if not joined:
+        message = f"None of the {plural(len(unknown), 'labelled script')} is here: {first_of(unknown)}."
+        raise EvaluationError(message, "Give the ids of the scripts, as --json shows them.")
+    return joined, tuple(unknown)
 
 
 def _scores(verdicts: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
     """Of each system by each mechanism: the share of its scripts of which each criterion holds, and the mean
     score."""
     for system in dict.fromkeys(verdict["system"] for verdict in verdicts["agents"]):
-        for name, every in verdicts.items():
-            those = [verdict for verdict in every if verdict["system"] == system]
-            told = [verdict["criteria"] for verdict in those]
+        for name, all_verdicts in verdicts.items():
+            of_system = [verdict for verdict in all_verdicts if verdict["system"] == system]
+            criteria = [verdict["criteria"] for verdict in of_system]
+            shares: dict[str, float | None] = {}
+            for criterion in CRITERIA:
+                shares[criterion] = _mean(
+                    [holds[criterion] is True for holds in criteria if criterion in holds]
+                )
             yield {
                 "system": system,
                 "by": name,
-                "scripts": len(those),
-                "without_steps": sum(not verdict["steps"] for verdict in those),
-                "unread": sum(bool(verdict["unread"]) for verdict in those),
-                "criteria": {c: _mean([holds[c] is True for holds in told if c in holds]) for c in CRITERIA},
-                "score": _mean([share_held(holds) for holds in told]),
+                "scripts": len(of_system),
+                "without_steps": sum(not verdict["steps"] for verdict in of_system),
+                "unread": sum(bool(verdict["unread"]) for verdict in of_system),
+                "criteria": shares,
+                "score": _mean([share_held(holds) for holds in criteria]),
             }
 
 
@@ -569,19 +611,19 @@ def steps_text(record: Json) -> str:
     verdicts, judge = record["verdicts"], record["judge"]
     ids = [verdict["id"] for verdict in verdicts["agents"]]
     rows = []
-    for one in record["scores"]:
-        shares = map(_cell, (*one["criteria"].values(), one["score"]))
-        rows.append((one["system"], one["by"], str(one["scripts"]), *shares))
+    for score in record["scores"]:
+        shares = map(_figure_cell, (*score["criteria"].values(), score["score"]))
+        rows.append((score["system"], score["by"], str(score["scripts"]), *shares))
     lines = [
         f"{plural(len(ids), 'script')} of {plural(len(set(ids)), 'task')}, judged by {judge}.",
         "",
         *table_lines(("System", "By", "Scripts", *_TITLES, "Score"), rows, range(2, 11)),
         "Shares of scripts of which the criterion holds. Score: the mean share of criteria that hold.",
     ]
-    for name, those in verdicts.items():
-        wrong = [f"{verdict['id']} ({verdict['system']})" for verdict in those if verdict["unread"]]
-        if wrong:
-            lines.append(f"Not all answered, counts as 0 ({name}): {len(wrong)}: {first_of(wrong)}.")
+    for name, of_mechanism in verdicts.items():
+        unread = [f"{verdict['id']} ({verdict['system']})" for verdict in of_mechanism if verdict["unread"]]
+        if unread:
+            lines.append(f"Not all answered, counts as 0 ({name}): {len(unread)}: {first_of(unread)}.")
     if record["people"]:
         lines += _people_text(record["people"], record["not_here"])
     if record["faults"]:
@@ -593,7 +635,7 @@ def steps_text(record: Json) -> str:
 
 def _people_text(people: Mapping[str, Mapping[str, Json]], unknown: Sequence[str]) -> Iterator[str]:
     rows = [
-        (title, name, *(_cell(one[key]) for one in figures.values()))
+        (title, name, *(_figure_cell(figure[key]) for figure in figures.values()))
         for title, key in (("Mean squared error", "mse"), ("Consistency", "consistency"))
         for name, figures in people.items()
     ]
@@ -608,10 +650,12 @@ def _people_text(people: Mapping[str, Mapping[str, Json]], unknown: Sequence[str
 def _faults_text(faults: Mapping[str, Sequence[Json]]) -> Iterator[str]:
     rows = []
     for name, figures in faults.items():
-        for one in figures:
-            fault, n = one["fault"], one["planted"]
-            shares = [_cell(one[key] / n if n else None) for key in ("seen", "alarms", "noticed")]
-            sees = (_cell(one["p"]), "yes" if one["sees"] else "not shown") if n else (NONE, NONE)
+        for figure in figures:
+            fault, n = figure["fault"], figure["planted"]
+            shares = [_figure_cell(figure[key] / n if n else None) for key in ("seen", "alarms", "noticed")]
+            sees = (
+                (_figure_cell(figure["p"]), "yes" if figure["sees"] else "not shown") if n else (NONE, NONE)
+            )
             rows.append((fault, name, str(n), *shares, *sees, f"{PAPER_SEEN[fault]:.2f}"))
     heads = (
         "Planted fault", "By", "Scripts", "Seen", "Without it", "Any fell", "p", "Sees it", "Paper seen",
@@ -621,16 +665,16 @@ def _faults_text(faults: Mapping[str, Sequence[Json]]) -> Iterator[str]:
     yield "Seen: the fault's criterion does not hold. Without it: it did not hold before either."
     yield "Any fell: some criterion held before, and does not now. Sees it: the fault's own criterion fell"
     yield f"more often than it rose, p < {LEVEL} (McNemar's exact test). Paper: Table 4, Qwen-110B-Chat."
-    for one in faults["agents"]:
-        for reason, number in one["not_planted"].items():
-            yield f"Not planted: {one['fault']} in {plural(number, 'script')}: {reason}."
+    for figure in faults["agents"]:
+        for reason, number in figure["not_planted"].items():
+            yield f"Not planted: {figure['fault']} in {plural(number, 'script')}: {reason}."
 
 
 def _mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 9) if values else None
 
 
-def _cell(value: float | None) -> str:
+def _figure_cell(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
 
 
@@ -653,7 +697,7 @@ def evaluate_steps(
     prompts = checked_prompts("steps")
     judge, seed = Judge(name, context), context.config.seed
     writer = Judge(planted, context) if planted not in ("", RULES) else None
-    used_labels, not_here = _joined(labels, scripts) if labels is not None else ({}, ())
+    used_labels, not_here = _labels_of_scripts(labels, scripts) if labels is not None else ({}, ())
     gold = synthesize(scripts, judge)
     mechanisms = {"agents": AGENTS, "single": BASELINE} if baseline else {"agents": AGENTS}
     verdicts: dict[str, list[Json]] = {}

@@ -77,7 +77,7 @@ class Answered:
     @property
     def share(self) -> float:
         """Of its answers those that are right."""
-        return sum(bool(one["right"]) for one in self.tries) / len(self.tries)
+        return sum(bool(attempt["right"]) for attempt in self.tries) / len(self.tries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +95,23 @@ class Story:
 
     def accuracy(self, condition: str) -> Result:
         """Average accuracy, times 100."""
-        return self._result("accuracy", condition, lambda one: one.share)
+        return self._result("accuracy", condition, lambda answered: answered.share)
 
     def passed(self, condition: str) -> Result:
         """Questions with a right answer among the tries, times 100."""
-        return self._result(f"pass@{self.tries}", condition, lambda one: float(one.share > 0))
+        return self._result(f"pass@{self.tries}", condition, lambda answered: float(answered.share > 0))
 
     def gain(self, condition: str, over: str = "dialogue") -> Result:
         """How much more is right than under another condition, times 100; both must have been asked."""
-        base = {one.id: one.share for one in self.answers[over]}
-        return self._result(f"over {over}", condition, lambda one: one.share - base[one.id])
+        baseline_shares = {answered.id: answered.share for answered in self.answers[over]}
+        return self._result(
+            f"over {over}", condition, lambda answered: answered.share - baseline_shares[answered.id]
+        )
 
     def span(self, result: Result) -> Span | None:
         """Its interval over films; of one film over its questions. None for too few of them."""
-        films = {one.id: one.question.film for one in self.answers["nothing"]}
-        return span_of(result, films, unit=self.unit)
+        film_by_question = {answered.id: answered.question.film for answered in self.answers["nothing"]}
+        return span_of(result, film_by_question, unit=self.unit)
 
     @property
     def verdict(self) -> tuple[bool | None, str]:
@@ -133,10 +135,10 @@ class Story:
         return True, f"Above 0 for sure: {'; '.join(gains)}."
 
     def _result(self, name: str, condition: str, value: Callable[[Answered], float]) -> Result:
-        rows = (
-            row(one.id, value(one), 1, next((each["failure"] for each in one.tries if each["failure"]), ""))
-            for one in self.answers[condition]
-        )
+        rows = []
+        for answered in self.answers[condition]:
+            failures = [attempt["failure"] for attempt in answered.tries if attempt["failure"]]
+            rows.append(row(answered.id, value(answered), 1, failures[0] if failures else ""))
         return figure(f"{name}, {CONDITIONS[condition]}", "questions", rows, self.identity)
 
 
@@ -169,15 +171,15 @@ def evaluate_story(
     use, unless ``anyway``; EngineError for what stops an engine.
     """
     questions = matched(films, questions)
-    examination = _examined(questions, None, anyway=anyway)
+    examination = _checked_examination(questions, None, anyway=anyway)
     pair, seed = Pair(engine, judge, context, "questions"), context.config.seed
     answers: dict[str, tuple[Answered, ...]] = {}
-    given, left_out = _given(films, questions, conditions, seed)
+    given, left_out = _given_by_condition(films, questions, conditions, seed)
     for name, lines in given.items():
         answers[name] = _answer_all(questions, name, lines, tries, pair, seed)
         if name == "nothing":
             blind = sum(answered.share for answered in answers[name]) / len(questions)
-            examination = _examined(questions, blind, anyway=anyway)
+            examination = _checked_examination(questions, blind, anyway=anyway)
     sampling = SAMPLING.model_dump() if tries > 1 else None
     identity = {**pair.identity, "tries": tries, "sampling": sampling}
     unit = context.settings.report.unit
@@ -186,52 +188,64 @@ def evaluate_story(
     return Story(used, answers, examination, left_out, tries, unit, identity)
 
 
-def _examined(questions: Sequence[StoryQuestion], blind: float | None, *, anyway: bool) -> Json:
+def _checked_examination(questions: Sequence[StoryQuestion], blind: float | None, *, anyway: bool) -> Json:
     """What `check_questions` finds. Raises EvaluationError where it finds faults, unless they are
     accepted.
     """
-    found = check_questions(questions, blind)
-    if found["faults"] and not anyway:
+    examination = check_questions(questions, blind)
+    if examination["faults"] and not anyway:
         hint = "Mend the questions, or add --anyway to use them as they are."
-        raise EvaluationError(f"These questions measure something else. {' '.join(found['faults'])}", hint)
-    return found
+        raise EvaluationError(
+            f"These questions measure something else. {' '.join(examination['faults'])}", hint
+        )
+    return examination
 
 
 def matched(films: Sequence[StoryFilm], questions: Sequence[StoryQuestion]) -> tuple[StoryQuestion, ...]:
     """The questions, each of a film that is here. Of one film are also questions of one other name. Raises
     EvaluationError."""
-    names = {film.name for film in films}
-    asked = {one.film for one in questions}
-    if len(films) == 1 and len(asked) == 1:
-        return tuple(replace(one, film=films[0].name) for one in questions)
-    strange = sorted(asked - names)
-    if strange or not questions:
+    film_names = {film.name for film in films}
+    films_asked_about = {story_question.film for story_question in questions}
+    if len(films) == 1 and len(films_asked_about) == 1:
+        return tuple(replace(story_question, film=films[0].name) for story_question in questions)
+    films_not_here = sorted(films_asked_about - film_names)
+    if films_not_here or not questions:
+        examples = ", ".join(films_not_here[:3]) or "none at all"
         raise EvaluationError(
-            f"There are questions of films that are not here: {', '.join(strange[:3]) or 'none at all'}.",
-            f"Films: {', '.join(sorted(names)[:5])}. The column film of both must agree.",
+            f"There are questions of films that are not here: {examples}.",
+            f"Films: {', '.join(sorted(film_names)[:5])}. The column film of both must agree.",
         )
     return tuple(questions)
 
 
-def _given(
-    films: Sequence[StoryFilm], questions: Sequence[StoryQuestion], wanted: Sequence[str], seed: int
+def _given_by_condition(
+    films: Sequence[StoryFilm], questions: Sequence[StoryQuestion], conditions: Sequence[str], seed: int
 ) -> tuple[dict[str, dict[str, Elements]], dict[str, str]]:
     """What is given of each film that is asked about, by condition and film; why others cannot be asked.
     Raises EvaluationError for an unknown name."""
-    strange = [name for name in wanted if name not in CONDITIONS]
-    if strange:
-        known = f"Known: {', '.join(CONDITIONS)}."
-        raise EvaluationError(f"There is no condition {strange[0]!r}.", known, usage=True)
-    asked = {one.film for one in questions}
-    here, left_out = {}, {}
-    for name in (name for name in CONDITIONS if name in ("nothing", "dialogue", *wanted)):
-        lines = {one.name: given_lines(name, one, films, seed) for one in films if one.name in asked}
+    unknown = [name for name in conditions if name not in CONDITIONS]
+    if unknown:
+        hint = f"Known: {', '.join(CONDITIONS)}."
+        raise EvaluationError(f"There is no condition {unknown[0]!r}.", hint, usage=True)
+    films_asked_about = {story_question.film for story_question in questions}
+    lines_by_condition, left_out = {}, {}
+    for name in CONDITIONS:
+        # Gains are counted over the dialogue, and the questions are checked by the answers from nothing.
+        if name not in ("nothing", "dialogue", *conditions):
+            continue
+        lines = {
+            film.name: given_lines(name, film, films, seed)
+            for film in films
+            if film.name in films_asked_about
+        }
         without = [film for film, elements in lines.items() if elements is None]
         if without:
-            left_out[name] = f"not there for {len(without)} of {len(asked)} films ({', '.join(without[:3])})"
+            left_out[name] = (
+                f"not there for {len(without)} of {len(films_asked_about)} films ({', '.join(without[:3])})"
+            )
         else:
-            here[name] = {film: elements or () for film, elements in lines.items()}
-    return here, left_out
+            lines_by_condition[name] = {film: elements or () for film, elements in lines.items()}
+    return lines_by_condition, left_out
 
 
 def _answer_all(
@@ -246,7 +260,7 @@ def _answer_all(
     shown = {film: [plain_line(element) for element in elements] for film, elements in lines.items()}
 
     def answer(story_question: StoryQuestion) -> Answered:
-        return _answered(
+        return _ask_story_question(
             story_question, lines[story_question.film], shown[story_question.film], tries, pair, seed
         )
 
@@ -254,7 +268,7 @@ def _answer_all(
     return tuple(map_items(answer, questions, pair.judges, title, "questions"))
 
 
-def _answered(
+def _ask_story_question(
     story_question: StoryQuestion, lines: Elements, shown: Sequence[str], tries: int, pair: Pair, seed: int
 ) -> Answered:
     """A question, story_question so many times; equal answers to an open one are judged once."""
@@ -301,13 +315,15 @@ def _question_of_try(
     numbers = Part("[<numbers>]", {"type": "array", "items": {"type": "integer"}}, read_lines)
     values = {"lines": shown, "question": story_question.text, "options": choices}
     parts = {"lines": numbers, "answer": answer}
-    made = question("question-answer", values, parts, lambda places, said: (said, places))
-    return replace(made, draw=draw, sampling=SAMPLING if tries > 1 else None)
+    story_prompt = question(
+        "question-answer", values, parts, lambda places, answer_text: (answer_text, places)
+    )
+    return replace(story_prompt, draw=draw, sampling=SAMPLING if tries > 1 else None)
 
 
-def answer_check(question_text: str, right: str, reason: str, said: str) -> Question[bool]:
+def answer_check(question_text: str, right_answer: str, reason: str, given_answer: str) -> Question[bool]:
     """Is what was said to an open question right? The right answer and its reason stand beside it."""
-    values = {"question": question_text, "answer": right, "reason": reason, "given": said}
+    values = {"question": question_text, "answer": right_answer, "reason": reason, "given": given_answer}
     parts = {"why": SENTENCE, "right": YES_OR_NO}
     return question("question-check", values, parts)
 
@@ -323,13 +339,15 @@ def estimate_story(
     """What `evaluate_story` would ask if nothing were kept: ``answers`` of the engine, ``characters`` of the
     lines sent, and ``checks`` by the judge."""
     questions = matched(films, questions)
-    given, _ = _given(films, questions, conditions, seed)
+    given, _ = _given_by_condition(films, questions, conditions, seed)
     characters = 0
     for lines in given.values():
-        size = {film: sum(len(plain_line(one)) for one in elements) for film, elements in lines.items()}
-        characters += tries * sum(size[one.film] for one in questions)
+        size = {
+            film: sum(len(plain_line(element)) for element in elements) for film, elements in lines.items()
+        }
+        characters += tries * sum(size[story_question.film] for story_question in questions)
     times = tries * len(given)
-    checks = times * sum(not one.options for one in questions)
+    checks = times * sum(not story_question.options for story_question in questions)
     return {"answers": times * len(questions), "characters": characters, "checks": checks}
 
 
@@ -346,8 +364,8 @@ def write_story(folder: Path, story: Story) -> tuple[Path, ...]:
         files[folder / "missing.csv"] = csv_text(COLUMNS, (tuple(record.values()) for record, _ in lost))
         for film in story.films:
             if film.folder is not None:
-                found = [finding for record, finding in lost if record["film"] == film.name]
-                files[film.folder / MISSING] = readable_json({"missing": found})
+                findings = [finding for record, finding in lost if record["film"] == film.name]
+                files[film.folder / MISSING] = readable_json({"missing": findings})
     for path, text in files.items():
         write_text(path, text)
     return tuple(files)
@@ -355,16 +373,18 @@ def write_story(folder: Path, story: Story) -> tuple[Path, ...]:
 
 def story_record(story: Story) -> Json:
     """``story.json``: figures, the examination of the questions, every answer, and what was lost."""
-    (told, why), answers = story.verdict, story.answers.items()
+    (tells_good_from_bad, why), answers = story.verdict, story.answers.items()
     conditions: Json = {}
-    for name, each in answers:
-        found: Json = {"given": CONDITIONS[name]}
+    for name, answered_questions in answers:
+        condition_record: Json = {"given": CONDITIONS[name]}
         results = (story.accuracy(name), story.passed(name), story.gain(name))
         for key, result in zip(("accuracy", f"pass@{story.tries}", "gain"), results, strict=True):
             span = story.span(result)
-            found |= {key: result.value, f"{key}_interval": None if span is None else asdict(span)}
-        failed = sum(bool(one["failure"]) for answered in each for one in answered.tries)
-        conditions[name] = {**found, "failed": failed}
+            condition_record |= {key: result.value, f"{key}_interval": None if span is None else asdict(span)}
+        failed = sum(
+            bool(attempt["failure"]) for answered in answered_questions for attempt in answered.tries
+        )
+        conditions[name] = {**condition_record, "failed": failed}
     return {
         "schema": 1,
         "shotad": __version__,
@@ -372,17 +392,17 @@ def story_record(story: Story) -> Json:
         "examination": story.examination,
         "conditions": conditions,
         "left_out": dict(story.left_out),
-        "tells_good_from_bad": {"answer": told, "why": why},
+        "tells_good_from_bad": {"answer": tells_good_from_bad, "why": why},
         "missing": [record for record, _ in lost_questions(story)],
         "questions": [
             {
-                "film": one.question.film,
-                "id": one.question.id,
-                "question": one.question.text,
-                "answer": one.question.answer,
-                "answers": {name: list(all_of[place].tries) for name, all_of in answers},
+                "film": answered.question.film,
+                "id": answered.question.id,
+                "question": answered.question.text,
+                "answer": answered.question.answer,
+                "answers": {name: list(of_condition[place].tries) for name, of_condition in answers},
             }
-            for place, one in enumerate(story.answers["nothing"])
+            for place, answered in enumerate(story.answers["nothing"])
         ],
     }
 
@@ -397,8 +417,8 @@ def story_text(story: Story) -> str:
         passed = f"{story.passed(name).value or 0:.1f}"
         rows.append((CONDITIONS[name], average, passed, "" if name in ("nothing", "dialogue") else worth))
     heads = ("Given", "Average accuracy", f"Pass@{story.tries}", "Gain over dialogue")
-    told, why = story.verdict
-    answer = {True: "Yes.", False: "No, it cannot.", None: "Not known."}[told]
+    tells_good_from_bad, why = story.verdict
+    answer = {True: "Yes.", False: "No, it cannot.", None: "Not known."}[tells_good_from_bad]
     span = story.span(story.accuracy("nothing"))
     if span is None:
         basis = "There are too few questions or films for intervals."
@@ -410,33 +430,41 @@ def story_text(story: Story) -> str:
     lines = [*_opening(story), "", *table_lines(heads, rows, [2]), ""]
     lines += [f"Does this set tell a good description from a bad one? {answer} {why}", basis]
     lines += [f"Not asked: {CONDITIONS[name]}, {why}." for name, why in story.left_out.items()]
-    tries = (one for each in story.answers.values() for answered in each for one in answered.tries)
-    if failures := [one["failure"] for one in tries if one["failure"]]:
+    tries = (
+        attempt
+        for answered_questions in story.answers.values()
+        for answered in answered_questions
+        for attempt in answered.tries
+    )
+    failures = [attempt["failure"] for attempt in tries if attempt["failure"]]
+    if failures:
+        # The first failure stands for all: a broken engine fails every question alike.
         lines.append(f"{plural(len(failures), 'answer')} could not be had, and count as wrong: {failures[0]}")
     lost = lost_questions(story)
     lines += ["", f"Missing in this AD: {plural(len(lost), 'question')} lost."] if lost else []
-    for one, _ in lost[:_SHOWN]:
-        at = f"{one['film']} {one['time'][:8] or 'at an unknown time'}"
-        lines.append(f"- {at}, {one['room']}: {one['question']} {one['answer']}")
+    for record, _ in lost[:_SHOWN]:
+        moment = f"{record['film']} {record['time'][:8] or 'at an unknown time'}"
+        lines.append(f"- {moment}, {record['room']}: {record['question']} {record['answer']}")
     return "\n".join([*lines, *([f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else [])])
 
 
 def _opening(story: Story) -> list[str]:
-    found, reader = story.examination, story.identity["engine"]
+    examination, reader = story.examination, story.identity["engine"]
     lines = [
-        f"{plural(found['questions'], 'question')} on {plural(len(story.films), 'film')}, answered by "
+        f"{plural(examination['questions'], 'question')} on {plural(len(story.films), 'film')}, answered by "
         f"{reader['model'] or reader['engine']}, {plural(story.tries, 'try', 'tries')} each.",
         "The questions:",
-        f"- answered from nothing: {percent(found['blind'])} (by chance {percent(found['chance'])})",
+        f"- answered from nothing: {percent(examination['blind'])} "
+        f"(by chance {percent(examination['chance'])})",
     ]
-    if found["with_options"]:
-        chance = percent(found["longest_chance"])
-        which = ", ".join(f"{place} in {times}" for place, times in found["positions"])
+    if examination["with_options"]:
+        chance = percent(examination["longest_chance"])
+        which = ", ".join(f"{place} in {times}" for place, times in examination["positions"])
         lines += [
-            f"- the longest option is right: {percent(found['longest'])} (by chance {chance})",
+            f"- the longest option is right: {percent(examination['longest'])} (by chance {chance})",
             f"- the right option is number {which} questions; they are shuffled before each try",
         ]
-    return [*lines, *(f"- FAULT: {fault}" for fault in found["faults"])]
+    return [*lines, *(f"- FAULT: {fault}" for fault in examination["faults"])]
 
 
 COLUMNS = (
@@ -455,37 +483,46 @@ Lost = tuple[Json, Json]
 the work folder keeps of it for lint and the review page (`shotad.description.recorded_findings`)."""
 
 
-def _lost(film: StoryFilm, asked: StoryQuestion, known_by: str, said: str, moment: Interval | None) -> Lost:
-    """``moment`` is when the film answers it, None where that is not known; ``said`` a wrong answer with this
-    AD. Slots are those near the moment, each with this AD's line there."""
+def _lost_question(
+    film: StoryFilm, story_question: StoryQuestion, known_by: str, wrong_answer: str, moment: Interval | None
+) -> Lost:
+    """The record of a lost question. ``moment`` is when the film answers it, None where that is not known;
+    ``wrong_answer`` what was said with this AD. Slots are those near the moment, each with this AD's line
+    there."""
 
-    def told(time: Interval) -> list[str]:
-        return [one.text for one in film.ad if one.interval and one.interval.overlaps(time)]
+    def lines_within(time: Interval) -> list[str]:
+        return [element.text for element in film.ad if element.interval and element.interval.overlaps(time)]
 
-    whole = Interval(0.0, max((one.interval.end for one in film.ad if one.interval), default=1.0))
-    near = Interval((moment or whole).start - NEAR, (moment or whole).end + NEAR)
+    ends = [element.interval.end for element in film.ad if element.interval]
+    asked_about = moment or Interval(0.0, max(ends, default=1.0))
+    near = Interval(asked_about.start - NEAR, asked_about.end + NEAR)
     # With all of each slot that begins or ends there.
     spans = [near, *(slot.interval for slot in film.slots or () if slot.interval.overlaps(near))]
     around = Interval(min(span.start for span in spans), max(span.end for span in spans))
     slots: dict[str, str] = {}
     room = "unknown"
     if film.slots is not None and moment is not None:
-        here = (slot for slot in film.slots if slot.interval.overlaps(around))
-        slots = {slot.id: " ".join(told(slot.interval)) for slot in here}
-        room = "no slot" if not slots else "slot with a line" if all(slots.values()) else "free slot"
+        slots_around = (slot for slot in film.slots if slot.interval.overlaps(around))
+        slots = {slot.id: " ".join(lines_within(slot.interval)) for slot in slots_around}
+        if not slots:
+            room = "no slot"
+        elif all(slots.values()):
+            room = "slot with a line"
+        else:
+            room = "free slot"
     time = timecode(max(moment.start, 0.0)) if moment else ""
     times = (moment.start, moment.end) if moment else (None, None)
     lines = " / ".join(filter(None, slots.values()))
-    cells = (asked.text, asked.answer, said, known_by, room, " ".join(slots), lines)
-    speech = (one.interval for one in film.dialogue if one.interval)
-    talk = room == "no slot" and any(each.overlaps(around) for each in speech)
+    cells = (story_question.text, story_question.answer, wrong_answer, known_by, room, " ".join(slots), lines)
+    speech = (element.interval for element in film.dialogue if element.interval)
+    talk = room == "no slot" and any(speech_interval.overlaps(around) for speech_interval in speech)
     at = f"at {time[:8]} ({room}{': dialogue runs here' * talk})" if moment else "at an unknown time"
-    return dict(zip(COLUMNS, (asked.film, time, *times, *cells), strict=True)), {
-        "message": f"{at}: {asked.text} Answer: {asked.answer}",
+    return dict(zip(COLUMNS, (story_question.film, time, *times, *cells), strict=True)), {
+        "message": f"{at}: {story_question.text} Answer: {story_question.answer}",
         "start": moment.start if moment else 0.0,
         "around": [around.start, around.end],
         "free": [name for name, line in slots.items() if not line],
-        "lines": told(around),
+        "lines": lines_within(around),
     }
 
 
@@ -496,19 +533,35 @@ def _known_by(story: Story) -> str:
 
 def lost_questions(story: Story) -> tuple[Lost, ...]:
     """The questions lost, by film and moment; none where neither a human AD nor a script was asked."""
-    known_by, found = _known_by(story), []
+    known_by, lost = _known_by(story), []
     for film in story.films if known_by else ():
         elements = film.human if known_by == "human" else film.script
-        those = []
-        for known, own in zip(story.answers[known_by], story.answers["ad"], strict=True):
-            if known.question.film != film.name or not known.share >= MOST > own.share:
+        lost_of_film = []
+        for reference_answers, ad_answers in zip(story.answers[known_by], story.answers["ad"], strict=True):
+            if (
+                reference_answers.question.film != film.name
+                or not reference_answers.share >= MOST > ad_answers.share
+            ):
                 continue
-            moment = known.question.evidence
-            for one in known.tries:  # from the first to the last line that a right answer names
-                times = [each.interval for each in elements if each.cue in one["rests_on"] and each.interval]
-                if moment is None and one["right"] and times:
-                    moment = Interval(min(time.start for time in times), max(time.end for time in times))
-            said = next(one["said"] or one["failure"] for one in own.tries if not one["right"])
-            those.append(_lost(film, known.question, known_by, said, moment))
-        found += sorted(those, key=lambda one: one[0]["time"] or "~")
-    return tuple(found)
+            moment = reference_answers.question.evidence
+            for (
+                attempt
+            ) in reference_answers.tries:  # from the first to the last line that a right answer names
+                intervals = [
+                    element.interval
+                    for element in elements
+                    if element.cue in attempt["rests_on"] and element.interval
+                ]
+                if moment is None and attempt["right"] and intervals:
+                    moment = Interval(
+                        min(time.start for time in intervals), max(time.end for time in intervals)
+                    )
+            wrong_answer = next(
+                attempt["said"] or attempt["failure"] for attempt in ad_answers.tries if not attempt["right"]
+            )
+            lost_of_film.append(
+                _lost_question(film, reference_answers.question, known_by, wrong_answer, moment)
+            )
+        # "~" sorts behind all digits: questions without a moment come last.
+        lost += sorted(lost_of_film, key=lambda question_lost: question_lost[0]["time"] or "~")
+    return tuple(lost)

@@ -96,30 +96,32 @@ def read_film(
     subtitles (None: found from the bytes). Raises ShotadError."""
     places = () if ad is None else (ad, work_folder_of(ad))
     folder = next((place for place in places if (place / TRACK).is_file()), None)
-    told: Elements = ()
+    described: Elements = ()
     slots = None
     if folder is not None:
-        told = tuple(described_elements(load_track(folder / TRACK)))
+        described = tuple(described_elements(load_track(folder / TRACK)))
         record = read_record(folder / "slots.json")
         slots = None if record is None else slots_of(record["slots"])
     elif ad is not None:
         if not ad.is_file() or is_film(ad):
-            what = f"{ad} is no script of AD, and has no track: there is no {TRACK} in {work_folder_of(ad)}."
-            raise EvaluationError(what, "Run shotad describe on the film first, or name a script.")
-        told = _script_lines(ad)
+            message = (
+                f"{ad} is no script of AD, and has no track: there is no {TRACK} in {work_folder_of(ad)}."
+            )
+            raise EvaluationError(message, "Run shotad describe on the film first, or name a script.")
+        described = _script_lines(ad)
     written: list[Element] = []
     for scene in read_screenplay(script).scenes if script else ():
         written += [Element("action", scene.heading, interval=scene.interval), *scene.elements]
     notes: tuple[str, ...] = ()
     if subtitles is not None:
         file = read_subtitles(subtitles, encoding=encoding)
-        said, notes = said_elements(file.utterances), file.notes
+        dialogue, notes = said_elements(file.utterances), file.notes
     elif folder is not None:
-        said = said_elements(recorded_speech(folder))
+        dialogue = said_elements(recorded_speech(folder))
     else:
-        said = [one for one in written if one.kind == "dialogue"]
+        dialogue = [element for element in written if element.kind == "dialogue"]
     lines = _script_lines(human) if human else ()
-    return StoryFilm(name, told, tuple(said), lines, tuple(written), slots, folder, notes)
+    return StoryFilm(name, described, tuple(dialogue), lines, tuple(written), slots, folder, notes)
 
 
 def _script_lines(path: Path) -> Elements:
@@ -142,11 +144,12 @@ def read_films(table: Path, *, encoding: str | None = None) -> tuple[StoryFilm, 
         cells = {column: row.text(column) for column in FILES}
         paths = {column: table.parent / cell for column, cell in cells.items() if cell}
         films.append(read_film(row.text(name) or "", **paths, encoding=encoding))
-    names = [film.name for film in films]
-    double = sorted({one for one in names if names.count(one) > 1 or not one})
-    if double or not films:
+    film_names = [film.name for film in films]
+    times_used = Counter(film_names)
+    repeated = sorted(name for name, times in times_used.items() if times > 1 or not name)
+    if repeated or not films:
         raise EvaluationError(
-            f"{table} must have films with a name each, got {first_of(double) or 'none'} several times.",
+            f"{table} must have films with a name each, got {first_of(repeated) or 'none'} several times.",
             "Columns: film, ad, subtitles, human, script.",
         )
     return tuple(films)
@@ -162,17 +165,21 @@ def given_lines(condition: str, film: StoryFilm, films: Sequence[StoryFilm], see
         return film.script or None
     described = film.human if condition == "human" else film.ad
     if condition == "other":
-        place = films.index(film)
-        described = next((one.ad for one in (*films[place + 1 :], *films[:place]) if one.ad), ())
+        film_index = films.index(film)
+        following = (*films[film_index + 1 :], *films[:film_index])
+        described = next((other_film.ad for other_film in following if other_film.ad), ())
     elif condition == "shuffled":
         order = film.human or film.ad
-        mixed = list(order)
-        random.Random(slot_seed(seed, f"shuffled/{film.name}")).shuffle(mixed)
-        described = tuple(replace(o, interval=at.interval) for o, at in zip(mixed, order, strict=True))
+        shuffled = list(order)
+        random.Random(slot_seed(seed, f"shuffled/{film.name}")).shuffle(shuffled)
+        described = tuple(
+            replace(element, interval=position.interval)
+            for element, position in zip(shuffled, order, strict=True)
+        )
     if not described:
         return None
-    told = (*film.dialogue, *described)
-    return tuple(sorted(told, key=lambda one: one.interval.start if one.interval else 0.0))
+    elements = (*film.dialogue, *described)
+    return tuple(sorted(elements, key=lambda element: element.interval.start if element.interval else 0.0))
 
 
 COLUMNS = ("film", "id", "question", "answer", "options", "start", "end", "reason", "kind")
@@ -215,15 +222,15 @@ class StoryQuestion:
 
 def read_questions(paths: Iterable[Path]) -> tuple[StoryQuestion, ...]:
     """The questions in files, in order. Raises DatasetError with file and line."""
-    found = [one for path in paths for one in questions_in(path)]
-    if not found:
+    questions = [story_question for path in paths for story_question in questions_in(path)]
+    if not questions:
         raise DatasetError("The files hold no questions.", _HINT)
-    ids = Counter((one.film, one.id) for one in found)
-    double = sorted(f"{film}/{name}" for (film, name), times in ids.items() if times > 1)
-    if double:
-        what = f"Questions stand several times: {first_of(double)}."
-        raise DatasetError(what, "Give each an id of its own.")
-    return tuple(found)
+    ids = Counter((story_question.film, story_question.id) for story_question in questions)
+    repeated = sorted(f"{film}/{name}" for (film, name), times in ids.items() if times > 1)
+    if repeated:
+        message = f"Questions stand several times: {first_of(repeated)}."
+        raise DatasetError(message, "Give each an id of its own.")
+    return tuple(questions)
 
 
 def questions_in(path: Path) -> Iterator[StoryQuestion]:
@@ -232,16 +239,16 @@ def questions_in(path: Path) -> Iterator[StoryQuestion]:
     text, answer = table.needed(("question",), "questions"), table.needed(("answer",), "answers")
     film, reason, kind = (table.column(names) for names in (FILM, REASON, KIND))
     for number, row in enumerate(table.rows, 1):
-        said, right = row.text(text), row.text(answer)
-        if not said or not right:
+        question_text, answer_text = row.text(text), row.text(answer)
+        if not question_text or not answer_text:
             raise row.error("the question or its answer is empty", _HINT)
         try:
             start, end = (row.text(name) for name in ("start", "end"))
             yield StoryQuestion(
                 row.text(film) or "",
                 row.text(table.column(("id",))) or str(number),
-                said,
-                right,
+                question_text,
+                answer_text,
                 row.list(table.column(("options",))) or (),
                 Interval(parse_time(start or "none"), parse_time(end or "none")) if start or end else None,
                 row.text(reason) or "",
@@ -254,10 +261,23 @@ def questions_in(path: Path) -> Iterator[StoryQuestion]:
 def write_questions(questions: Iterable[StoryQuestion]) -> str:
     """The questions as CSV, which `read_questions` reads back equal."""
 
-    def cells(one: StoryQuestion) -> tuple[str, ...]:
-        times = (repr(one.evidence.start), repr(one.evidence.end)) if one.evidence else ("", "")
-        options = json.dumps(one.options, ensure_ascii=False) if one.options else ""
-        return one.film, one.id, one.text, one.answer, options, *times, one.reason, one.kind
+    def cells(story_question: StoryQuestion) -> tuple[str, ...]:
+        times = (
+            (repr(story_question.evidence.start), repr(story_question.evidence.end))
+            if story_question.evidence
+            else ("", "")
+        )
+        options = json.dumps(story_question.options, ensure_ascii=False) if story_question.options else ""
+        return (
+            story_question.film,
+            story_question.id,
+            story_question.text,
+            story_question.answer,
+            options,
+            *times,
+            story_question.reason,
+            story_question.kind,
+        )
 
     return csv_text(COLUMNS, map(cells, questions))
 
@@ -286,8 +306,8 @@ def make_story_questions(
     for film in films:
         passages = list(in_passages(film.human or film.script))
         if not passages:
-            what = f"{film.name} has no human AD and no script."
-            raise EvaluationError(what, "Name one by --human or --script.")
+            message = f"{film.name} has no human AD and no script."
+            raise EvaluationError(message, "Name one by --human or --script.")
         answers = map_items(draft, passages, [judge], f"Questions on {film.name}", "passages")
         count = 0
         for passage, answer in zip(passages, answers, strict=True):
@@ -305,11 +325,11 @@ def _drafts(passage: Sequence[Element]) -> Question[Drafts]:
         record = record_in(json.dumps(row), list(entry))
         right = sentence(record["answer"], "answer")
         wrong = record["wrong"] if isinstance(record["wrong"], list) else []
-        others = tuple(sentence(one, "each of wrong") for one in wrong)
-        if len({right, *others}) != _WRONG + 1:
+        wrong_answers = tuple(sentence(wrong_answer, "each of wrong") for wrong_answer in wrong)
+        if len({right, *wrong_answers}) != _WRONG + 1:
             raise Unreadable(f"wrong must be {_WRONG} different answers, none of them the right one.")
         place = whole_number(record["line"], "line", 1, len(passage)) - 1
-        return sentence(record["question"], "question"), right, others, place
+        return sentence(record["question"], "question"), right, wrong_answers, place
 
     def read(rows: Any, key: str) -> Drafts:
         if not isinstance(rows, list) or not 1 <= len(rows) <= 2:
@@ -324,7 +344,7 @@ def _drafts(passage: Sequence[Element]) -> Question[Drafts]:
     }
     form = '[{"question": "…", "answer": "…", "wrong": ["…", "…", "…"], "line": <number>}]'
     drafts = Part(form, {"type": "array", "items": entries_schema(entry)}, read)
-    lines = [plain_line(one) for one in passage]
+    lines = [plain_line(wrong_answer) for wrong_answer in passage]
     return question("question-make", {"lines": lines}, {"questions": drafts}, tokens=_TOKENS)
 
 
@@ -346,34 +366,39 @@ def check_questions(questions: Sequence[StoryQuestion], blind: float | None = No
     from 1; they are shuffled before anybody is asked, so no place can be learned. ``blind`` is the share
     answered from nothing, None before that was asked. ``faults`` say why the set should not be used.
     """
-    chosen = [one for one in questions if one.options]
-    longest = sum(
-        all(len(one.answer) > len(other) for other in one.options if other != one.answer) for one in chosen
-    )
-    chances = [one.chance for one in chosen]
-    of_number = np.ones(1)  # how often guessing has so many of them right
+    with_options = [story_question for story_question in questions if story_question.options]
+    longest_is_right = 0
+    for story_question in with_options:
+        wrong_options = set(story_question.options) - {story_question.answer}
+        if len(story_question.answer) > max(map(len, wrong_options)):
+            longest_is_right += 1
+    chances = [story_question.chance for story_question in with_options]
+    # probabilities[k]: how likely guessing has k of them right. Each question has a chance of its own.
+    probabilities = np.ones(1)
     for chance in chances:
-        of_number = np.convolve(of_number, [1 - chance, chance])
-    positions = Counter(one.options.index(one.answer) + 1 for one in chosen)
+        probabilities = np.convolve(probabilities, [1 - chance, chance])
+    positions = Counter(
+        story_question.options.index(story_question.answer) + 1 for story_question in with_options
+    )
     chance = sum(chances) / len(questions) if questions else 0.0
-    share = longest / len(chosen) if chosen else 0.0
-    longest_chance = sum(chances) / len(chosen) if chosen else 0.0
-    rare = float(of_number[longest:].sum())
+    share = longest_is_right / len(with_options) if with_options else 0.0
+    longest_chance = sum(chances) / len(with_options) if with_options else 0.0
+    rare = float(probabilities[longest_is_right:].sum())
     faults = []
     if rare < RARE and share > longest_chance + BIAS:
         faults.append(
             f"The longest option is the right one in {share:.0%} of the questions (by chance "
             f"{longest_chance:.0%}; {longest_chance + BIAS:.0%} is accepted)."
         )
-    most = chance + (1 - chance) * KNOWN
-    if blind is not None and blind > most:
+    most_blind = chance + (1 - chance) * KNOWN
+    if blind is not None and blind > most_blind:
         faults.append(
-            f"{blind:.0%} of the questions are answered from nothing (by chance {chance:.0%}; {most:.0%} is "
-            "accepted)."
+            f"{blind:.0%} of the questions are answered from nothing (by chance {chance:.0%}; "
+            f"{most_blind:.0%} is accepted)."
         )
     return {
         "questions": len(questions),
-        "with_options": len(chosen),
+        "with_options": len(with_options),
         "chance": chance,
         "longest": share,
         "longest_chance": longest_chance,
