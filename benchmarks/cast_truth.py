@@ -11,7 +11,7 @@ from pathlib import Path
 from common import Share
 
 from shotad.core import Box
-from shotad.sight import FaceTrack, Verdict
+from shotad.sight import FaceTrack, Identification
 
 WIDTH, HEIGHT = 640, 360
 LEAST_SECONDS = 0.5
@@ -79,7 +79,7 @@ class Judged:
     track: FaceTrack
     owner: str | None
     pure: float
-    verdict: Verdict
+    verdict: Identification
 
     def names(self) -> list[tuple[float, str]]:
         """The moments at which somebody is named, and who."""

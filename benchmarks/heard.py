@@ -62,7 +62,7 @@ def lines_of(track: Path | None, script: Path | None) -> list[Said]:
     spoken them."""
     if script:
         return [Said(cue.id or str(i), cue.text, cue.interval) for i, cue in enumerate(read_cues(script), 1)]
-    spoken = ((cue.id, cue.voiced) for cue in load_track(track).cues)
+    spoken = ((cue.id, cue.stored_take) for cue in load_track(track).cues)
     return [Said(name, said.text, said.interval) for name, said in spoken if said and said.interval]
 
 

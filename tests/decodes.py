@@ -10,7 +10,7 @@ from unittest import mock
 
 from shotad.film import Film, Picture
 from shotad.film.decoder import Decoder
-from shotad.film.framestore import Keeper, nearest_tick, tick_second
+from shotad.film.framestore import FrameKeeper, nearest_tick, tick_second
 
 
 class Decodes:
@@ -55,6 +55,6 @@ def counted_decodes() -> Iterator[Decodes]:
 
 def grid_pictures(film: Film, moments: Sequence[float], height: int) -> list[Picture]:
     """For each of the ascending moments the grid's picture, by decoding the film."""
-    keeper = Keeper(film.info, height)
+    keeper = FrameKeeper(film.info, height)
     frames = film.frames_at([tick_second(nearest_tick(moment)) for moment in moments])
     return [Picture(one.seconds, at, keeper.image(one)) for one, at in zip(frames, moments, strict=True)]

@@ -12,7 +12,7 @@ from transformers.utils import logging
 
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.config.words import LocalSettings
-from shotad.engines.local_loading import Kind, Loaded, load_way, way_of
+from shotad.engines.local_loading import Loaded, ModelKind, load_way, way_of
 from shotad.engines.local_model import ModelPlace
 
 BEGIN, HEAD, HEAD_END, TURN_END, TEXT_END = (
@@ -142,6 +142,6 @@ def _teach(model: LlamaForCausalLM, words: list[int]) -> None:
             model.lm_head.weight[following] = 4 * places[word] / places[word].norm()
 
 
-def load(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
+def load(place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
     """The model in ``place``, not shared."""
     return load_way(way_of(place, kind, compute, local))

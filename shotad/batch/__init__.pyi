@@ -1,5 +1,7 @@
 from . import (
     jobs as jobs,
+    places as places,
+    store as store,
 )
 from .batch import (
     Batch as Batch,
@@ -44,8 +46,8 @@ from .store import (
 )
 from .table import (
     REPORT_FILE as REPORT_FILE,
+    BatchReport as BatchReport,
     FilmRow as FilmRow,
-    Report as Report,
     as_lines as as_lines,
     as_table as as_table,
     dry_run_json as dry_run_json,

@@ -169,7 +169,7 @@ _MOST = 1000
 """Names that one film's may begin, beyond which no more are looked at."""
 
 
-class Neighbours:
+class FilesBeside:
     """Names of files and folders by the folder that they are in; each folder is read once."""
 
     def __init__(self) -> None:
@@ -220,7 +220,7 @@ def _names_in(folder: str) -> frozenset[str] | StorageError:
         return frozenset()
 
 
-def beside_of(film: str, near: Neighbours, language: str) -> Beside:
+def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
     """What lies beside a film; of subtitles in several languages those in ``language``, else in English."""
     folder, name = parent_of(film), name_of(film)
     names, stem = near.of(folder), _stem(name)

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from shotad.batch.fetching import check_room, fetch_object
 from shotad.batch.jobs import DONE
 from shotad.batch.places import Addresses, join, shown
-from shotad.batch.store import Refused, Store, StoredObject, names_below
+from shotad.batch.store import Store, StoredObject, WriteRefused, names_below
 from shotad.core import Progress
 from shotad.core.errors import StorageError
 from shotad.core.files import write_bytes, write_text
@@ -38,7 +38,7 @@ State = tuple[int, int]
 """Size in bytes and time of writing in ns, by which a file here is known to be untouched."""
 
 
-class Seen(NamedTuple):
+class LastKnown(NamedTuple):
     """How a file was when both sides were last alike: None where a side had none."""
 
     mark: str | None
@@ -66,7 +66,7 @@ class Mirror:
     addresses: Addresses
     progress: Progress
     media: bool = False
-    _seen: dict[str, Seen] = field(default_factory=dict)
+    _seen: dict[str, LastKnown] = field(default_factory=dict)
     _sent: set[str] = field(default_factory=set)
 
     def bring_down(self) -> None:
@@ -78,7 +78,7 @@ class Mirror:
         with suppress(OSError, ValueError, TypeError, AttributeError, IndexError):
             rows = json.loads(self.notes.read_text(encoding="utf-8"))
             self._seen = {
-                name: Seen(mark, state and tuple(state[:2])) for name, (mark, state) in rows.items()
+                name: LastKnown(mark, state and tuple(state[:2])) for name, (mark, state) in rows.items()
             }
         entries = self._there()
         news = {
@@ -91,7 +91,7 @@ class Mirror:
             news |= {name: entry for name, entry in entries.items() if _is_of_track(name)}
         for name in [name for name in news if self._stays(name)]:
             (self.folder / name).unlink(missing_ok=True)
-            self._seen[name] = Seen(news.pop(name).mark, None)
+            self._seen[name] = LastKnown(news.pop(name).mark, None)
         check_room(self.folder, sum(entry.size or 0 for entry in news.values()), self.place)
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "bring") as pool:
             list(pool.map(self._fetch, news, news.values()))
@@ -108,7 +108,7 @@ class Mirror:
             try:
                 self._sync()
                 return
-            except (Refused, FileNotFoundError):
+            except (WriteRefused, FileNotFoundError):
                 continue  # somebody wrote between the look and the sending
             finally:
                 self._remember()
@@ -121,7 +121,7 @@ class Mirror:
         for name, last_known in self._seen.items():
             # What others removed stays so, unless the run changes it again: then it is there again.
             if last_known.mark is not None and name not in entries:
-                self._seen[name] = Seen(None, last_known.state)
+                self._seen[name] = LastKnown(None, last_known.state)
         theirs = [name for name, entry in entries.items() if self._is_theirs(name, entry)]
         changed = sorted(self._changed(), key=_turn)
         for name in changed:
@@ -150,13 +150,13 @@ class Mirror:
     def _stays(self, name: str) -> bool:
         """Whether a file is not needed here: it stays there, and may be made again in its place."""
         kind = kind_of(name)
-        return kind is Kind.WORKSHEET or (kind is Kind.MEDIA and not self.media)
+        return kind is MirroredKind.WORKSHEET or (kind is MirroredKind.MEDIA and not self.media)
 
     def _fetch(self, name: str, entry: StoredObject) -> None:
         """Fetch one file; nothing where it was removed since the folder was listed."""
         path, kind = self.folder / name, kind_of(name)
         try:
-            if kind is Kind.MEDIA:
+            if kind is MirroredKind.MEDIA:
                 # Fetch what was rendered, with the time at which it was, by which it is known to be
                 # untouched.
                 time_there = self.store.note_of(entry.place).get(_TIME)
@@ -165,17 +165,17 @@ class Mirror:
                     fetch_object(self.store, entry, path)
                     if time_there:
                         os.utime(path, ns=(int(time_there), int(time_there)))
-                self._seen[name] = Seen(entry.mark, self._state(name))
+                self._seen[name] = LastKnown(entry.mark, self._state(name))
                 return
             data = self.store.read(entry.place)
         except FileNotFoundError:
             return
-        if kind is Kind.LINES and path.is_file() and path.read_bytes().startswith(data):
+        if kind is MirroredKind.LINES and path.is_file() and path.read_bytes().startswith(data):
             # A run that was stopped here wrote on from there: its answers are kept, and sent.
-            self._seen[name] = Seen(entry.mark, None)
+            self._seen[name] = LastKnown(entry.mark, None)
             return
         write_bytes(path, [self.addresses.back(data) if name == SETTINGS_FILE else data])
-        self._seen[name] = Seen(entry.mark, self._state(name))
+        self._seen[name] = LastKnown(entry.mark, self._state(name))
 
     def _is_of_time(self, name: str, entry: StoredObject, time_there: str | None) -> bool:
         here = self._state(name)
@@ -193,12 +193,12 @@ class Mirror:
             is_ours = self._is_of_time(name, entry, self.store.note_of(entry.place).get(_TIME))
         else:
             data, here = self.store.read(entry.place), (self.folder / name).read_bytes()
-            if kind_of(name) is Kind.LINES:
+            if kind_of(name) is MirroredKind.LINES:
                 is_ours = here.startswith(data)
             else:
                 is_ours = data == (self.addresses.out(here) if name == SETTINGS_FILE else here)
         if is_ours:
-            self._seen[name] = Seen(entry.mark, None)
+            self._seen[name] = LastKnown(entry.mark, None)
         return not is_ours
 
     # What goes up
@@ -214,13 +214,13 @@ class Mirror:
                 mark = self.store.send(path, place, over=over, note=note, done=task.advance)
         else:
             data = path.read_bytes()
-            if kind_of(name) is Kind.LINES:
+            if kind_of(name) is MirroredKind.LINES:
                 data = data[: data.rfind(b"\n") + 1]  # a line that is still being written waits
             mark = self.store.write(
                 place, self.addresses.out(data) if name == SETTINGS_FILE else data, over=over
             )
         self._sent.add(name)
-        self._seen[name] = Seen(mark, state)
+        self._seen[name] = LastKnown(mark, state)
 
     def _send_track(self, entries: Mapping[str, StoredObject]) -> None:
         """Send the track and its scripts, as they stand at one moment, in an order that is safe to end in."""
@@ -228,14 +228,14 @@ class Mirror:
             names = sorted((name for name in self._changed() if _is_of_track(name)), key=_turn)
             texts = {name: (self.folder / name).read_bytes() for name in names}
             states = {name: self._state(name) for name in names}
-        first = {name: text for name, text in texts.items() if kind_of(name) is Kind.WRITTEN}
+        first = {name: text for name, text in texts.items() if kind_of(name) is MirroredKind.WRITTEN}
         for name in first.keys() & entries.keys():
             first[name] = _both(texts[name], self.store.read(entries[name].place))
         then = {name: text for name, text in texts.items() if first.get(name) != text}
         for name, data in (*first.items(), *then.items()):
             mark = self.store.write(join(self.place, name), data, over=self._known(name).mark)
             self._sent.add(name)
-            self._seen[name] = Seen(mark, states[name] if data == texts[name] else None)
+            self._seen[name] = LastKnown(mark, states[name] if data == texts[name] else None)
 
     # Both sides
 
@@ -250,8 +250,8 @@ class Mirror:
             if travels and self._state(name) != self._known(name).state:
                 yield name
 
-    def _known(self, name: str) -> Seen:
-        return self._seen.get(name, Seen(None, None))
+    def _known(self, name: str) -> LastKnown:
+        return self._seen.get(name, LastKnown(None, None))
 
     def _state(self, name: str) -> State | None:
         try:
@@ -265,7 +265,7 @@ class Mirror:
 
 
 def _is_of_track(name: str) -> bool:
-    return kind_of(name) in (Kind.SCRIPT, Kind.WRITTEN, Kind.TRACK)
+    return kind_of(name) in (MirroredKind.SCRIPT, MirroredKind.WRITTEN, MirroredKind.TRACK)
 
 
 def _turn(name: str) -> tuple[int, str]:
@@ -273,7 +273,7 @@ def _turn(name: str) -> tuple[int, str]:
 
 
 def _goes_in_parts(name: str, size: int) -> bool:
-    return kind_of(name) is Kind.MEDIA or size >= _LARGE
+    return kind_of(name) is MirroredKind.MEDIA or size >= _LARGE
 
 
 def _both(new: bytes, old: bytes) -> bytes:
@@ -307,7 +307,7 @@ _PASSING = (".pack", ".index")
 where they are missing."""
 
 
-class Kind(IntEnum):
+class MirroredKind(IntEnum):
     """Kinds of files, in the order in which they are sent: what others rest on comes first."""
 
     LINES = 1
@@ -327,24 +327,24 @@ class Kind(IntEnum):
 
 
 _OF_NAME = {
-    re.compile(r"done\.json"): Kind.MARK,
+    re.compile(r"done\.json"): MirroredKind.MARK,
     # Those of a translation have its language in the middle.
-    re.compile(r"track(\.[\w-]+)?\.json"): Kind.TRACK,
-    re.compile(r"scripts(\.[\w-]+)?\.json"): Kind.WRITTEN,
-    re.compile(r"[^/]+\.ad\.(vtt|srt|dapt\.xml|csv)"): Kind.SCRIPT,
+    re.compile(r"track(\.[\w-]+)?\.json"): MirroredKind.TRACK,
+    re.compile(r"scripts(\.[\w-]+)?\.json"): MirroredKind.WRITTEN,
+    re.compile(r"[^/]+\.ad\.(vtt|srt|dapt\.xml|csv)"): MirroredKind.SCRIPT,
 }
 
 
-def kind_of(name: str) -> Kind | None:
+def kind_of(name: str) -> MirroredKind | None:
     """The kind of a file by its name within the folder (``voice/a.flac``); None: it stays where it is."""
     path = PurePosixPath(name)
     if any(part.startswith(".") for part in path.parts) or path.suffix in _PASSING:
         return None
     if path.parts[0] == "worksheet" or name == "worksheet.html":
-        return Kind.WORKSHEET
+        return MirroredKind.WORKSHEET
     for pattern, kind in _OF_NAME.items():
         if pattern.fullmatch(name):
             return kind
     if path.suffix == ".jsonl" or name == "log.txt":
-        return Kind.LINES
-    return Kind.MEDIA if path.suffix.lower() in _MEDIA else Kind.RECORD
+        return MirroredKind.LINES
+    return MirroredKind.MEDIA if path.suffix.lower() in _MEDIA else MirroredKind.RECORD

@@ -22,7 +22,7 @@ from glob import glob
 from pathlib import Path
 
 from shotad.batch.fetching import brought, read_text
-from shotad.batch.films import Beside, Neighbours, beside_of, films_in, names_elsewhere
+from shotad.batch.films import Beside, FilesBeside, beside_of, films_in, names_elsewhere
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.places import (
     WEB,
@@ -94,7 +94,7 @@ class Planner:
     def plan(self, films: Sequence[StoredObject]) -> list[PlannedFilm]:
         """The jobs of ``films``, in that order; those of lost ones come last, with their failures."""
         films_there = [film for film in films if not film.lost]
-        near = Neighbours()
+        near = FilesBeside()
         if not self._alone:
             near.read(parent_of(film.place) for film in films_there)
         folders = self._folders.of([film.place for film in films_there])

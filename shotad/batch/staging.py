@@ -26,7 +26,7 @@ from shotad.batch.fetching import ScratchFolder, boot_id, brought, fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
-from shotad.batch.store import Refused, Store, check_kind
+from shotad.batch.store import Store, WriteRefused, check_kind
 from shotad.core import (
     Progress,
     RunInputs,
@@ -130,7 +130,7 @@ def _kept(
     lease.take()
     try:
         mirror.bring_down()
-        with Keeper(lease, mirror, every, progress):
+        with LeaseKeeper(lease, mirror, every, progress):
             yield
     finally:
         ours.unsent = mirror.unsent
@@ -141,7 +141,7 @@ _PATIENCE_MEANWHILE = 10.0
 """Seconds for which a request is tried again while the run goes on: the next sending comes anyway."""
 
 
-class Keeper:
+class LeaseKeeper:
     """Sends a work folder up every ``every`` seconds and at the end; a context manager around the run.
 
     Trouble meanwhile is told once and the run goes on. What cannot be sent at the end stays on this machine,
@@ -266,7 +266,7 @@ class Lease:
                         raise self._in_use(holder, holder.seconds - age)
             try:
                 self._mark = self._store.write(self._place, self._text(), over=entry.mark if entry else None)
-            except Refused:
+            except WriteRefused:
                 continue
             _own.add(self._me.token)
             self._store.check_conditions(self._place)
@@ -283,7 +283,7 @@ class Lease:
         """Say that this holder lives. Raises FolderInUse where another has taken over meanwhile."""
         try:
             self._mark = self._store.write(self._place, self._text(), over=self._mark)
-        except Refused:
+        except WriteRefused:
             holder = self._holder()
             if holder is not None and holder.token == self._me.token:
                 # Our own writing came through though its answer did not.
@@ -291,7 +291,7 @@ class Lease:
                 return
             if holder is None:
                 # It was removed, as by a person who tidies up.
-                with suppress(Refused):
+                with suppress(WriteRefused):
                     self._mark = self._store.write(self._place, self._text(), over=None)
                     return
             raise self._in_use(holder) from None

@@ -130,7 +130,7 @@ class Store:
     def write(self, place: str, data: bytes, *, over: str | None) -> str:
         """Write an object in place of the one whose mark is ``over`` (None: none); its new mark.
 
-        Raises `Refused` where the one there is another.
+        Raises `WriteRefused` where the one there is another.
         """
         condition = {"IfMatch": f'"{over}"'} if over else {"mode": "create"}
         if self.keeps_conditions:
@@ -216,7 +216,7 @@ class Store:
         data = self.read(place)
         try:
             self._put(place, data, {"mode": "create"})
-        except Refused:
+        except WriteRefused:
             _heeding.add(self._bucket(place))
         except StorageError as trouble:
             if trouble.__cause__ is None or not is_unable(trouble.__cause__):
@@ -248,7 +248,7 @@ class Store:
             out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
         except FileNotFoundError:
             if "IfMatch" in condition:
-                raise Refused(place) from None
+                raise WriteRefused(place) from None
             raise self._nowhere(place) from None
         tag = out.get("ETag") if isinstance(out, Mapping) else None
         return tag.strip('"') if tag else self._mark(place)
@@ -256,7 +256,7 @@ class Store:
     def _check(self, place: str, over: str | None) -> None:
         entry = self.find(place)
         if (entry.mark if entry else None) != over:
-            raise Refused(place)
+            raise WriteRefused(place)
 
     def _mark(self, place: str) -> str:
         entry = self.find(place)
@@ -274,7 +274,7 @@ class Store:
     def _asked(self, place: str, call: Callable[[], T]) -> T:
         try:
             answer = patiently(call, place, self.patience if self._met else min(self.patience, _AT_FIRST))
-        except (FileNotFoundError, Refused):
+        except (FileNotFoundError, WriteRefused):
             self._met = True
             raise
         self._met = True
@@ -470,8 +470,8 @@ def is_unable(error: BaseException) -> bool:
 def patiently(call: Callable[[], T], place: str, patience: float) -> T:
     """What ``call`` gives, tried again for ``patience`` seconds while the trouble is of the passing kind.
 
-    Raises FileNotFoundError and FileExistsError as they are, `Refused` for a condition that does not hold,
-    else StorageError.
+    Raises FileNotFoundError and FileExistsError as they are, `WriteRefused` for a condition that does not
+    hold, else StorageError.
     """
     pause, until = _FIRST_PAUSE, time.monotonic() + patience
     while True:
@@ -482,13 +482,13 @@ def patiently(call: Callable[[], T], place: str, patience: float) -> T:
                 if isinstance(error, ShotadError | FileNotFoundError):
                     raise
                 if isinstance(error, FileExistsError) or code_of(error) in _CONDITION:
-                    raise Refused(place) from error
+                    raise WriteRefused(place) from error
                 raise explained(error, place) from error
         time.sleep(pause * (0.75 + secrets.randbelow(500) / 1000))
         pause = min(2 * pause, _LONGEST_PAUSE)
 
 
-class Refused(Exception):  # noqa: N818  no error: what the asker wanted to know
+class WriteRefused(Exception):  # noqa: N818  no error: what the asker wanted to know
     """A write under a condition that does not hold: another has written the object, or it is gone."""
 
 

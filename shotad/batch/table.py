@@ -218,7 +218,7 @@ _EVERY = 5.0
 """Seconds between two writings, for there may be very many films."""
 
 
-class Report:
+class BatchReport:
     """Is written while the batch goes on. ``kept`` are an earlier report's rows of films not in this one."""
 
     def __init__(

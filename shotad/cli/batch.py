@@ -47,12 +47,12 @@ from shotad.core.system import SAFE_PATH
 if TYPE_CHECKING:
     from shotad.batch import (
         BatchProgress,
+        BatchReport,
         FilmJob,
         FilmRow,
         PlannedFilm,
         Planner,
         PrivacyNotices,
-        Report,
         StoredObject,
         Watch,
     )
@@ -236,7 +236,7 @@ def foresee(console: Console, request: BatchRequest, leaving: PrivacyNotices) ->
 def finish(
     console: Console,
     request: BatchRequest,
-    report: Report,
+    report: BatchReport,
     rows: Sequence[FilmRow],
     seconds: float,
     *,
@@ -345,8 +345,8 @@ def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> 
     """Describe the films on a cluster."""
     from shotad.batch import (
         BatchProgress,
+        BatchReport,
         FilmRow,
-        Report,
         describe_on_ray,
         earlier_result,
         film_labels,
@@ -362,7 +362,7 @@ def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> 
     jobs = [film.job for film in planned if results[film.job.film] is None]
     began, stopped = time.monotonic(), False
     board = BatchProgress(console, console.mode == "bars")
-    report = Report(request.report, request.before, on_note=board.note)
+    report = BatchReport(request.report, request.before, on_note=board.note)
     labelled = {film.job.film: (name, film) for name, film in zip(film_labels(planned), planned, strict=True)}
 
     def rows() -> list[FilmRow]:
@@ -386,7 +386,7 @@ def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> 
 
 def on_this_machine(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:
     """Describe the films in processes of their own."""
-    from shotad.batch import Batch, BatchProgress, Report, Watch
+    from shotad.batch import Batch, BatchProgress, BatchReport, Watch
 
     planner, board = request.planner, BatchProgress(console, console.mode == "bars")
     settle = request.options["settle"]
@@ -405,7 +405,7 @@ def on_this_machine(console: Console, request: BatchRequest, leaving: PrivacyNot
         for error in (film.lost for film in request.gathered if film.lost):
             board.note(f"{error.what} It will be taken when it is there.")
         board.note("Waiting for new films. Ctrl-C ends it.")
-    report = Report(request.report, request.before, on_note=board.note)
+    report = BatchReport(request.report, request.before, on_note=board.note)
     count, keep, memory = limits_of(request.options)
     if count is None:
         count = as_many_as_go(request.config, len(planned) if watch is None else None)

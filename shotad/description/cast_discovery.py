@@ -35,6 +35,7 @@ from shotad.script.cue import timecode
 from shotad.sight import (
     Appearance,
     CastFile,
+    CastPicture,
     CastPictures,
     DiscoveryRecord,
     Embeddings,
@@ -43,7 +44,6 @@ from shotad.sight import (
     FoundPerson,
     Gallery,
     Match,
-    Picture,
     group_people,
     match_people,
     portrait,
@@ -300,7 +300,7 @@ class _Filing:
     file: CastFile
     holdings: CastPictures
     film: Film
-    pictures: list[Picture]
+    pictures: list[CastPicture]
 
     def remove_absent(self, present: set[str | None]) -> list[str]:
         """Remove members who are not ``present`` and have nothing but what earlier runs over this film made.
@@ -321,10 +321,10 @@ class _Filing:
             removed_ids.append(member.id)
         return removed_ids
 
-    def _pictures_of_film(self) -> list[Picture]:
+    def _pictures_of_film(self) -> list[CastPicture]:
         return [picture for picture in self.pictures if picture.film == self.film.info.fingerprint]
 
-    def _remove_pictures(self, pictures: Sequence[Picture]) -> int:
+    def _remove_pictures(self, pictures: Sequence[CastPicture]) -> int:
         """Delete pictures from the folder; returns how many there were."""
         self.pictures = [picture for picture in self.pictures if picture not in pictures]
         return remove_pictures(self.holdings.folder, pictures)
@@ -382,7 +382,9 @@ class _Filing:
         now = []
         for (name, sha256), view in zip(written, portraits, strict=True):
             face = view.face
-            now.append(Picture(person_id, name, sha256, self.film.info.fingerprint, face.seconds, face.box))
+            now.append(
+                CastPicture(person_id, name, sha256, self.film.info.fingerprint, face.seconds, face.box)
+            )
         files = {picture.file for picture in now}
         removed = self._remove_pictures([picture for picture in before if picture.file not in files])
         self.pictures = [picture for picture in self.pictures if picture.file not in files] + now

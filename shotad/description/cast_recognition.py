@@ -42,8 +42,8 @@ from shotad.sight import (
     FaceModels,
     FaceTrack,
     Gallery,
+    Identification,
     PhotoReading,
-    Verdict,
     get_face_models,
     identify,
     read_gallery,
@@ -339,7 +339,7 @@ class ShotFaces:
     shot: Shot
     tracks: tuple[FaceTrack, ...]
     frame_times: Mapping[float, float]
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[Identification, ...] = ()
 
     @property
     def members(self) -> set[str]:

@@ -34,7 +34,7 @@ from shotad.script.cue import (
 from shotad.script.fit import FittedText, fit_spoken
 from shotad.script.pace import budget_text, spoken_words
 from shotad.script.rules import (
-    BENCHMARK,
+    BENCHMARK_LIMITS,
     Limits,
     check_line,
 )
@@ -111,7 +111,7 @@ def cue_of(
         spoken_length=line.interval.duration,
         fit_steps=line.fitted.steps,
         seen_from=None if line.sight is None else line.sight.since,
-        doubted=estimate_doubt(line.text, signs),
+        stored_doubt=estimate_doubt(line.text, signs),
     )
 
 
@@ -166,7 +166,7 @@ def _fitted_lines(
             speech=situation.speech,
             previous=lines_before,
             language=language,
-            limits=BENCHMARK if situation.is_benchmark else Limits(),
+            limits=BENCHMARK_LIMITS if situation.is_benchmark else Limits(),
         )
         lines.append(choice.FittedLine(number, fitted, interval, findings, candidate.unseen, sight))
     return lines

@@ -70,7 +70,7 @@ from shotad.script.line_checks import (
 )
 from shotad.script.names import check_names, people_named
 from shotad.script.rules import (
-    BENCHMARK,
+    BENCHMARK_LIMITS,
     Limits,
     UserWords,
     WordList,
@@ -176,10 +176,10 @@ def each_line(
     material: Material, checker: Checker, *, only: Container[str] | None = None
 ) -> Iterator[Finding]:
     """Rules that look at a line and the words just before it; ``only`` names the lines looked at."""
-    if material.given:
+    if material.is_benchmark:
         # Slots and budgets of a benchmark: no T2 and no T3.
         names = ("gap_error", "gap_warning", "rate_error", "rate_warning")
-        wide = {name: getattr(BENCHMARK, name) for name in names}
+        wide = {name: getattr(BENCHMARK_LIMITS, name) for name in names}
         checker = replace(checker, limits=replace(checker.limits, **wide))
     limits = checker.limits
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
@@ -198,17 +198,19 @@ def each_line(
         wording = check_line(line.text, previous=before, limits=limits, lists=lists[line.language])
         read = parsed.get(line.id)
         events = _events(lists[line.language])
-        sentences = read.merged(wording, events) if read is not None else wording
+        sentences = read.merge_findings(wording, events) if read is not None else wording
         yield from _of(line, sentences)
-        yield from _of(line, _times(line, spoken.near(line.heard), free.near(line.heard), checker))
-        seen_from = line.seen_from if line.seen_from is not None else material.seen.get(line.id)
+        when = line.spoken_interval
+        yield from _of(line, _times(line, spoken.near(when), free.near(when), checker))
+        seen_from = line.seen_from if line.seen_from is not None else material.seen_from.get(line.id)
         if seen_from is None and line.by_hand:
             seen_from = quoted_text_start(line, material.texts or ())
         if seen_from is not None:
-            yield from _of(line, tuple(check_lead(line.heard, seen_from, by_hand=line.by_hand)))
+            yield from _of(line, tuple(check_lead(when, seen_from, by_hand=line.by_hand)))
         if material.speech is not None:
             yield from _of(
-                line, tuple(check_dialogue(line, said.near(line.heard, DIALOGUE_WINDOW), DIALOGUE_WINDOW))
+                line,
+                tuple(check_dialogue(line, said.near(when, DIALOGUE_WINDOW), DIALOGUE_WINDOW)),
             )
         if material.texts is not None:
             yield from _of(line, tuple(check_subtitles(line, material.texts, DIALOGUE_WINDOW)))
@@ -223,7 +225,7 @@ def _times(
     line: TrackLine, spoken: Sequence[Interval], free: Sequence[Interval], checker: Checker
 ) -> tuple[Finding, ...]:
     """T1 to T4 and the times of T6, on the line as it is heard."""
-    heard, voiced = line.heard, line.voiced
+    heard, voiced = line.spoken_interval, line.take
     around = max(
         (gap for gap in free if gap.overlaps(heard)),
         key=lambda gap: min(gap.end, heard.end) - max(gap.start, heard.start),
@@ -237,7 +239,7 @@ def _times(
         room = slot if part is None or part.duration < slot.duration else part
     measured = voiced.interval.duration - voiced.pause if voiced and voiced.interval else None
     found = check_line(
-        line.said,
+        line.spoken_text,
         interval=heard,
         slot=room,
         speech=spoken,
@@ -257,10 +259,10 @@ def _times(
 def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
     """Rules on all lines together: their order and silences, who is meant, names, text on the screen."""
     for before, line in zip(material.lines, material.lines[1:], strict=False):
-        yield from check_order(before.heard, line.heard, line.id)
+        yield from check_order(before.spoken_interval, line.spoken_interval, line.id)
     if material.speech is not None and material.duration > 0:
         free = subtract(Interval(0.0, material.duration), (u.interval for u in material.speech))
-        heard = sorted(line.heard for line in material.lines)
+        heard = sorted(line.spoken_interval for line in material.lines)
         yield from check_silence(heard, free, checker.limits)
     english = [line for line in material.lines if is_english(line.language)]
     for line, unclear in zip(english, check_pronouns(english), strict=True):
@@ -283,13 +285,13 @@ def _of(line: TrackLine, findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def _not_checked(material: Material) -> Iterator[str]:
     """Rules that could not be looked at, and why."""
-    if material.given:
+    if material.is_benchmark:
         yield "T2 and T3: slots or budgets are those of a benchmark."
     if material.speech is None:
         yield "T1, T2, T5 and L10: it is not known where anybody speaks; give --speech FILE."
     elif material.speech and not any(u.text for u in material.speech):
         yield "L10: the words of the dialogue are not known; give --speech FILE."
-    if all(line.voiced is None for line in material.lines):
+    if all(line.take is None for line in material.lines):
         yield "T4: no line has been spoken yet; shotad render does."
     if material.cast is None:
         yield "L7 and L8: there is no cast; give --cast CAST."

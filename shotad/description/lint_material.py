@@ -85,7 +85,7 @@ def track_material(
     if speech is not None:
         speech_notes += _misfit(named, folder, track.film.duration)
     material, noted = _filled(replace(named, end=track.film.duration), folder, track.film.fingerprint)
-    return replace(material, given=_is_given(folder)), (*speech_notes, *noted)
+    return replace(material, is_benchmark=_is_benchmark(folder)), (*speech_notes, *noted)
 
 
 def _misfit(material: Material, folder: Path | None, duration: float) -> tuple[str, ...]:
@@ -129,8 +129,8 @@ def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material,
             line = replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))  # noqa: PLW2901
         lines.append(line)
     more, noted = _filled(material, folder, film.fingerprint)
-    given, shown = _is_given(folder), tuple(lines)
-    return replace(more, lines=shown, film=film.name, end=film.duration, given=given), noted
+    is_benchmark, shown = _is_benchmark(folder), tuple(lines)
+    return replace(more, lines=shown, film=film.name, end=film.duration, is_benchmark=is_benchmark), noted
 
 
 def _named(
@@ -231,7 +231,7 @@ def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
         return None
 
 
-def _is_given(folder: Path | None) -> bool:
+def _is_benchmark(folder: Path | None) -> bool:
     """Whether the run was given its slots, or budgets of the paper's kind."""
     run = run_of(folder)
     return run is not None and (run.given.slots is not None or run.config.slots.budget != "fit")

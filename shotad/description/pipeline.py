@@ -207,7 +207,7 @@ def write_track(
         warnings += filter(
             None, [explain_few_slots(prepared.slots, prepared.gaps, described, context.config.slots)]
         )
-    warnings += filter(None, [discarded, *merged.news])
+    warnings += filter(None, [discarded, *merged.warnings])
     return DescribeResult(track, files, described, silences, prepared.failed, tuple(warnings))
 
 

@@ -75,7 +75,7 @@ class Shortener:
 
     def _shorten(self, pool: AskingPool, wish: ShortenRequest) -> ShortenedLine | None:
         """The engine's line for ``wish``, and what is wrong with it by the rules as they are now."""
-        before = wish.before.text if wish.before else ""
+        before = wish.previous.text if wish.previous else ""
         request = Request(
             slot_id=wish.id,
             messages=shorter_messages(wish, self._config),
@@ -116,16 +116,16 @@ def shorter_messages(wish: ShortenRequest, config: Config) -> tuple[Message, ...
         budget=budget_text(wish.language, wish.words),
         answer_form=answer_form(1),
     )
-    if wish.before is None:
+    if wish.previous is None:
         return first
-    complaints = [checks.Complaint("again", text) for text in wish.before.complaints]
+    complaints = [checks.Complaint("again", text) for text in wish.previous.complaints]
     if not complaints:
         most = budget_text(wish.language, wish.words)
         too_long = f"It takes too long to say. At most {most} may be used."
         complaints = [checks.Complaint("budget", too_long)]
-    answer = dict(zip(answer_keys(1), [wish.before.text], strict=True))
+    answer = dict(zip(answer_keys(1), [wish.previous.text], strict=True))
     reply = json.dumps(answer, ensure_ascii=False)
-    about = [(wish.before.text, tuple(complaints))]
+    about = [(wish.previous.text, tuple(complaints))]
     return checks.stage2_again(first, reply, about, candidates=1, wanted=1)
 
 

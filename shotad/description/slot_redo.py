@@ -154,7 +154,7 @@ def _put(
             merged = with_redone_lines(track, [new])
             files = save_track(merged.track, folder.path, track.film.name)
             after = next(cue for cue in merged.track.cues if cue.id == new.id)
-            return RedoneSlot(before, after), files, merged.news
+            return RedoneSlot(before, after), files, merged.warnings
         reason = f"the line was removed meanwhile; the new one was {new.text!r}"
         if now is not None:
             said = repr(new.text)

@@ -397,7 +397,7 @@ def translate_into(
         machine = cues_before[cue_id].machine
         if machine is not None and cue_id in texts and machine.text != texts[cue_id]:
             stale.append(cue_id)
-    warnings = [*filter(None, [discarded]), *merged.news]
+    warnings = [*filter(None, [discarded]), *merged.warnings]
     if stale:
         word = "line" if len(stale) == 1 else "lines"
         warnings.append(

@@ -530,5 +530,5 @@ def cue_of(
         spoken_length=min(length, interval.duration),
         fit_steps=fitted.steps,
         seen_from=cue.seen_from,
-        doubted=None if cue.doubt is None else replace(cue.doubt, stamp=short_hash(fitted.text)),
+        stored_doubt=None if cue.doubt is None else replace(cue.doubt, stamp=short_hash(fitted.text)),
     )

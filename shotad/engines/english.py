@@ -16,7 +16,7 @@ from shotad.core.engine import NamedFace
 _VOWELS = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 
-def spoken_words(text: str) -> int:
+def words_read_aloud(text: str) -> int:
     """How many words a voice says for a written text; never fewer than the words written.
 
     "2010" counts two, "www.sintel.org" seven (w, w, w, dot, sintel, dot, org), "sci-fi" two.
@@ -88,7 +88,7 @@ class Quote:
     @property
     def spoken(self) -> int:
         """Words that a voice says."""
-        return spoken_words(self.words)
+        return words_read_aloud(self.words)
 
     def inside(self) -> str:
         """In quotation marks, within a sentence: ``"SINTEL"``."""
@@ -117,19 +117,19 @@ def clean(text: str) -> str:
     return line
 
 
-def fit_quote(text: str, room: int) -> Quote | None:
-    """The text, or its longest beginning up to punctuation, within ``room`` spoken words; else None."""
+def fit_quote(text: str, max_words: int) -> Quote | None:
+    """The text, or its longest beginning up to punctuation, within ``max_words`` spoken words; else None."""
     words = clean(text)
     if not words:
         return None
-    if spoken_words(words) <= room:
+    if words_read_aloud(words) <= max_words:
         return Quote(words)
     ends = [match.start() for match in _BREAKS.finditer(words)]
     for end in reversed(ends):
         part = words[:end].rstrip(" ,;:-–—")
         tokens, least = part.lower().split(), _SHORTEST_PART[words[end - 1] in ".!?…"]
         stands_alone = len(tokens) >= least and tokens[-1] not in _FUNCTION_WORDS
-        if stands_alone and spoken_words(part) <= room:
+        if stands_alone and words_read_aloud(part) <= max_words:
             return Quote(re.sub(r"(?<!\.)\.$", "", part), whole=False)
     return None
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 else:
     torch = require_torch(PURPOSE)
 
-Batch = Mapping[str, Any]
+ModelBatch = Mapping[str, Any]
 """What ``generate`` takes, tensors on the CPU: ids and mask ``[n, length]``, padded on the left, pixels."""
 
-Collate = Callable[[Sequence[int]], Batch]
+Collate = Callable[[Sequence[int]], ModelBatch]
 """The batch of the requests at these indices, in this order. Called in another thread."""
 
 _TURN_ENDS = (
@@ -87,7 +87,7 @@ def end_tokens(loaded: Loaded, tokenizer: Any) -> tuple[int, ...]:
         named += ids if isinstance(ids, list | tuple) else [ids]
     added = tokenizer.get_added_vocab()
     named += [added.get(word) for word in _TURN_ENDS]
-    return tuple(sorted({int(one) for one in named if one is not None}))
+    return tuple(sorted({int(token) for token in named if token is not None}))
 
 
 def pad_token(loaded: Loaded, tokenizer: Any) -> int:
@@ -112,28 +112,28 @@ class _Run:
 
     def all_of(self, indices: Sequence[int]) -> dict[int, Reply]:
         """The replies to the requests at ``indices``; the next group's input is made meanwhile."""
-        found: dict[int, Reply] = {}
+        replies: dict[int, Reply] = {}
         waiting = self._grouped(indices)
         with ThreadPoolExecutor(1, thread_name_prefix="preparing") as pool:
             batches = [pool.submit(self._collate, group) for group in waiting[:1]]
             while waiting:
                 group, before = waiting.pop(0), self._loaded.limit
                 batches += [pool.submit(self._collate, following) for following in waiting[:1]]
-                found.update(zip(group, self._of_group(group, batches.pop(0)), strict=True))
+                replies.update(zip(group, self._of_group(group, batches.pop(0)), strict=True))
                 if self._loaded.limit != before:
                     # Memory ran out: what is left is grouped again, smaller.
                     waiting = self._grouped([index for others in waiting for index in others])
                     batches = [pool.submit(self._collate, following) for following in waiting[:1]]
-        return found
+        return replies
 
     def _grouped(self, indices: Sequence[int]) -> list[list[int]]:
         answer = max((self._requests[i].sampling.max_tokens for i in indices), default=0)
         tokens = min(self._tokens, self._loaded.limit or self._tokens)
-        found = groups([self._lengths[i] for i in indices], answer, tokens, self._most)
-        return [sorted(indices[place] for place in group) for group in found]
+        batches = groups([self._lengths[i] for i in indices], answer, tokens, self._most)
+        return [sorted(indices[place] for place in group) for group in batches]
 
     def _of_group(
-        self, group: list[int], batch: Future[Batch] | None = None, *, last: bool = False
+        self, group: list[int], batch: Future[ModelBatch] | None = None, *, last: bool = False
     ) -> list[Reply]:
         """Replies to those of a group: in halves where memory runs out, one by one where the model's code
         fails. What does not fit alone is tried once more (``last``) when all else has left the memory."""
@@ -168,7 +168,7 @@ class _Run:
         parts = (group[start : start + size] for start in range(0, len(group), size))
         return [reply for part in parts for reply in self._of_group(part)]
 
-    def _replies(self, indices: Sequence[int], batch: Batch) -> list[Reply]:
+    def _replies(self, indices: Sequence[int], batch: ModelBatch) -> list[Reply]:
         requests = [self._requests[index] for index in indices]
         choice = SeededChoice(requests)
         transformers = require_module("transformers", PURPOSE)
@@ -212,14 +212,14 @@ def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[
     >>> groups([5, 90, 6, 80], answer=10, tokens=200, most=8)
     [[1, 3], [2, 0]]
     """
-    found: list[list[int]] = []
-    room = 0
+    batches: list[list[int]] = []
+    group_size = 0
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-        if not found or len(found[-1]) >= room:
-            found.append([])
-            room = min(most, max(1, tokens // max(1, lengths[index] + answer)))
-        found[-1].append(index)
-    return found
+        if not batches or len(batches[-1]) >= group_size:
+            batches.append([])
+            group_size = min(most, max(1, tokens // max(1, lengths[index] + answer)))
+        batches[-1].append(index)
+    return batches
 
 
 class SeededChoice:
@@ -252,8 +252,8 @@ class SeededChoice:
             device, samplings = scores.device, [request.sampling for request in self._drawing]
             self._here = (
                 torch.tensor(self._rows, device=device),
-                torch.tensor([one.temperature for one in samplings], device=device)[:, None],
-                torch.tensor([one.top_p for one in samplings], device=device)[:, None],
+                torch.tensor([sampling.temperature for sampling in samplings], device=device)[:, None],
+                torch.tensor([sampling.top_p for sampling in samplings], device=device)[:, None],
                 [torch.Generator(device).manual_seed(request.seed) for request in self._drawing],
             )
         rows, temperatures, top_ps, generators = self._here

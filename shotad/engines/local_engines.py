@@ -40,10 +40,10 @@ from shotad.core.model_loading import (
 from shotad.engines import local_vision_qwen as qwen
 from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, resolve, to_fetch
 from shotad.engines.local_words import (
-    Refused,
     StillWords,
     Template,
     TextWords,
+    UnfitPrompt,
     VideoWords,
     black_clip,
     make_processor,
@@ -104,8 +104,8 @@ class ChatModel:
     @property
     def to_fetch(self) -> tuple[HubModel, ...]:
         """The published model that `get_ready` fetches; none where it is here or its size is not known."""
-        found = None if self._is_ready else to_fetch(self._model, self._revision)
-        return () if found is None else (found,)
+        model = None if self._is_ready else to_fetch(self._model, self._revision)
+        return () if model is None else (model,)
 
     def ready_if_here(self) -> None:
         """As `get_ready` where the model is on this machine; else nothing happens."""
@@ -125,7 +125,7 @@ class ChatModel:
         for index, request in enumerate(requests):
             try:
                 lengths[index] = self._words.length(request)
-            except (Refused, ValueError) as error:
+            except (UnfitPrompt, ValueError) as error:
                 replies[index] = Reply("", "error", error=str(error))
         compute, local = self._config.compute, self._config.local
         sees = [self.abilities.accepts_images and request.clip is not None for request in requests]
@@ -135,16 +135,18 @@ class ChatModel:
             accepted = {name for method in takes for name in inspect.signature(method).parameters}
 
             def collate(chosen: Sequence[Request], places: Sequence[int]) -> dict[str, Any]:
-                made = self._words.inputs([chosen[place] for place in places])
-                return {name: value for name, value in made.items() if name in accepted}
+                model_input = self._words.inputs([chosen[place] for place in places])
+                return {name: value for name, value in model_input.items() if name in accepted}
 
             for with_clip in (True, False):
                 places = [index for index in lengths if sees[index] is with_clip]
-                asked = [requests[index] for index in places]
-                words = [lengths[index] for index in places]
-                made = partial(collate, asked)
-                found = answers(loaded, self._tokenizer, asked, words, made, most=local.batch)
-                replies.update(zip(places, found, strict=True))
+                chosen_requests = [requests[index] for index in places]
+                prompt_lengths = [lengths[index] for index in places]
+                collate_chosen = partial(collate, chosen_requests)
+                new_replies = answers(
+                    loaded, self._tokenizer, chosen_requests, prompt_lengths, collate_chosen, most=local.batch
+                )
+                replies.update(zip(places, new_replies, strict=True))
         return [
             replace(replies[index], shown=self._shown) if with_clip else replies[index]
             for index, with_clip in enumerate(sees)
@@ -244,7 +246,7 @@ def make_words(
         )
     text = _template(place.folder)
     if config.model_type in qwen.FAMILY:
-        made: qwen.QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
+        words: qwen.QwenWords | StillWords = _qwen(place, config, tokenizer, text, frames)
     else:
         processor = make_processor(place.folder, config, tokenizer, text, place.label, videos=times)
         marks = [getattr(processor, name, None) for name in ("image_token", "video_token")]
@@ -252,17 +254,17 @@ def make_words(
         if getattr(processor, "video_processor", None) is not None:
             video = VideoWords(template, processor)
             # Templates older than a family's videos have no place for one.
-            with contextlib.suppress(Refused):
+            with contextlib.suppress(UnfitPrompt):
                 _try(video, place.label)
                 return video
-        made = StillWords(template, processor, timed=times)
+        words = StillWords(template, processor, timed=times)
     try:
-        _try(made, place.label)
-    except Refused as error:
+        _try(words, place.label)
+    except UnfitPrompt as error:
         raise EngineError(
             f"{place.label} cannot be asked about a clip: {error}.", "Choose another model.", again=False
         ) from None
-    return made
+    return words
 
 
 def _try(words: qwen.QwenWords | StillWords, label: str) -> None:
@@ -320,7 +322,7 @@ def _template(folder: Path) -> str | None:
         path = folder / file
         if path.suffix == ".jinja" and path.is_file():
             return path.read_text(encoding="utf-8")
-        found = read_settings(path).get("chat_template")
-        if isinstance(found, str):
-            return found
+        template = read_settings(path).get("chat_template")
+        if isinstance(template, str):
+            return template
     return None

@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 else:
     torch = require_torch(PURPOSE)
 
-Kind = Literal["text", "image-text"]
+ModelKind = Literal["text", "image-text"]
 """What a model takes."""
 
-_CLASSES: dict[Kind, str] = {"text": "AutoModelForCausalLM", "image-text": "AutoModelForImageTextToText"}
+_CLASSES: dict[ModelKind, str] = {"text": "AutoModelForCausalLM", "image-text": "AutoModelForImageTextToText"}
 
 _WHOLE = ("lm_head", "visual", "vision_tower", "vision_model", "multi_modal_projector", "merger", "connector")
 """Modules that stay as they are where weights are put in fewer bits: the last layer, and what sees."""
@@ -64,11 +64,11 @@ _DAMAGED = "Fetch or save it again, whole."
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class LoadingWay:
     """A model and how it is loaded: all by which one loaded model differs from another."""
 
     place: ModelPlace
-    kind: Kind
+    kind: ModelKind
     device: torch.device
     dtype: torch.dtype
     quantise: Literal["none", "8bit", "4bit"] = "none"
@@ -95,7 +95,7 @@ class Loaded:
     limit: int | None = None
 
 
-def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Way:
+def way_of(place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings) -> LoadingWay:
     """How to load a model by these settings; reads no weights. Raises ConfigError, ShotadError."""
     require_module("transformers", PURPOSE)
     if place.gguf is not None:
@@ -107,7 +107,7 @@ def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: Local
             "Set it to none, or name the folder of a model in safetensors.",
         )
     device = check_machine(compute, local)
-    return Way(place, kind, device, dtype_of(compute, device), local.quantise)
+    return LoadingWay(place, kind, device, dtype_of(compute, device), local.quantise)
 
 
 def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
@@ -129,7 +129,7 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
     return device
 
 
-def load_way(way: Way) -> Loaded:
+def load_way(way: LoadingWay) -> Loaded:
     """The model, on its device. Raises WeightsError for damaged files; want of memory passes."""
     try:
         model, report = _from_pretrained(way)
@@ -143,8 +143,8 @@ def load_way(way: Way) -> Loaded:
         ) from None
     missing = sorted(report["missing_keys"])
     if missing:
-        what = f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}."
-        raise WeightsError(what, _DAMAGED)
+        problem = f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}."
+        raise WeightsError(problem, _DAMAGED)
     own = model.generation_config
     model.generation_config = type(own)(
         bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
@@ -160,14 +160,14 @@ def config_of(place: ModelPlace) -> Any:
             whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
             return getattr(whole, "thinker_config", whole)
     except damaged_model_errors(PURPOSE) as error:
-        what = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
-        raise WeightsError(what, _DAMAGED) from None
+        problem = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
+        raise WeightsError(problem, _DAMAGED) from None
 
 
 def context_of(config: Any) -> int | None:
     """Most tokens that a model of this configuration takes; None where it does not say."""
-    found = getattr(config.get_text_config(), "max_position_embeddings", None)
-    return found if isinstance(found, int) and found > 0 else None
+    limit = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return limit if isinstance(limit, int) and limit > 0 else None
 
 
 def tokenizer_of(place: ModelPlace) -> Any:
@@ -183,7 +183,7 @@ def tokenizer_of(place: ModelPlace) -> Any:
         ) from None
 
 
-def weight_bytes(way: Way) -> int:
+def weight_bytes(way: LoadingWay) -> int:
     """What the weights will take in memory, roughly: their number, by their files, times the bytes of one."""
     count = 0
     if way.place.gguf is not None:
@@ -193,7 +193,7 @@ def weight_bytes(way: Way) -> int:
             with path.open("rb") as stream:
                 (size,) = struct.unpack("<Q", stream.read(8))
                 header = json.loads(stream.read(min(size, 100_000_000)))
-            count += sum(prod(one["shape"]) for name, one in header.items() if name != "__metadata__")
+            count += sum(prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
         except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
             raise WeightsError(
                 f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
@@ -201,7 +201,7 @@ def weight_bytes(way: Way) -> int:
     return int(count * (_SHARE[way.quantise] or way.dtype.itemsize))
 
 
-def _from_pretrained(way: Way) -> tuple[Any, dict[str, Any]]:
+def _from_pretrained(way: LoadingWay) -> tuple[Any, dict[str, Any]]:
     transformers = require_module("transformers", PURPOSE)
     options: dict[str, Any] = {"dtype": way.dtype, **_local(way.place)}
     if way.place.gguf is None:
@@ -266,15 +266,17 @@ class ModelCache:
 
     def __init__(
         self,
-        read: Callable[[Way], Loaded] = load_way,
-        size: Callable[[Way], int] = weight_bytes,
+        read: Callable[[LoadingWay], Loaded] = load_way,
+        size: Callable[[LoadingWay], int] = weight_bytes,
         left: Callable[[torch.device], int | None] = memory_left,
     ) -> None:
         self._read, self._size, self._left = read, size, left
-        self._loaded: dict[Way, Loaded] = {}
+        self._loaded: dict[LoadingWay, Loaded] = {}
         self._lock = threading.RLock()
 
-    def take(self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
+    def take(
+        self, place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings
+    ) -> Loaded:
         """The model, loaded at first use. Raises as `way_of`, `load_way`, EngineError if it does not fit."""
         way = way_of(place, kind, compute, local)
         with self._lock:
@@ -300,7 +302,7 @@ class ModelCache:
 
     @contextmanager
     def lent(
-        self, place: ModelPlace, kind: Kind, compute: ComputeSettings, local: LocalSettings
+        self, place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings
     ) -> Iterator[Loaded]:
         """The model for the time of a block, in which no other thread uses or changes the cache."""
         with self._lock:
@@ -309,7 +311,7 @@ class ModelCache:
     def keep_only(self, loaded: Loaded | None) -> None:
         """Put away all others, and give back what torch keeps of freed tensors."""
         with self._lock:
-            for way in [way for way, one in self._loaded.items() if one is not loaded]:
+            for way in [way for way, held in self._loaded.items() if held is not loaded]:
                 # Whoever has a reference left (a thread that is about to end) must not keep the memory.
                 self._loaded.pop(way).model = None
             empty_cache()

@@ -127,7 +127,9 @@ def to_fetch(model: str, revision: str | None = None) -> HubModel | None:
     """The published model that `resolve` would fetch; None where it is here or its size is not known."""
     if at_hand(model, revision) is not None:
         return None
-    return MODELS.get(model) or next((known for known in MODELS.values() if known.repo == model), None)
+    return MODELS.get(model) or next(
+        (published for published in MODELS.values() if published.repo == model), None
+    )
 
 
 def label_of(model: str) -> str:
@@ -186,7 +188,7 @@ def _repository(model: str) -> tuple[str, str]:
     """The repository on the hub, and what to do where it cannot be had."""
     if model in MODELS:
         return MODELS[model].repo, MODELS[model].hint
-    by_repo = {known.repo: known for known in MODELS.values()}
+    by_repo = {published.repo: published for published in MODELS.values()}
     if model in by_repo:
         return model, by_repo[model].hint
     if _REPO.fullmatch(model):
@@ -218,7 +220,7 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
         lacking.append(f'{" and ".join(absent)} (pip install "shotad[models]")')
     lacking += _memory(max(model.bytes for model in models), config)
     place = cache_place()
-    free = shutil.disk_usage(next(one for one in (place, *place.parents) if one.is_dir())).free
+    free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.is_dir())).free
     if free < size:
         lacking.append(f"{size_text(size)} of disk below {place} ({size_text(free)} are free)")
     if not lacking:
@@ -235,16 +237,16 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
 def _memory(largest: int, config: Config) -> list[str]:
     """The GPU that is missing or too small; of a machine that is to do without, its memory."""
     wanted = int(largest * MEMORY_FACTOR * _SHARE[config.local.quantise])
-    device, there = config.compute.device, gpu_memory()
+    device, memory_here = config.compute.device, gpu_memory()
     if device not in ("auto", "cpu"):
         # One that is named and not there is told by torch.
         return []
-    if device == "cpu" or (device == "auto" and there == 0 and largest <= BEARABLE):
+    if device == "cpu" or (device == "auto" and memory_here == 0 and largest <= BEARABLE):
         wanted, have = int(largest * MEMORY_FACTOR), memory_total()
         if have is None or have >= wanted:
             return []
         return [f"{size_text(wanted)} of memory (there are {size_text(have)})"]
-    if there is None or there >= wanted:
+    if memory_here is None or memory_here >= wanted:
         return []
-    found = f"there are {size_text(there)}" if there else "there is none"
-    return [f"a GPU with {size_text(wanted)} of memory ({found})"]
+    gpu_text = f"there are {size_text(memory_here)}" if memory_here else "there is none"
+    return [f"a GPU with {size_text(wanted)} of memory ({gpu_text})"]

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from shotad.core import Request
 from shotad.core.config.film import FrameSettings
 from shotad.core.types import HEARING_RATE
-from shotad.engines.local_words import Refused, Template, turns
+from shotad.engines.local_words import Template, UnfitPrompt, turns
 from shotad.film import resize_images
 
 Times = Literal["none", "interval", "words"]
@@ -79,19 +79,21 @@ class QwenWords:
 
         from shotad.engines.local_answers import padded
 
-        made: dict[str, Any] = {**padded([self.tokens(request) for request in requests], self.pad)}
+        model_input: dict[str, Any] = {**padded([self.tokens(request) for request in requests], self.pad)}
         video = self.template.tokenizer.convert_tokens_to_ids(self.video)
         # What kind each token is: 0 words, 2 video.
-        made["mm_token_type_ids"] = 2 * (made["input_ids"] == video).long()
-        made |= {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
+        model_input["mm_token_type_ids"] = 2 * (model_input["input_ids"] == video).long()
+        model_input |= {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
         clips = [request.clip for request in requests if request.clip is not None]
         if self.times == "interval" and clips:
             # As a list, for tensors with a fraction are rounded to the model's precision
             each = [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]
             if self.ears:
-                made["video_second_per_grid"] = [torch.tensor(one) for one in each]
+                model_input["video_second_per_grid"] = [
+                    torch.tensor(seconds_per_grid) for seconds_per_grid in each
+                ]
             else:
-                made["second_per_grid_ts"] = each
+                model_input["second_per_grid_ts"] = each
         if sounds := [sound for request in requests if (sound := self._sound(request)) is not None]:
             heard = self.ears(
                 sounds,
@@ -103,9 +105,9 @@ class QwenWords:
                 return_attention_mask=True,
                 return_tensors="pt",
             )
-            made["input_features"] = heard["input_features"]
-            made["feature_attention_mask"] = heard["attention_mask"]
-        return made
+            model_input["input_features"] = heard["input_features"]
+            model_input["feature_attention_mask"] = heard["attention_mask"]
+        return model_input
 
     def prompt(self, request: Request) -> str:
         """The prompt with one mark for the video, and one for its sound. Raises Refused."""
@@ -113,7 +115,7 @@ class QwenWords:
         parts = [{"type": "video"}] * shown + [{"type": "audio"}] * heard
         prompt = self.template.prompt(turns(request, parts))
         if (prompt.count(self.video), prompt.count(SOUND)) != (shown, heard):
-            raise Refused(
+            raise UnfitPrompt(
                 f"the chat template of {self.template.label} has no place for videos or their sound"
             )
         return prompt
@@ -153,9 +155,9 @@ class QwenWords:
     def _filled(self, prompt: str, grid: Grid, seconds: npt.NDArray[np.float64]) -> str:
         if self.times != "words":
             return prompt.replace(self.video, self.video * tokens_in(grid, self.rules))
-        one = VIDEO * tokens_in((1, *grid[1:]), self.rules)
+        frame_tokens = VIDEO * tokens_in((1, *grid[1:]), self.rules)
         moments = patch_seconds(seconds, self.rules.depth)
-        block = "".join(f"<{moment:.1f} seconds>{START}{one}{END}" for moment in moments)
+        block = "".join(f"<{moment:.1f} seconds>{START}{frame_tokens}{END}" for moment in moments)
         whole = f"{START}{VIDEO}{END}"
         return prompt.replace(whole if whole in prompt else VIDEO, block)
 
@@ -235,8 +237,8 @@ class PatchRules:
         """
 
         def whole(name: str, own: str, usual: int) -> int:
-            known = getattr(vision, own, None)
-            return int(settings.get(name, usual if known is None else known))
+            own_value = getattr(vision, own, None)
+            return int(settings.get(name, usual if own_value is None else own_value))
 
         norm, least, most = settings.get("do_normalize", True), 0, math.inf
         if frames is not None and frames.short_side is None:

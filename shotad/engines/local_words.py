@@ -51,7 +51,7 @@ _CLOCK = (
 """Put before a template that asks for the time: a clock of its own that stands still."""
 
 
-class Refused(Exception):  # noqa: N818  an answer of the template, not a fault
+class UnfitPrompt(Exception):  # noqa: N818  an answer of the template, not a fault
     """A chat template cannot put a conversation into words; the message says why."""
 
 
@@ -93,7 +93,7 @@ class Template:
         self.label = label
         self.text: str | None = text or (tokenizer.get_chat_template() if tokenizer.chat_template else None)
         self._ways = _PLAIN_WAYS if words_only else (*_WAYS, *_PLAIN_WAYS)
-        named = {str(one) for one in tokenizer.added_tokens_decoder.values() if one.special}
+        named = {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
         words = sorted({*named, *tokenizer.all_special_tokens, *marks} - {""}, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, words)) or r"(?!)")
 
@@ -106,7 +106,7 @@ class Template:
         why = "it leaves out a part of the conversation"
         for way in self._ways:
             try:
-                found = str(
+                rendered = str(
                     self.tokenizer.apply_chat_template(
                         way(clean),
                         chat_template=_CLOCK + self.text if "strftime_now" in self.text else self.text,
@@ -119,9 +119,9 @@ class Template:
             except (jinja2.TemplateError, TypeError, ValueError, LookupError) as error:
                 why = str(error)
                 continue
-            if all(one.strip() in found for one in words):
-                return found
-        raise Refused(f"the chat template of {self.label} cannot be used: {why}")
+            if all(word.strip() in rendered for word in words):
+                return rendered
+        raise UnfitPrompt(f"the chat template of {self.label} cannot be used: {why}")
 
     def ids(self, prompt: str) -> list[int]:
         """The prompt's tokens, with one beginning-of-text token where the model has such."""
@@ -142,16 +142,16 @@ class Template:
 
 def alternating(talk: Sequence[Turn]) -> list[Turn]:
     """Neighbours of the same role joined, with an empty line between their words."""
-    found: list[Turn] = []
+    turns_so_far: list[Turn] = []
     for turn in talk:
-        if found and found[-1]["role"] == turn["role"]:
+        if turns_so_far and turns_so_far[-1]["role"] == turn["role"]:
             first, *others = turn["content"]
             gap = {"type": "text", "text": "\n\n"}
             joined = [{**first, "text": f"\n\n{first['text']}"}] if "text" in first else [gap, first]
-            found[-1] = {**turn, "content": [*found[-1]["content"], *joined, *others]}
+            turns_so_far[-1] = {**turn, "content": [*turns_so_far[-1]["content"], *joined, *others]}
         else:
-            found.append(turn)
-    return found
+            turns_so_far.append(turn)
+    return turns_so_far
 
 
 def folded(talk: Sequence[Turn]) -> list[Turn]:
@@ -254,7 +254,7 @@ class StillWords:
     def inputs(self, requests: Sequence[Request]) -> dict[str, Any]:
         """Tensors of all that the model is given, padded on the left."""
         clips = [request.clip for request in requests if request.clip is not None]
-        return dict(self._asked([self.prompt(one) for one in requests], clips, return_tensors="pt"))
+        return dict(self._asked([self.prompt(request) for request in requests], clips, return_tensors="pt"))
 
     @property
     def mark(self) -> str:
@@ -265,8 +265,10 @@ class StillWords:
         """The prompt with one mark for each still. Raises Refused where the template cannot."""
         parts = [] if request.clip is None else self.parts(request.clip)
         prompt, shown = self.template.prompt(turns(request, parts)), _frames_in(parts)
-        if (seen := prompt.count(self.mark)) != shown:
-            raise Refused(f"the chat template of {self.template.label} shows {seen} of {shown} frames")
+        if (shown_in_prompt := prompt.count(self.mark)) != shown:
+            raise UnfitPrompt(
+                f"the chat template of {self.template.label} shows {shown_in_prompt} of {shown} frames"
+            )
         return prompt
 
     def parts(self, clip: Clip) -> list[Turn]:
@@ -281,7 +283,7 @@ class StillWords:
         return {"images": [list(clip.images) for clip in clips], **switches}
 
     def _asked(self, prompts: list[str], clips: Sequence[Clip], **more: Any) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.processor(
+        model_input: Mapping[str, Any] = self.processor(
             text=prompts,
             **(self.shown(clips) if clips else {}),
             padding=True,
@@ -290,7 +292,7 @@ class StillWords:
             input_data_format="channels_last",
             **more,
         )
-        return found
+        return model_input
 
 
 class VideoWords(StillWords):
@@ -310,20 +312,24 @@ class VideoWords(StillWords):
         """The video, and its frames' times where the processor tells none."""
         if self._tells_times:
             return [{"type": "video"}]
-        times = ", ".join(f"{one:.1f}" for one in clip.moments)
+        times = ", ".join(f"{moment:.1f}" for moment in clip.moments)
         return [{"type": "video"}, _text_part(f"The frames of the video stand at these seconds: {times}.\n")]
 
     def shown(self, clips: Sequence[Clip]) -> dict[str, Any]:
         """The frames as the processor takes them, all of them and none between."""
-        known = [{**clip.video_metadata, "duration": clip.moments[-1]} for clip in clips]
-        return {"videos": [clip.images for clip in clips], "video_metadata": known, "do_sample_frames": False}
+        metadata = [{**clip.video_metadata, "duration": clip.moments[-1]} for clip in clips]
+        return {
+            "videos": [clip.images for clip in clips],
+            "video_metadata": metadata,
+            "do_sample_frames": False,
+        }
 
     @cached_property
     def _tells_times(self) -> bool:
         """Whether the same frames further apart are other words."""
         clips = [black_clip(56, 56, 4, step) for step in (1.0, 3.0)]
-        one, other = (self._asked([self.mark], [clip], return_tensors="pt")["input_ids"] for clip in clips)
-        return bool(one.tolist() != other.tolist())
+        close, apart = (self._asked([self.mark], [clip], return_tensors="pt")["input_ids"] for clip in clips)
+        return bool(close.tolist() != apart.tolist())
 
 
 def black_clip(width: int, height: int, frames: int, step: float = 1.0) -> Clip:
@@ -375,17 +381,17 @@ def make_processor(
             # What its own file says of the arguments that its class takes
             **{name: value for name, value in settings.items() if name in taken},
         }
-        made = _with_videos(transformers, folder, str(name), parts) if videos else None
-        made = made or _without_videos(kind, parts)
+        processor = _with_videos(transformers, folder, str(name), parts) if videos else None
+        processor = processor or _without_videos(kind, parts)
     except failures as error:
         raise EngineError(
             f"{purpose} ({name}) cannot be used here: {first_message_line(error)}.",
             "Install what it names; if it names nothing, torchvision, in a build that fits torch.",
             again=False,
         ) from None
-    if not isinstance(getattr(made, "image_token", None), str):
+    if not isinstance(getattr(processor, "image_token", None), str):
         raise EngineError(f"{purpose} ({name}) has no mark for images.", "Choose another model.", again=False)
-    return made
+    return processor
 
 
 def _processor_name(folder: Path, config: Any) -> str | None:
@@ -395,8 +401,8 @@ def _processor_name(folder: Path, config: Any) -> str | None:
     names = require_module(
         "transformers.models.auto.processing_auto", "A local model"
     ).PROCESSOR_MAPPING_NAMES
-    found = names.get(config.model_type)
-    return None if found is None else str(found)
+    class_name = names.get(config.model_type)
+    return None if class_name is None else str(class_name)
 
 
 def _with_videos(transformers: Any, folder: Path, name: str, parts: Mapping[str, Any]) -> Any:
@@ -405,10 +411,10 @@ def _with_videos(transformers: Any, folder: Path, name: str, parts: Mapping[str,
         importlib.import_module("torchvision")  # one that does not fit torch fails here, and not with less
         with silence_transformers(transformers):
             video = transformers.AutoVideoProcessor.from_pretrained(folder, local_files_only=True)
-        made = getattr(transformers, name)(video_processor=video, **parts)
+        processor = getattr(transformers, name)(video_processor=video, **parts)
     except (ImportError, OSError, RuntimeError, TypeError, ValueError):
         return None
-    return made if isinstance(getattr(made, "video_token", None), str) else None
+    return processor if isinstance(getattr(processor, "video_token", None), str) else None
 
 
 def _without_videos(kind: Any, parts: Mapping[str, Any]) -> Any:
@@ -420,15 +426,15 @@ def _without_videos(kind: Any, parts: Mapping[str, Any]) -> Any:
     bare = type(kind.__name__, (kind,), {"check_argument_for_proper_class": check})
     if "video_processor" not in inspect.signature(kind.__init__).parameters:
         return bare(**parts)
-    made = bare(video_processor=parts["image_processor"], **parts)  # MiniCPM-V's reads settings of it
-    made.video_processor = None
-    return made
+    processor = bare(video_processor=parts["image_processor"], **parts)  # MiniCPM-V's reads settings of it
+    processor.video_processor = None
+    return processor
 
 
 def read_settings(file: Path) -> dict[str, Any]:
     """A JSON object; empty where the file is missing or holds no object."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        settings = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return settings if isinstance(settings, dict) else {}

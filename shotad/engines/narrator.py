@@ -37,11 +37,12 @@ from shotad.engines.english import (
     fit_quote,
     listed,
     same_text,
-    spoken_words,
     without_cast,
     without_names,
+    words_read_aloud,
 )
 from shotad.engines.table import ENGINES, stage_engines
+from shotad.film.slots import words_that_fit
 from shotad.script.cue import VisibleTime, visible_part
 from shotad.script.rules import check_line
 from shotad.script.worksheet import INTRODUCTIONS
@@ -57,8 +58,8 @@ MOST_CONSIDERED = 8
 _UNLIMITED = 60
 """Words to plan for where a request sets no budget."""
 
-Kind = Literal["title", "caption", "scene", "people"]
-PRIORITY: dict[Kind, int] = {"title": 0, "caption": 1, "scene": 2, "people": 3}
+StatementKind = Literal["title", "caption", "scene", "people"]
+PRIORITY: dict[StatementKind, int] = {"title": 0, "caption": 1, "scene": 2, "people": 3}
 """What is said first where there is no room for all: what listeners miss most, text that nobody reads."""
 
 
@@ -70,7 +71,7 @@ class Statement:
     it names.
     """
 
-    kind: Kind
+    kind: StatementKind
     introduction: str
     shot: int
     since: float
@@ -87,12 +88,12 @@ class Statement:
         )
 
     @property
-    def told(self) -> str:
+    def names_text(self) -> str:
         """Who is named, as in the sentence: ``Thom and Celia``."""
         return listed([name.called for name in self.names]) if self.names else ""
 
-    def goes_on(self, before: Statement) -> bool:
-        """True where it is told in the same way as the statement ``before`` it."""
+    def continues(self, before: Statement) -> bool:
+        """True where both can be one sentence: names after names, or texts with the same introduction."""
         if self.quote is None or before.quote is None:
             return bool(self.names and before.names)
         return self.introduction == before.introduction
@@ -104,7 +105,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class NarratedLine:
     """Statements in the order in which they are said, and how many words of the line come before each."""
 
     text: str
@@ -112,27 +113,27 @@ class Line:
     words_before: tuple[int, ...]
 
     @staticmethod
-    def of(statements: Sequence[Statement]) -> Line:
+    def of(statements: Sequence[Statement]) -> NarratedLine:
         """The statements in film order, each a sentence of its own.
 
-        What is told as the one before it goes on its sentence: ``Words appear: "ONE," then "TWO."``, ``Thom
-        appears, then Celia.``
+        A statement that continues the one before it goes on its sentence: ``Words appear: "ONE," then
+        "TWO."``, ``Thom appears, then Celia.``
         """
         ordered = sorted(statements, key=lambda statement: (statement.since, statement.rank))
         text, words_before = "", list[int]()
         before: Statement | None = None
         for statement in ordered:
-            if before is not None and statement.goes_on(before):
-                told = f"{statement.told}."
-                text = f"{with_comma(text)} then {statement.quote.at_end() if statement.quote else told}"
+            if before is not None and statement.continues(before):
+                addition = f"{statement.names_text}."
+                text = f"{with_comma(text)} then {statement.quote.at_end() if statement.quote else addition}"
             else:
                 text = f"{text} {statement.sentence}".lstrip()
-                told = statement.sentence
+                addition = statement.sentence
             # Words that are read out are told from their first on, a name from the sentence's beginning.
-            own_words = statement.quote.spoken if statement.quote else spoken_words(told)
-            words_before.append(spoken_words(text) - own_words)
+            own_words = statement.quote.spoken if statement.quote else words_read_aloud(addition)
+            words_before.append(words_read_aloud(text) - own_words)
             before = statement
-        return Line(text, tuple(ordered), tuple(words_before))
+        return NarratedLine(text, tuple(ordered), tuple(words_before))
 
     def sight(self, seconds_per_word: float) -> VisibleTime:
         """When the line may start so that all is told while it is seen."""
@@ -164,7 +165,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Finding:
+class ClipFinding:
     """What can be said of a clip, and the texts that cannot be read out, each with the reason."""
 
     statements: list[Statement] = field(default_factory=list)
@@ -216,9 +217,9 @@ class Narrator:
         answer = dict.fromkeys(fields, "") | dict(zip(fields, texts, strict=False))
         return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=notes)
 
-    def _finding(self, facts: Facts, request: Request) -> Finding:
+    def _finding(self, facts: Facts, request: Request) -> ClipFinding:
         """All that could be said of the clip after the last lines, the most telling first."""
-        finding = Finding()
+        finding = ClipFinding()
         texts = [text for text in facts.texts if text.shot in facts.current and text.sure >= MIN_CONFIDENCE]
         for text in self._new(texts, request):
             if text.is_for_viewers:
@@ -243,16 +244,16 @@ class Narrator:
                 taken.append(words)
                 yield text
 
-    def _read_out(self, text: TextFact, request: Request, finding: Finding) -> None:
+    def _read_out(self, text: TextFact, request: Request, finding: ClipFinding) -> None:
         """Add what reads the text, or why nothing does, to the finding."""
         introduction = INTRODUCTIONS.get(text.kind, "Text reads")
         since = text.first if text.since is None else text.since
         budget = _UNLIMITED if request.budget is None else request.budget
         in_slot = min(budget, self._words_from(since, request))
-        words_before = spoken_words(introduction)
+        words_before = words_read_aloud(introduction)
         quote = fit_quote(text.text, in_slot - words_before)
         if quote is None:
-            needed = words_before + spoken_words(clean(text.text))
+            needed = words_before + words_read_aloud(clean(text.text))
             if needed > budget:
                 reason = f"it takes {needed} words, and {budget} fit into the slot"
             else:
@@ -263,27 +264,27 @@ class Narrator:
             return
         if not quote.whole:
             introduction = "A text begins"
-        kind: Kind = text.kind  # type: ignore[assignment]
+        kind: StatementKind = text.kind  # type: ignore[assignment]
         finding.statements.append(
             Statement(kind, introduction, text.shot, since, text.last, quote, text.sure)
         )
 
-    def _lines(self, statements: Sequence[Statement], request: Request) -> list[Line]:
+    def _lines(self, statements: Sequence[Statement], request: Request) -> list[NarratedLine]:
         """The lines that can be said, the most telling first, each different from the others."""
-        lines: list[Line] = []
+        lines: list[NarratedLine] = []
         most_telling = statements[:MOST_CONSIDERED]
         for size in range(min(MOST_STATEMENTS, len(most_telling)), 0, -1):
             for group in combinations(most_telling, size):
-                line = Line.of(group)
+                line = NarratedLine.of(group)
                 if self._fits(line, request) and keeps_rules(line, request.history):
                     lines.append(line)
         # A line with the most telling statement goes before one without it, and a fuller one before others.
         lines.sort(key=lambda line: (min(s.rank for s in line.statements), -len(line.statements)))
         return lines
 
-    def _fits(self, line: Line, request: Request) -> bool:
+    def _fits(self, line: NarratedLine, request: Request) -> bool:
         """True where the line has no more words than the budget, and all is told while it is seen."""
-        words = spoken_words(line.text)
+        words = words_read_aloud(line.text)
         if request.budget is not None and words > request.budget:
             return False
         if request.scene is None:
@@ -298,9 +299,9 @@ class Narrator:
         if request.scene is None:
             return _UNLIMITED
         part = visible_part(request.scene.slot, second)
-        return 0 if part is None else int(part.duration / self._seconds_per_word + 1e-9)
+        return 0 if part is None else words_that_fit(part.duration, self._seconds_per_word)
 
-    def _why_silent(self, finding: Finding) -> str:
+    def _why_silent(self, finding: ClipFinding) -> str:
         if finding.unread:
             return f"text on the screen is not read out: {finding.unread[0]['reason']}"
         if finding.statements:
@@ -339,8 +340,8 @@ def with_comma(text: str) -> str:
     return f"{text[:-1]}," if text.endswith(".") else text
 
 
-def keeps_rules(line: Line, history: Sequence[str]) -> bool:
-    """True where the line breaks no rule of `shotad lint`, and copies none of the last lines.
+def keeps_rules(line: NarratedLine, history: Sequence[str]) -> bool:
+    """True where the line breaks no rule that `check_line` checks, and copies none of the last lines.
 
     Names that look like words break none.
     """

@@ -166,17 +166,21 @@ def entrances(
 ) -> Iterator[EntranceFact]:
     """Who of the cast is seen for the first time in a while, shot by shot."""
     nameable = nameable_members(presence)
-    known = set(presence.lately)
+    seen_lately = set(presence.lately)
     for shot, frames in frames_of_shots.items():
-        seen = [s for s in sightings_in(presence, clip, frames) if s.name in nameable and s.name not in known]
-        if seen:
-            member_ids = dict.fromkeys(sighting.name for sighting in seen)
-            known.update(member_ids)
+        new_sightings = [
+            s
+            for s in sightings_in(presence, clip, frames)
+            if s.name in nameable and s.name not in seen_lately
+        ]
+        if new_sightings:
+            member_ids = dict.fromkeys(sighting.name for sighting in new_sightings)
+            seen_lately.update(member_ids)
             yield EntranceFact(
                 shot=shot,
                 names=tuple(nameable[member_id] for member_id in member_ids),
-                first=seen[0].seconds,
-                last=seen[-1].seconds,
+                first=new_sightings[0].seconds,
+                last=new_sightings[-1].seconds,
             )
 
 
@@ -190,11 +194,11 @@ def sightings_in(presence: Presence, clip: Clip, frames: Sequence[int]) -> list[
 def is_spoken(text: TextFact, speech: Sequence[Utterance]) -> bool:
     """True where somebody in the film reads the text out, about when it is seen."""
     words = f" {bare(text.text)} "
-    seen = Interval(max(0.0, text.first - SPOKEN_NEAR), text.last + SPOKEN_NEAR)
+    time_on_screen = Interval(max(0.0, text.first - SPOKEN_NEAR), text.last + SPOKEN_NEAR)
     return any(
         words in f" {bare(utterance.text)} "
         for utterance in speech
-        if utterance.text and utterance.interval.overlaps(seen)
+        if utterance.text and utterance.interval.overlaps(time_on_screen)
     )
 
 

@@ -52,8 +52,8 @@ class CallFailed(Exception):  # noqa: N818  mostly it passes, and it never leave
     ``pause``: seconds to wait that the server asks for. ``down``: the server takes no requests at all.
     """
 
-    def __init__(self, what: str, pause: float | None = None, *, down: bool = False) -> None:
-        super().__init__(what)
+    def __init__(self, problem: str, pause: float | None = None, *, down: bool = False) -> None:
+        super().__init__(problem)
         self.pause, self.down = pause, down
 
 
@@ -146,7 +146,7 @@ class ChatClient:
             if address.query:
                 logging.getLogger("httpx").addFilter(_without_query)
             headers = {"Accept-Encoding": "identity"}
-            if address.is_own:
+            if address.is_openai:
                 for name, variable in _ACCOUNT_HEADERS.items():
                     value = os.environ.get(variable)
                     if value:
@@ -286,7 +286,7 @@ class Address:
         return number.is_loopback or number.is_unspecified
 
     @property
-    def picks_up(self) -> bool:
+    def accepts_connections(self) -> bool:
         """Whether a connection can be opened now. Waits 0.3 s at most."""
         port = self.port or (443 if self.url.startswith("https:") else 80)
         try:
@@ -296,7 +296,7 @@ class Address:
         return True
 
     @property
-    def is_own(self) -> bool:
+    def is_openai(self) -> bool:
         """Whether the host is one of OpenAI's own, which need a key."""
         return self.host == "openai.com" or self.host.endswith(".openai.com")
 

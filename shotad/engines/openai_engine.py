@@ -162,7 +162,7 @@ class OpenAI:
         require_httpx()
         if not self.identity.model:
             raise self._no_model_error(self._client.models() if self.address.is_local else ())
-        if not api_key(self._settings.key_name) and self.address.is_own and self.address.login is None:
+        if not api_key(self._settings.key_name) and self.address.is_openai and self.address.login is None:
             raise EngineError(
                 f"{self.address.shown} wants a key, and the environment has no {self._settings.key_name}.",
                 "Set it, name another variable (openai.key_name), or another server (openai.base_url).",
@@ -219,10 +219,12 @@ class OpenAI:
                 self._pause(broken, next(pauses))
         # The last repeat has failed too: only this slot fails, unless the server takes nothing any more.
         times = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
-        what = f"{self.address.shown} gave no answer, asked {times}: {broken}."
+        problem = f"{self.address.shown} gave no answer, asked {times}: {broken}."
         if broken.down or self._limiter.missed() >= _MAX_MISSES:
-            raise self._limiter.stop(EngineError(what, f"Is it running, and has it room? {_CONTINUE_HINT}"))
-        return Reply("", "error", error=what)
+            raise self._limiter.stop(
+                EngineError(problem, f"Is it running, and has it room? {_CONTINUE_HINT}")
+            )
+        return Reply("", "error", error=problem)
 
     def _attempt(self, body: wire.Body) -> Reply:
         """The reply of one attempt. It takes several calls where the server refuses the form of the request.
@@ -254,45 +256,50 @@ class OpenAI:
         Raises CallFailed for one that may pass, and EngineError for one that every request would have.
         """
         name, server, message = self._settings.key_name, self.address.shown, error.message.rstrip(".")
-        said = f"{server} says ({error.status}): {message}."
+        server_message = f"{server} says ({error.status}): {message}."
         if error.meaning in ("refused", "too long", "slot"):
             self._limiter.answered()  # the server works; only this request fails
         match error.meaning:
             case "again":
                 pause = wire.asked_pause(raw.headers, self._limiter.clock())
-                what = f"it answers {error.status}: {message}"
-                raise CallFailed(what, pause, down=error.status in (429, 503))
+                problem = f"it answers {error.status}: {message}"
+                raise CallFailed(problem, pause, down=error.status in (429, 503))
             case "refused":
                 return Reply(error.message, "refused")
             case "too long":
                 hint = "Lower frames.inside and frames.outside, or give the server a longer context."
-                return Reply("", "error", error=f"The request is too long for the model. {said} {hint}")
+                return Reply(
+                    "", "error", error=f"The request is too long for the model. {server_message} {hint}"
+                )
             case "slot":
-                return Reply("", "error", error=said)
+                return Reply("", "error", error=server_message)
             case "quota":
-                what, hint = f"The quota at {server} is spent. {said}", f"Top it up. {_CONTINUE_HINT}"
+                problem, hint = (
+                    f"The quota at {server} is spent. {server_message}",
+                    f"Top it up. {_CONTINUE_HINT}",
+                )
             case "key":
                 # Some servers show parts of the key: ``sk-1234***********cdef``.
-                said = re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", said)
-                what = f"{server} refuses the key in the environment variable {name}. {said}"
+                server_message = re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", server_message)
+                problem = f"{server} refuses the key in the environment variable {name}. {server_message}"
                 hint = f"Set {name} to a key that may use this model. {_CONTINUE_HINT}"
             case "blind":
-                what = f"The model {self.identity.model} takes no images. {said}"
+                problem = f"The model {self.identity.model} takes no images. {server_message}"
                 hint = "Choose one with vision as stage1.model."
             case "moved":
                 try:
                     host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
                 except ValueError:  # not an address, or one in which a key was struck out
                     host = "another address"
-                what = f"{server} sends calls on to {host}."
+                problem = f"{server} sends calls on to {host}."
                 hint = "Nothing was sent there. If it is the right one, set openai.base_url to it."
             case _:
-                what = f"The model {self.identity.model} was not found. {said}"
+                problem = f"The model {self.identity.model} was not found. {server_message}"
                 hint = "Does openai.base_url end as it should, mostly in /v1? Set openai.model."
                 models = self._client.models()
                 if models:
                     hint = f"It has: {', '.join(models)}. Set openai.model."
-        raise self._limiter.stop(EngineError(what, hint, again=False))
+        raise self._limiter.stop(EngineError(problem, hint, again=False))
 
     def _pause(self, broken: CallFailed, usual_pause: float) -> None:
         """Wait for the pause that the server asks for, else for ``usual_pause``; both in seconds.
@@ -305,9 +312,9 @@ class OpenAI:
             return
         longest_pause = self._settings.longest_pause
         if asked_pause > longest_pause:
-            what = f"{self.address.shown} asks for a pause of {asked_pause:.0f} s: {broken}."
+            problem = f"{self.address.shown} asks for a pause of {asked_pause:.0f} s: {broken}."
             hint = f"Wait so long, or raise openai.longest_pause ({longest_pause:g}). {_CONTINUE_HINT}"
-            raise self._limiter.stop(EngineError(what, hint))
+            raise self._limiter.stop(EngineError(problem, hint))
         if asked_pause >= _REPORTED_PAUSE:
             self._progress.note(f"{self.address.shown} asks for a pause of {asked_pause:.0f} s.")
         self._limiter.close_for(asked_pause)
@@ -359,7 +366,9 @@ def silent_servers(stage1: Engine, stage2: Engine) -> list[str]:
     """The servers on this machine that the engines need and that do not answer now. Calls no other
     machine."""
     addresses = {engine.address for engine in (stage1, stage2) if isinstance(engine, OpenAI)}
-    return sorted({address.shown for address in addresses if address.is_local and not address.picks_up})
+    return sorted(
+        {address.shown for address in addresses if address.is_local and not address.accepts_connections}
+    )
 
 
 Item = TypeVar("Item")

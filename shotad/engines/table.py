@@ -168,7 +168,7 @@ _MAX_ANSWER_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EngineKind:
     """A program that serves models.
 
     ``word`` stands for it in ``--engine WORD:MODEL``, ``title`` is its name, ``usual`` its default address,
@@ -195,14 +195,14 @@ class Kind:
 
 
 KINDS = (
-    Kind("ollama", "Ollama", "http://localhost:11434", "ollama"),
-    Kind("lmstudio", "LM Studio", "http://localhost:1234/v1"),
-    Kind("llamacpp", "llama.cpp", "http://localhost:8080/v1"),
-    Kind("vllm", "vLLM", "http://localhost:8000/v1"),
+    EngineKind("ollama", "Ollama", "http://localhost:11434", "ollama"),
+    EngineKind("lmstudio", "LM Studio", "http://localhost:1234/v1"),
+    EngineKind("llamacpp", "llama.cpp", "http://localhost:8080/v1"),
+    EngineKind("vllm", "vLLM", "http://localhost:8000/v1"),
 )
 
 
-def named(word: str) -> tuple[Kind, str] | None:
+def named(word: str) -> tuple[EngineKind, str] | None:
     """Kind of server and model of ``KIND:MODEL``, such as ``ollama:qwen2.5vl:7b``; None for other names."""
     kind_word, _, model = word.partition(":")
     for kind in KINDS:
@@ -211,7 +211,7 @@ def named(word: str) -> tuple[Kind, str] | None:
     return None
 
 
-def _server_text(kind: Kind, models: Mapping[str, bool | None]) -> str:
+def _server_text(kind: EngineKind, models: Mapping[str, bool | None]) -> str:
     """A line about a server: ``Ollama, with vision: ollama:qwen2.5vl:7b``.
 
     ``models``: whether each model takes images; None where the server does not say.
@@ -235,7 +235,7 @@ def running_servers() -> dict[str, tuple[str, ...]]:
     """
     models_of_kinds: dict[str, dict[str, bool | None]] = {}
 
-    def ask(kind: Kind) -> None:
+    def ask(kind: EngineKind) -> None:
         try:
             models = dict(_models_of(kind, kind.url.removesuffix("/v1")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -269,7 +269,7 @@ def _fetch(url: str, body: Mapping[str, Any] | None = None) -> Any:
         return json.loads(answer.read(_MAX_ANSWER_BYTES))
 
 
-def _models_of(kind: Kind, url: str) -> Iterator[tuple[str, bool | None]]:
+def _models_of(kind: EngineKind, url: str) -> Iterator[tuple[str, bool | None]]:
     """Yield each model of a server as ``KIND:MODEL``, and whether it takes images (None: not known).
 
     Where another program has that address, it yields nothing or raises an error (see `running_servers`).

@@ -40,7 +40,7 @@ from shotad.evaluation.metrics.judge import (
     question,
     word,
 )
-from shotad.evaluation.report.intervals import FEWEST, Span, Unit, span_of
+from shotad.evaluation.report.intervals import MIN_ITEMS, Span, Unit, span_of
 from shotad.evaluation.report.table import percent, signed, span_words
 from shotad.evaluation.screenplay_files import plain_line
 from shotad.evaluation.store import MetricContext
@@ -124,8 +124,8 @@ class Story:
         weak = []
         for name, gain in gains.items():
             span = self.span(gain)
-            if span is None or span.units < FEWEST:
-                weak.append(f"{name}, of fewer than {FEWEST} films or questions")
+            if span is None or span.units < MIN_ITEMS:
+                weak.append(f"{name}, of fewer than {MIN_ITEMS} films or questions")
             elif span.low <= 0:
                 weak.append(f"{name}, {signed('', gain.value)} ({span_words('', span)})")
         if weak:
@@ -403,7 +403,7 @@ def story_text(story: Story) -> str:
     if span is None:
         basis = "There are too few questions or films for intervals."
     elif span.unit == "film":
-        few = " Of so few films they are wide, and rough." if span.units < FEWEST else ""
+        few = " Of so few films they are wide, and rough." if span.units < MIN_ITEMS else ""
         basis = f"Intervals (95 %) are over {span.units} films, each left out once with its questions.{few}"
     else:
         basis = "Intervals (95 %) are over the questions of one film, and say nothing of other films."

@@ -9,6 +9,7 @@ from . import (
     palette as palette,
     reader as reader,
     sampling as sampling,
+    shots as shots,
     singing as singing,
     slot_records as slot_records,
     slots as slots,

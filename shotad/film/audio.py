@@ -158,7 +158,7 @@ def _channel_names(frame: AudioFrame) -> list[str]:
     return _UNNAMED.get(len(names), [f"C{i}" for i in range(len(names))])
 
 
-Piece = tuple[int, Samples]
+SoundPiece = tuple[int, Samples]
 """Samples, and the number on film time of the first of them; it may be negative."""
 
 
@@ -228,7 +228,7 @@ class MonoDownmix:
         self._next = 0
         """Which of the windows is given next; those before it are only there for their neighbours."""
 
-    def add(self, position: int, channels: Samples) -> Iterator[Piece]:
+    def add(self, position: int, channels: Samples) -> Iterator[SoundPiece]:
         """What can be given after these samples, which follow those before: mono, a second later."""
         if self._held_samples == 0:
             self._position = position
@@ -239,7 +239,7 @@ class MonoDownmix:
         while len(self._windows) > self._next + GUARD_REACH:
             yield self._give()
 
-    def flush(self) -> Iterator[Piece]:
+    def flush(self) -> Iterator[SoundPiece]:
         """All that is left, after which another run may begin."""
         self._cut(self._position + self._held_samples)
         while self._next < len(self._windows):
@@ -264,7 +264,7 @@ class MonoDownmix:
         self._held = [(channels, mono)]
         self._held_samples = len(mono)
 
-    def _give(self) -> Piece:
+    def _give(self) -> SoundPiece:
         window = self._windows[self._next]
         around = sum(
             (
@@ -306,7 +306,7 @@ class MonoDownmix:
 
 def _pieces(
     media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: Layout, check: DownmixCheck | None
-) -> Iterator[Piece]:
+) -> Iterator[SoundPiece]:
     with media.open() as container:
         stream = container.streams.audio[track.number]
         skip_other_streams(container, stream)
@@ -367,7 +367,7 @@ class Runs:
         self._check = check
         self._downmix: MonoDownmix | None = None
 
-    def take(self, seconds: float | None, frame: AudioFrame) -> Iterator[Piece]:
+    def take(self, seconds: float | None, frame: AudioFrame) -> Iterator[SoundPiece]:
         """What can be given after one more frame."""
         from av import AudioResampler
 
@@ -392,7 +392,7 @@ class Runs:
         frame.pts = None
         yield from self._resample(frame)
 
-    def flush(self) -> Iterator[Piece]:
+    def flush(self) -> Iterator[SoundPiece]:
         """What the resampler still holds."""
         if self._kind is not None:
             yield from self._resample(None)
@@ -400,7 +400,7 @@ class Runs:
                 yield from self._downmix.flush()
         self._kind = None
 
-    def _resample(self, frame: AudioFrame | None) -> Iterator[Piece]:
+    def _resample(self, frame: AudioFrame | None) -> Iterator[SoundPiece]:
         for out in self._resampler.resample(frame):
             if out is None or out.samples == 0:
                 continue
@@ -412,7 +412,7 @@ class Runs:
             self._position += out.samples
 
 
-def _blocks(pieces: Iterator[Piece], rate: int, duration: float) -> Iterator[SoundBlock]:
+def _blocks(pieces: Iterator[SoundPiece], rate: int, duration: float) -> Iterator[SoundBlock]:
     """One-second blocks without gap from sample 0; the last is shorter."""
     done, held = 0, np.zeros(0, np.float32)
     for samples in _gapless(pieces, rate, duration):
@@ -424,7 +424,7 @@ def _blocks(pieces: Iterator[Piece], rate: int, duration: float) -> Iterator[Sou
         yield SoundBlock(done / rate, held)
 
 
-def _gapless(pieces: Iterator[Piece], rate: int, duration: float) -> Iterator[Samples]:
+def _gapless(pieces: Iterator[SoundPiece], rate: int, duration: float) -> Iterator[Samples]:
     """All samples from number 0 on, silence where there are none; what comes twice is left out the second
     time."""
     done = 0
@@ -499,7 +499,7 @@ class SoundSeeker:
         _, frame = next(self._frames(None), (None, None))
         return None if frame is None else frame.layout
 
-    def _pieces(self, second: float) -> Iterator[Piece]:
+    def _pieces(self, second: float) -> Iterator[SoundPiece]:
         """From a moment before that second on; from the track's begin where it cannot be sought."""
         runs = Runs(self._rate, self._layout, self._slack, self._first)
         begun: float | None = None

@@ -23,7 +23,7 @@ from shotad.core.errors import FilmError
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.types import AudioTrack, file_fingerprint
 from shotad.film.colour import Light, Orientation, frame_light, frame_orientation
-from shotad.film.timeline import PacketMover, SectionFinder, Timeline
+from shotad.film.timeline import ClockTimeline, PacketMover, SectionFinder
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -261,7 +261,7 @@ def _demuxed(container: InputContainer, *streams: Stream) -> Iterator[Any]:
             continue  # a packet of an unknown stream: go on with the next
 
 
-def timeline_of(container: InputContainer) -> Timeline | None:
+def timeline_of(container: InputContainer) -> ClockTimeline | None:
     """The one timeline of an open film whose clock jumps; None where it does not jump.
 
     A film with a timeline can only be read from its beginning. The first call for a film reads all its
@@ -286,7 +286,7 @@ _CLOCKED = frozenset({"mpegts", "mpeg"})
 
 
 @lru_cache(maxsize=64)
-def _timeline(path: str, size: int, _modified: int) -> Timeline | None:
+def _timeline(path: str, size: int, _modified: int) -> ClockTimeline | None:
     """`timeline_of` the file; ``_modified`` is only there so that a changed file is read again."""
     import av
 

@@ -64,7 +64,7 @@ def tick_second(tick: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptFrames:
     """A frame as it is kept: its RGB, or JPEG of its planes, which are BT.``matrix`` (H.273), full range or
     not."""
 
@@ -73,7 +73,7 @@ class Kept:
     full_range: bool
 
 
-class Keeper:
+class FrameKeeper:
     """Makes `Kept` from frames and pictures from `Kept`, for one film, at most ``height`` lines high."""
 
     def __init__(self, info: FilmInfo, height: int) -> None:
@@ -84,7 +84,7 @@ class Keeper:
         self._shrink: Any = None
         self._to_rgb: Any = None
 
-    def keep(self, frame: Frame) -> Kept:
+    def keep(self, frame: Frame) -> KeptFrames:
         """The frame, shrunk and compressed."""
         planes, matrix, full = self._planes(frame)
         if (encoder := self._encoder) is None:
@@ -92,13 +92,13 @@ class Keeper:
             encoder.color_range, encoder.qmin, encoder.qmax = _FULL, QUALITY, QUALITY
             encoder.options = {"huffman": "default"}
         planes.pts, planes.time_base, planes.color_range = frame.index, Fraction(1, 1000), _FULL
-        return Kept(b"".join(bytes(packet) for packet in encoder.encode(planes)), matrix, full)
+        return KeptFrames(b"".join(bytes(packet) for packet in encoder.encode(planes)), matrix, full)
 
-    def image(self, frame: Frame, kept: Kept | None = None) -> Image:
+    def image(self, frame: Frame, kept: KeptFrames | None = None) -> Image:
         """The grid's picture of a frame, ``uint8[H, W, 3]``; ``kept``: of it, where it is at hand."""
         return self.picture(kept or self.keep(frame))
 
-    def picture(self, kept: Kept) -> Image:
+    def picture(self, kept: KeptFrames) -> Image:
         """``uint8[H, W, 3]`` RGB of what was kept."""
         from av import CodecContext, Packet, VideoFrame
         from av.video.reformatter import Interpolation, VideoReformatter
@@ -155,16 +155,18 @@ class Keeper:
 
 
 class RawKeeper:
-    """Makes `Kept` from frames and pictures from `Kept`, at one size; the same interface as `Keeper`."""
+    """Makes `KeptFrames` from frames and pictures from `KeptFrames`, at one size; the same interface as
+    `FrameKeeper`.
+    """
 
     def __init__(self, size: Size) -> None:
         self.size = size
 
-    def keep(self, frame: Frame) -> Kept:
+    def keep(self, frame: Frame) -> KeptFrames:
         """The picture of a frame at this size, as it is."""
-        return Kept(frame.rgb(self.size).tobytes(), 0, True)
+        return KeptFrames(frame.rgb(self.size).tobytes(), 0, True)
 
-    def picture(self, kept: Kept) -> Image:
+    def picture(self, kept: KeptFrames) -> Image:
         """``uint8[H, W, 3]`` RGB of what was kept."""
         width, height = self.size
         return np.frombuffer(kept.data, np.uint8).reshape(height, width, 3).copy()
@@ -245,7 +247,7 @@ class Pack:
         """Bytes on disk."""
         return sum(path.stat().st_size for path in (self._pack, self._index) if path.exists())
 
-    def put(self, moment: float, seconds: float, kept: Kept) -> None:
+    def put(self, moment: float, seconds: float, kept: KeptFrames) -> None:
         """Keep the frame for a moment, shown from ``seconds`` on; the same twice in a row is kept once."""
         with self._lock:
             if self.stopped is not None or moment in self.places:
@@ -262,7 +264,7 @@ class Pack:
                 self._written += len(data)
                 self._last = self.places[moment] = place
 
-    def get(self, moment: float) -> tuple[float, Kept] | None:
+    def get(self, moment: float) -> tuple[float, KeptFrames] | None:
         """The frame kept for a moment and the second at which it came up; None where it cannot be read."""
         place = self.places.get(moment)
         if place is None:
@@ -277,7 +279,7 @@ class Pack:
         if len(data) != place.length or zlib.crc32(data) != place.check:
             self._forget(moment, place)
             return None
-        return place.seconds, Kept(data, place.matrix, place.full_range)
+        return place.seconds, KeptFrames(data, place.matrix, place.full_range)
 
     def _forget(self, moment: float, place: FrameEntry) -> None:
         with self._lock:
@@ -332,7 +334,7 @@ class NoPack(Pack):
     def __init__(self) -> None:
         self.places, self.stopped = {}, "nothing is kept"
 
-    def put(self, moment: float, seconds: float, kept: Kept) -> None:
+    def put(self, moment: float, seconds: float, kept: KeptFrames) -> None:
         """Keep nothing."""
 
     def clear(self) -> None:

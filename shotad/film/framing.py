@@ -33,8 +33,8 @@ from shotad.core.types import Seconds
 from shotad.film.framestore import (
     QUALITY,
     TICKS,
-    Keeper,
-    Kept,
+    FrameKeeper,
+    KeptFrames,
     NoPack,
     Pack,
     RawKeeper,
@@ -71,7 +71,7 @@ MOST_WAITING = 4
 STILLS = "stills"
 """Codec name of numbered stills, which have too few frames a second for a grid."""
 
-KeptFrame = tuple[float, Kept]
+KeptFrame = tuple[float, KeptFrames]
 """The second at which a frame comes up, and the frame as it is kept."""
 
 
@@ -196,12 +196,12 @@ class Frames:
         else:
             self._reader.close()
 
-    def _new_keeper(self) -> Keeper | RawKeeper:
+    def _new_keeper(self) -> FrameKeeper | RawKeeper:
         """What compresses frames and makes pictures of them; one for each thread."""
         info = self._film.info
         if self.exact:
             return RawKeeper(info.size_within(max_pixels=PIXELS))
-        return Keeper(info, self._height)
+        return FrameKeeper(info, self._height)
 
     def _place(self, moment: float) -> float:
         """The second at which the film is asked for a moment's frame."""
@@ -270,7 +270,7 @@ class Frames:
             self._last_decoded = frame.seconds, self._reader_keeper.keep(frame)
         return self._last_decoded
 
-    def _keep(self, keeper: Keeper | RawKeeper, frame: Frame, places: Sequence[float]) -> None:
+    def _keep(self, keeper: FrameKeeper | RawKeeper, frame: Frame, places: Sequence[float]) -> None:
         """Keep ``frame`` for the ``places`` at which it is shown."""
         with time_step("keep"):
             kept = keeper.keep(frame)

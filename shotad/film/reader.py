@@ -94,10 +94,13 @@ class Film:
     """A film that is open for reading; a context manager. Readers give ``info``, ``frames`` and
     ``_frames_at``.
 
-    ``media`` is the file behind it, for readers of its sound and subtitles; None for numbered frames.
-    ``damage`` is what was found broken by the last whole pass of `frames`, in one sentence (None: nothing),
-    ``end`` the second at which the last frame stops being shown, once a pass has reached it, ``holes`` where
-    that pass found no picture. ``clock_jumps`` is how often the film's clock jumps; its seconds count on.
+    Attributes:
+        info: Size in pixels, length in seconds, frame rate, audio tracks and more.
+        media: The file, for readers of its sound and subtitles. None for numbered frames.
+        damage: What the last whole pass of `frames` found broken, in one sentence. None: nothing.
+        end: Second at which the last frame ends, once a pass has reached it.
+        holes: Where that pass found no picture, in seconds.
+        clock_jumps: How often the film's clock jumps. Its seconds count on.
     """
 
     info: FilmInfo
@@ -118,12 +121,12 @@ class Film:
         raise NotImplementedError
 
     def frames_at(self, seconds: Iterable[float]) -> Iterator[Frame]:
-        """For each of the ascending ``seconds`` the frame on the screen then, in order, by one decode.
+        """The frame on the screen at each of the ascending ``seconds``, in order, by one decode.
 
-        It is the last frame that begins at that moment or before (within 1 µs), and the first frame
-        where none does; `Frame.index` is its place in this pass. Short gaps are decoded through, long
-        ones sought. Of an iterator a second is drawn when its frame is asked for. Raises ValueError for
-        seconds that do not ascend or are not finite.
+        That is the last frame that begins at that moment or before it (within 1 µs), or else the first frame.
+        `Frame.index` is its place in this pass. Short gaps are decoded through, long ones sought. From an
+        iterator, a second is taken when its frame is asked for. Raises ValueError for seconds that do not
+        ascend or are not finite.
         """
         return self._frames_at(_checked(seconds) if isinstance(seconds, Iterator) else ascending(seconds))
 

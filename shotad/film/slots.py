@@ -102,10 +102,20 @@ def _clip_all(gaps: Iterable[Interval], part: Interval) -> list[Interval]:
     return [gap for gap in clipped if gap is not None]
 
 
-def word_budget(duration: float, settings: SlotSettings) -> int:
-    """How many words a line of ``duration`` seconds may have, at least 1: 6 s at 0.375 s a word is 16."""
+def words_that_fit(duration: float, seconds_per_word: float) -> int:
+    """How many words can be said in ``duration`` seconds: 6 s at 0.375 s a word → 16."""
     # 1e-9: a duration of a whole number of words keeps them all, whatever floats make of the division.
-    extra_words = {"fit": 1e-9, "paper": 1, "paper+3": 4}[settings.budget]
+    return int(duration / seconds_per_word + 1e-9)
+
+
+def word_budget(duration: float, settings: SlotSettings) -> int:
+    """How many words a line of ``duration`` seconds may have, at least 1: 6 s at 0.375 s a word is 16.
+
+    ``slots.budget: paper`` and ``paper+3`` add words as the published code does, which may not fit.
+    """
+    if settings.budget == "fit":
+        return max(1, words_that_fit(duration, settings.seconds_per_word))
+    extra_words = {"paper": 1, "paper+3": 4}[settings.budget]
     return max(1, int(duration / settings.seconds_per_word + extra_words))
 
 

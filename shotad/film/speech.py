@@ -124,7 +124,7 @@ class Leveller:
         return levelled.reshape(2, -1)
 
 
-Source = Literal["subtitles", "sound", "none"]
+SpeechSource = Literal["subtitles", "sound", "none"]
 
 THRESHOLD, RELEASE = 0.4, 0.2
 """Chances of speech: at which speech is detected, and below which it ends. These and the next three are
@@ -226,7 +226,7 @@ class FoundSpeech:
     """The speech of a film: all utterances by start, inside it; their source; and a summary of both."""
 
     utterances: tuple[Utterance, ...]
-    source: Source
+    source: SpeechSource
     detail: str
     notes: tuple[str, ...] = ()
     """Sentences for the user."""

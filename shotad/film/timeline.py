@@ -46,7 +46,7 @@ MOST = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class ClockTimeline:
     """How the packets of a film are moved on to one clock, that of its first section.
 
     ``moves`` has for each stream the numbers of the packets from which on a shift counts, and the shift in
@@ -70,7 +70,7 @@ class Timeline:
 class PacketMover:
     """Moves the packets of a film that is read from its beginning; each must be given once, in order."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: ClockTimeline) -> None:
         self._moves, self._has_decoding_times = timeline.moves, timeline.has_decoding_times
         self._packets: dict[int, int] = {}
         self._place: dict[int, int] = {}
@@ -320,7 +320,7 @@ class SectionFinder:
         if section != (changes[-1][1] if changes else 0):
             changes.append((number, section))
 
-    def timeline(self) -> Timeline | None:
+    def timeline(self) -> ClockTimeline | None:
         """The film's one timeline; None where its clock does not jump."""
         if len(self._sections) < 2:
             return None
@@ -343,7 +343,7 @@ class SectionFinder:
         for section in self._sections[1:]:
             begin = min(self._seconds(section.first).values())
             jumps += max(self._seconds(section.ends).values()) - begin >= LASTING
-        return Timeline(moves, start, ends_of, jumps, self._has_decoding_times)
+        return ClockTimeline(moves, start, ends_of, jumps, self._has_decoding_times)
 
     def _seconds(self, ticks: Mapping[int, int]) -> dict[int, Fraction]:
         """Ticks of streams as seconds."""

@@ -1,5 +1,9 @@
 from . import (
     features as features,
+    scale_data as scale_data,
+    scale_net as scale_net,
+    threads as threads,
+    vit_features as vit_features,
 )
 from .cache import (
     ClipReader as ClipReader,

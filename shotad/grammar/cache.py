@@ -165,7 +165,7 @@ def threshold_of(readers: GrammarModels, settings: ThreadSettings) -> float:
     return readers.features.threshold if readers.features else 1.0
 
 
-Clip = Sequence[ShotSample]
+ClipLooks = Sequence[ShotSample]
 """The looks at the shots of one clip."""
 
 
@@ -181,16 +181,16 @@ class ClipReader:
         self._features: dict[float, Features] = {}
         self._guesses: dict[float, ScaleGuess | None] = {}
 
-    def lacks(self, clip: Clip) -> bool:
+    def lacks(self, clip: ClipLooks) -> bool:
         """Whether there is anything to read of ``clip``."""
         guessed, features, _ = self._want(clip)
         return bool(guessed or features)
 
-    def moments(self, clips: Iterable[Clip]) -> list[float]:
+    def moments(self, clips: Iterable[ClipLooks]) -> list[float]:
         """The seconds of which frames are needed to read ``clips``, ascending."""
         return sorted({m for clip in clips for moments in self._want(clip)[1:] for m in moments})
 
-    def read(self, clip: Clip, pictures: Pictures) -> None:
+    def read(self, clip: ClipLooks, pictures: Pictures) -> None:
         """Add what the book lacks of ``clip``; a look of which no frame could be had matches nothing."""
         guessed, feature_moments, scale_moments = self._want(clip)
         if not feature_moments | scale_moments:
@@ -225,7 +225,7 @@ class ClipReader:
                     self.book.scores[pair] = round(score, DECIMALS)
         self.book.guesses |= {look: self._guess(look)[0] for look in guessed}
 
-    def _want(self, clip: Clip) -> tuple[list[ShotSample], set[float], set[float]]:
+    def _want(self, clip: ClipLooks) -> tuple[list[ShotSample], set[float], set[float]]:
         """What a clip lacks: the looks whose scale is unknown, and the seconds of which features, and of
         which guesses of scale, are needed."""
         book, readers = self.book, self.readers

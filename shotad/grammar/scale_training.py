@@ -48,7 +48,7 @@ from shotad.grammar.scale_net import (
     save_net,
 )
 from shotad.grammar.training_loop import BEST, STATE, Loop, ProcessGroup, Stop
-from shotad.grammar.training_records import PUBLISHED, Scores
+from shotad.grammar.training_records import PUBLISHED, ScaleScores
 from shotad.grammar.training_settings import NetSettings, ScaleTraining, what_matters
 from shotad.grammar.vit_features import folder_hash, load_model
 
@@ -67,7 +67,7 @@ class TrainingResult:
 
     checkpoint: Path
     epoch: int
-    test: Scores
+    test: ScaleScores
     record: dict[str, Any]
 
 
@@ -159,7 +159,7 @@ def _described(
     return {"settings": named, "data": data.fingerprint}, record
 
 
-def _draw(path: Path, test: Scores) -> None:
+def _draw(path: Path, test: ScaleScores) -> None:
     from shotad.film.palette import matrix_png
 
     shares = test.confusion / test.confusion.sum(axis=1, keepdims=True).clip(min=1)

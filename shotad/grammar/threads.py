@@ -50,7 +50,7 @@ k.
 """
 
 
-def shot_scores(kinds: FeaturesByPlace, matching: Matching, frames: FrameChoice = "side") -> Scores:
+def shot_scores(kinds: FeaturesByPlace, matching: Matching, frames: FrameChoice = "side") -> ScoreMatrix:
     """Matching scores of all pairs of shots: float32 ``[n, n]``, symmetric, 0 to 1, 1 on the diagonal.
 
     Entry i < j is equation 4 for the chosen frames of shot i with those of shot j::
@@ -62,7 +62,7 @@ def shot_scores(kinds: FeaturesByPlace, matching: Matching, frames: FrameChoice 
     no score depends on which other shots there are.
     """
 
-    def between(ours: FramePosition, theirs: FramePosition) -> Scores:
+    def between(ours: FramePosition, theirs: FramePosition) -> ScoreMatrix:
         earlier, later = kinds[ours].patches, kinds[theirs].patches
         inside, scores = matching.windows, np.zeros((len(earlier), len(later)), np.float32)
         for i, j in zip(*np.triu_indices(len(earlier), 1), strict=True):
@@ -72,25 +72,25 @@ def shot_scores(kinds: FeaturesByPlace, matching: Matching, frames: FrameChoice 
     return _best(frames, between)
 
 
-def whole_scores(kinds: FeaturesByPlace, frames: FrameChoice = "side") -> Scores:
+def whole_scores(kinds: FeaturesByPlace, frames: FrameChoice = "side") -> ScoreMatrix:
     """The paper's baseline: cosines of ``whole`` in place of matching scores, -1 to 1, else the same."""
 
-    def between(ours: FramePosition, theirs: FramePosition) -> Scores:
+    def between(ours: FramePosition, theirs: FramePosition) -> ScoreMatrix:
         return numpy_scores(kinds[ours].whole) @ numpy_scores(kinds[theirs].whole).T
 
     return _best(frames, between)
 
 
-def _best(frames: FrameChoice, between: Callable[[FramePosition, FramePosition], Scores]) -> Scores:
+def _best(frames: FrameChoice, between: Callable[[FramePosition, FramePosition], ScoreMatrix]) -> ScoreMatrix:
     """The best scores of a choice of frames, the part above the diagonal mirrored below it, 1 on it."""
-    scores: Scores = np.maximum.reduce([between(ours, theirs) for ours, theirs in _COMPARED[frames]])
+    scores: ScoreMatrix = np.maximum.reduce([between(ours, theirs) for ours, theirs in _COMPARED[frames]])
     above = np.triu(np.ones(scores.shape, bool), 1)
-    whole: Scores = np.where(above, scores, scores.T)
+    whole: ScoreMatrix = np.where(above, scores, scores.T)
     np.fill_diagonal(whole, 1)
     return whole
 
 
-def threads_of(scores: Scores, threshold: float) -> tuple[tuple[int, ...], ...]:
+def threads_of(scores: ScoreMatrix, threshold: float) -> tuple[tuple[int, ...], ...]:
     """Connected components over all pairs with a score above ``threshold``, those of one shot too.
 
     ``scores`` is float ``[n, n]``, symmetric; not a number joins nothing. Shots ascend within a thread, and
@@ -119,7 +119,7 @@ def joined(shots: Iterable[int], pairs: Iterable[Sequence[int]]) -> tuple[tuple[
     return tuple(tuple(thread) for thread in threads.values())
 
 
-Scores = npt.NDArray[np.float32]
+ScoreMatrix = npt.NDArray[np.float32]
 """``float32[n, m]``: row a, column b is the score of the earlier frame a with the later frame b."""
 
 
@@ -177,7 +177,7 @@ def _score(ours: Array, theirs: Array, inside: npt.NDArray[np.bool_], matching: 
     return float(sliding_window_view(votes, (3, 3)).sum(axis=(2, 3)).max() / len(cosines))
 
 
-def numpy_scores(values: Array) -> Scores:
+def numpy_scores(values: Array) -> ScoreMatrix:
     """A float array of numpy or torch, on any device, as numpy's float32."""
     if is_torch_array(values):
         values = values.detach().float().cpu().numpy()

@@ -43,7 +43,7 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class TrainingPiece:
     """Pictures that go through the net together: ``uint8[b, H, W, 3]`` for each shape, broad ones first;
     ``labels`` is ``int64[n]`` and ``counts`` ``float32[n]`` (1 or 0), in the order of the groups."""
 
@@ -51,10 +51,10 @@ class Piece:
     labels: torch.Tensor
     counts: torch.Tensor
 
-    def to(self, device: torch.device) -> Piece:
+    def to(self, device: torch.device) -> TrainingPiece:
         """The same on a device."""
         moved = [part.to(device) for part in (*self.groups, self.labels, self.counts)]
-        return Piece(tuple(moved[:-2]), moved[-2], moved[-1])
+        return TrainingPiece(tuple(moved[:-2]), moved[-2], moved[-1])
 
 
 class Feed:
@@ -76,7 +76,7 @@ class Feed:
             generator=torch.Generator(),
         )
 
-    def pieces(self, picks: Sequence[Sequence[Pick]]) -> Iterator[Piece]:
+    def pieces(self, picks: Sequence[Sequence[Pick]]) -> Iterator[TrainingPiece]:
         """One piece for each list of picks, in order. Raises DatasetError for a picture that is broken."""
         self._plan[:] = picks
         try:
@@ -114,7 +114,7 @@ class _Pictures(torch.utils.data.Dataset):  # type: ignore[misc]
             return error
 
 
-def _stacked(samples: Sequence[tuple[Image, Pick] | ShotadError]) -> Piece | ShotadError:
+def _stacked(samples: Sequence[tuple[Image, Pick] | ShotadError]) -> TrainingPiece | ShotadError:
     pairs: list[tuple[Image, Pick]] = []
     for sample in samples:
         if isinstance(sample, ShotadError):
@@ -123,7 +123,7 @@ def _stacked(samples: Sequence[tuple[Image, Pick] | ShotadError]) -> Piece | Sho
     shapes = sorted({image.shape for image, _ in pairs})
     groups = [[pair for pair in pairs if pair[0].shape == shape] for shape in shapes]
     picks = [pick for group in groups for _, pick in group]
-    return Piece(
+    return TrainingPiece(
         tuple(torch.from_numpy(np.stack([image for image, _ in group])) for group in groups),
         torch.tensor([pick.item.scale.number for pick in picks]),
         torch.tensor([float(pick.counts) for pick in picks]),

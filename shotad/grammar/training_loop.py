@@ -41,8 +41,8 @@ from shotad.core.model_loading import (
 from shotad.core.progress import progress_task
 from shotad.grammar.scale_data import ScaleData, Split
 from shotad.grammar.scale_net import ScaleNet, save_net
-from shotad.grammar.training_feed import Feed, Pick, Piece, epoch_order, in_batches, share_of
-from shotad.grammar.training_records import MetricLog, Scores
+from shotad.grammar.training_feed import Feed, Pick, TrainingPiece, epoch_order, in_batches, share_of
+from shotad.grammar.training_records import MetricLog, ScaleScores
 from shotad.grammar.training_settings import OptimSettings, ScaleTraining
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Loop:
                 self._say_stopped()
         return norm
 
-    def _step(self, weight: float, pieces: Iterator[Piece], count: int) -> torch.Tensor:
+    def _step(self, weight: float, pieces: Iterator[TrainingPiece], count: int) -> torch.Tensor:
         """One step of the optimiser, by ``count`` pieces of this process; ``weight`` is the whole step's.
 
         Gives the norm of the gradient.
@@ -320,7 +320,7 @@ class Loop:
         if self.crew.any(self.stop.asked) and not self._is_over():
             self._say_stopped()
 
-    def scored(self, split: Split, name: str, stop: Stop | None = None) -> Scores | None:
+    def scored(self, split: Split, name: str, stop: Stop | None = None) -> ScaleScores | None:
         """Scores of the net on a split, of which each process sees its share; None where ``stop`` asks."""
         crew, items = self.crew, self.data.of(split)
         mine = share_of(range(len(items)), crew.rank, crew.size)
@@ -341,7 +341,7 @@ class Loop:
                 task.advance(len(guesses))
         local = torch.tensor([*confusion.ravel().tolist(), loss], device=crew.device)
         *counts, total = crew.sum(local).tolist()
-        return Scores(np.array(counts, np.int64).reshape(5, 5), total / len(items))
+        return ScaleScores(np.array(counts, np.int64).reshape(5, 5), total / len(items))
 
 
 def _differences(then: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> list[str]:

@@ -96,7 +96,7 @@ Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+class ScaleScores:
     """How a classifier does on a split. ``confusion`` is ``int64[5, 5]``: rows true, columns predicted;
     ``loss`` is the mean cross-entropy, unweighted and unsmoothed."""
 
@@ -173,7 +173,7 @@ PUBLISHED: Mapping[str, tuple[float, float | None]] = {
 """Accuracy and macro-F1 on the test split of MovieShots, from the paper's table of classifiers."""
 
 
-def published_comparison(test: Scores) -> str:
+def published_comparison(test: ScaleScores) -> str:
     """The table of the paper with this run's figures below."""
     rows = {**PUBLISHED, "this run, on its own test split": (test.accuracy, test.macro_f1)}
     wide = max(map(len, rows))
@@ -184,7 +184,7 @@ def published_comparison(test: Scores) -> str:
     return "\n".join(lines)
 
 
-def scores_by_class(test: Scores) -> str:
+def scores_by_class(test: ScaleScores) -> str:
     """Precision, recall and F1 of each class, as a table."""
     wide = max(len(scale.value) for scale in ShotScale)
     lines = [f"{'on test':{wide}}  precision  recall     F1  items"]

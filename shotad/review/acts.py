@@ -24,8 +24,8 @@ from shotad.review.events import Json
 from shotad.review.timeline import (
     SOURCE,
     Change,
+    LineTimeline,
     Span,
-    Timeline,
     as_saved,
     clock,
     cut_to_free_time,
@@ -47,7 +47,7 @@ from shotad.script import (
     LineState,
 )
 from shotad.script.cue import (
-    EARLIEST,
+    EARLIEST_CUE,
     accept as accepted_by,
     clean_text,
     hand_id,
@@ -59,14 +59,14 @@ from shotad.script.edits import machine_version
 from shotad.script.pace import has_blanks, spoken_words
 from shotad.script.track import EMPTIED, REMOVED
 
-EditAction = Callable[[Timeline, str, Json], Change]
+EditAction = Callable[[LineTimeline, str, Json], Change]
 """An act: timeline, id of a line, arguments → change. Raises ReviewError."""
 
 DROPPED = "dropped by a person"
 """Reason of a line that a person left out (`Cue.reason`)."""
 
 
-def choose(timeline: Timeline, line_id: str, args: Json) -> Change:
+def choose(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Take candidate ``number`` (from 1) as the text of the line."""
     cue, number = timeline.cue(line_id), int(number_in(args, "number"))
     if not 1 <= number <= len(cue.candidates):
@@ -81,7 +81,7 @@ def choose(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change(f"Candidate {number} chosen.", (changed,), focus=cue.id)
 
 
-def write(timeline: Timeline, line_id: str, args: Json) -> Change:
+def write(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Give the line another ``text``; an empty one drops the line."""
     cue, text = timeline.cue(line_id), clean_text(text_in(args))
     if text == cue.text and (cue.heard or not text):
@@ -94,7 +94,7 @@ def write(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change(message, (_with_text(timeline, cue, text),), focus=cue.id)
 
 
-def accept(timeline: Timeline, line_id: str, args: Json) -> Change:
+def accept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Mark the line as read and found good by the reviewer. Raises ReviewError where it is not heard."""
     cue = timeline.cue(line_id)
     if not cue.heard:
@@ -108,7 +108,7 @@ def accept(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change(f"Accepted{by}.", (as_saved(accepted_by(cue, timeline.reviewer, SOURCE)),), focus=cue.id)
 
 
-def unaccept(timeline: Timeline, line_id: str, args: Json) -> Change:
+def unaccept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Remove the acceptance; nothing else of the line changes."""
     cue = timeline.cue(line_id)
     if cue.state is not LineState.ACCEPTED:
@@ -116,7 +116,7 @@ def unaccept(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change("No longer accepted.", (as_saved(unaccepted(cue)),), focus=cue.id)
 
 
-def drop(timeline: Timeline, line_id: str, args: Json) -> Change:
+def drop(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Leave the line out of the audio description; its text stays in the track."""
     cue = timeline.cue(line_id)
     if not cue.heard:
@@ -124,7 +124,7 @@ def drop(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change("Dropped.", (_dropped(cue, DROPPED, EditField.STATUS),), focus=cue.id)
 
 
-def restore(timeline: Timeline, line_id: str, args: Json) -> Change:
+def restore(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Let a line that was left out be heard again.
 
     Its text is the one it has, else the machine's, else the first candidate. Raises ReviewError where there
@@ -148,7 +148,7 @@ def restore(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change("Restored.", (as_saved(changed),), focus=cue.id)
 
 
-def remove(timeline: Timeline, line_id: str, args: Json) -> Change:
+def remove(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Take the line out of the track if a person added it; one of the machine stays there, dropped."""
     cue = timeline.cue(line_id)
     if is_added(cue):
@@ -163,7 +163,7 @@ def remove(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change("Line removed.", (_dropped(cue, REMOVED, EditField.REMOVED),), focus=cue.id)
 
 
-def machine(timeline: Timeline, line_id: str, args: Json) -> Change:
+def machine(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Undo all edits of the line: the machine's text, times and status.
 
     Raises ReviewError where no machine wrote it, or where its own times are taken by another line.
@@ -185,7 +185,7 @@ def machine(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change("Given back to the machine.", (as_saved(machine_cue),), focus=cue.id)
 
 
-def _with_text(timeline: Timeline, cue: Cue, text: str, chosen: int | None = None) -> Cue:
+def _with_text(timeline: LineTimeline, cue: Cue, text: str, chosen: int | None = None) -> Cue:
     """The line with another text, heard from now on, its end moved to fit the text.
 
     ``chosen`` is the index of the candidate that the text is; None: found by comparing. Raises ReviewError
@@ -228,7 +228,7 @@ _ZERO_WIDTH_JOINER = "\u200d"
 """Makes one visible character of the two around it."""
 
 
-def move(timeline: Timeline, line_id: str, args: Json) -> Change:
+def move(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Set the start, the end, or both, as near to the request as the free time around the line allows.
 
     Arguments: ``start`` and ``end`` in seconds of the film, or ``start_by`` and ``end_by`` in seconds from
@@ -251,7 +251,7 @@ def _requested_time(args: Json, key: str, old: int) -> int | None:
     return milliseconds(number_in(args, key)) if key in args else None
 
 
-def shift(timeline: Timeline, line_id: str, args: Json) -> Change:
+def shift(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Move the whole line ``by`` seconds, as far as the free time around it allows."""
     cue, by = timeline.cue(line_id), milliseconds(number_in(args, "by"))
     (start, end), (low, high) = span_of(cue.interval), require_free_span(timeline, cue)
@@ -259,7 +259,7 @@ def shift(timeline: Timeline, line_id: str, args: Json) -> Change:
     return _moved(timeline, cue, (start + step, end + step), (start + by, end + by))
 
 
-def split(timeline: Timeline, line_id: str, args: Json) -> Change:
+def split(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Make two lines of one, at the gap between words that is nearest to character ``at`` of its text.
 
     The first keeps the line's id and candidates, both keep its slot; the time is divided by words. Raises
@@ -310,7 +310,7 @@ def _nearest_halves(text: str, at: int, language: str) -> tuple[str, str] | None
     return None
 
 
-def join(timeline: Timeline, line_id: str, args: Json) -> Change:
+def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Make one line of this and the next heard one, which is removed as by `remove`.
 
     It ends where the second did, or where its text is spoken if that end is not free. Raises ReviewError
@@ -344,7 +344,7 @@ def join(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change(JOINED, (as_saved(joined), dropped), focus=cue.id)
 
 
-def why_apart(timeline: Timeline, cue: Cue) -> tuple[str, str] | None:
+def why_apart(timeline: LineTimeline, cue: Cue) -> tuple[str, str] | None:
     """Why a line cannot be joined with the next heard one, and what to do; None where it can.
 
     The joined line is spoken in one go, so no speech and no long pause may be between the two. Where it is
@@ -361,8 +361,10 @@ def why_apart(timeline: Timeline, cue: Cue) -> tuple[str, str] | None:
         return f"Somebody speaks {between}: lines are not joined over speech.", "Leave them as two lines."
     if pause_end - pause_start > _LONGEST_PAUSE_JOINED:
         seconds, most = (pause_end - pause_start) / 1000, _LONGEST_PAUSE_JOINED / 1000
-        what = f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
-        return what, "Move one of them nearer to the other first, or leave them as two lines."
+        problem = (
+            f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
+        )
+        return problem, "Move one of them nearer to the other first, or leave them as two lines."
     slot = timeline.slots.get(cue.slot_id or "")
     next_slot = timeline.slots.get(following.slot_id or "")
     if timeline.free is None and slot and next_slot and slot.interval.end < next_slot.interval.start:
@@ -370,7 +372,7 @@ def why_apart(timeline: Timeline, cue: Cue) -> tuple[str, str] | None:
     return None
 
 
-def add(timeline: Timeline, line_id: str, args: Json) -> Change:
+def add(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Add a line with a ``text``, from ``start`` to ``end`` (seconds), or as long as its text takes to say.
 
     Raises ReviewError where the text is empty, or the time is outside the film or not free.
@@ -389,7 +391,7 @@ def add(timeline: Timeline, line_id: str, args: Json) -> Change:
         )
     if end <= start:
         raise ReviewError(f"A line cannot end at {clock(end)} before it starts at {clock(start)}.")
-    span = (milliseconds(max(start, EARLIEST)), milliseconds(end))
+    span = (milliseconds(max(start, EARLIEST_CUE)), milliseconds(end))
     cue = _added_line(timeline, (span[0], max(span[1], span[0] + timeline.shortest)), text, None)
     gap = timeline.gap_of(span_of(cue.interval))
     if gap is None:
@@ -405,7 +407,7 @@ def add(timeline: Timeline, line_id: str, args: Json) -> Change:
     return Change(f"Line added at {clock(cue.interval.start)}.", (as_saved(cue),), focus=cue.id)
 
 
-def _added_line(timeline: Timeline, span: Span, text: str, model: Cue | None) -> Cue:
+def _added_line(timeline: LineTimeline, span: Span, text: str, model: Cue | None) -> Cue:
     """A new line, marked as a person's; its kind, language and slot are those of ``model``, if given."""
     language = timeline.track.language if model is None else model.language
     cue = Cue(
@@ -420,7 +422,7 @@ def _added_line(timeline: Timeline, span: Span, text: str, model: Cue | None) ->
     return cue if model is None else replace(cue, kind=model.kind, slot_id=model.slot_id)
 
 
-def _moved(timeline: Timeline, cue: Cue, new: Span, requested: Span) -> Change:
+def _moved(timeline: LineTimeline, cue: Cue, new: Span, requested: Span) -> Change:
     """The change that gives a line the times ``new``; ``requested`` are those that were asked for.
 
     Raises ReviewError where others than the present ones were asked for and the line cannot move at all.
@@ -445,7 +447,7 @@ def _moved(timeline: Timeline, cue: Cue, new: Span, requested: Span) -> Change:
     return Change(f"{message}{limit}.", (moved,), focus=cue.id)
 
 
-def _shift_text(timeline: Timeline, ms: int) -> str:
+def _shift_text(timeline: LineTimeline, ms: int) -> str:
     """``2 frames earlier`` for whole frames up to ten, else ``0.5 s later``."""
     frames = round(abs(ms) / 1000 / timeline.frame)
     direction = "earlier" if ms < 0 else "later"
@@ -454,7 +456,7 @@ def _shift_text(timeline: Timeline, ms: int) -> str:
     return f"{abs(ms) / 1000:g} s {direction}"
 
 
-def _why_stuck(timeline: Timeline, cue: Cue, requested: Span) -> tuple[str, str]:
+def _why_stuck(timeline: LineTimeline, cue: Cue, requested: Span) -> tuple[str, str]:
     """Why a line cannot move at all towards ``requested``, and what to do."""
     low, high = require_free_span(timeline, cue)
     start, end = span_of(cue.interval)
@@ -466,7 +468,7 @@ def _why_stuck(timeline: Timeline, cue: Cue, requested: Span) -> tuple[str, str]
     for other_start, other_end, other_id in timeline.heard:
         if other_id != cue.id and edge == (other_start if moves_later else other_end):
             return f"{other_id} {verb} there, at {clock(edge / 1000)}.", "Move or drop that line first."
-    if edge <= milliseconds(EARLIEST) or edge >= milliseconds(timeline.track.film.duration):
+    if edge <= milliseconds(EARLIEST_CUE) or edge >= milliseconds(timeline.track.film.duration):
         return f"The film {'ends' if moves_later else 'begins'} there.", ""
     return f"Speech {verb} there, at {clock(edge / 1000)}.", "Lines stay where nobody speaks."
 
@@ -486,7 +488,7 @@ def _clamped(requested: Span, free_span: Span, shortest: int, *, moves_start: bo
     return start, min(high, max(end, start + shortest))
 
 
-def add_slot(timeline: Timeline, _: str, args: Json) -> Change:
+def add_slot(timeline: LineTimeline, _: str, args: Json) -> Change:
     """Add a slot from ``start`` to ``end`` (seconds) with an empty line.
 
     Raises ReviewError where that time is not free, or a line with the slot's id is in use.
@@ -505,15 +507,15 @@ def add_slot(timeline: Timeline, _: str, args: Json) -> Change:
     # heard and that nobody edited is replaced.
     existing = next((cue for cue in timeline.track.cues if cue.id == slot.id), None)
     if existing is not None and (existing.heard or existing.edited is not None):
-        what = f"The line {existing.id} begins at that very moment and belongs to a slot that is gone."
-        raise ReviewError(what, "Begin a little later.")
+        problem = f"The line {existing.id} begins at that very moment and belongs to a slot that is gone."
+        raise ReviewError(problem, "Begin a little later.")
     words = plural(slot.max_words, "word")
     message = f"Slot added at {clock(slot.interval.start)}: {words} fit into {slot.interval.duration:.1f} s."
     cue = empty_line(slot, timeline.track.language)
     return Change(message, (cue,), focus=slot.id, slots=SlotChange((slot,)))
 
 
-def remove_slot(timeline: Timeline, slot_id: str, _: Json) -> Change:
+def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
     """Remove a slot and its lines. Raises ReviewError where there is no such slot."""
     slot = timeline.slots.get(slot_id)
     if slot is None:

@@ -70,10 +70,12 @@ def of_records(cue: Cue, stage1: Stage1Answer | None, stage2: Stage2Answer | Non
             yield note("Not seen in the frames at a second look", " ".join(unseen))
         yield from _tries("Stage II", stage2.attempts)
     if cue.provenance is not None:
-        made = cue.provenance
-        makers = "; ".join(str(maker) for maker in made.makers)
-        prompts = made.prompt_hash or "not recorded"
-        yield note("Settings that reproduce this line", f"{makers}; prompts {prompts}; seed {made.seed}.")
+        provenance = cue.provenance
+        makers = "; ".join(str(maker) for maker in provenance.makers)
+        prompts = provenance.prompt_hash or "not recorded"
+        yield note(
+            "Settings that reproduce this line", f"{makers}; prompts {prompts}; seed {provenance.seed}."
+        )
 
 
 def _grammar_notes(stage1: Stage1Answer) -> Iterator[Note]:
@@ -219,17 +221,17 @@ def redo_view(row: Record) -> dict[str, Any]:
 
 def made_by(cue: Cue) -> str:
     """Which engines, or who, made the line, as one sentence."""
-    made = cue.provenance
-    if made is None or not made.makers:
+    provenance = cue.provenance
+    if provenance is None or not provenance.makers:
         if cue.edited is not None and cue.edited.machine is None:
             return "A person wrote this line; no engine had a part in it."
-        who = "It is not recorded who wrote this line."
-        return who if cue.text else "Nobody has written this line yet."
-    title, *others = (engine_title(maker.engine, maker.model) for maker in made.makers)
-    told = f"{first(title)} described the film" + (f", {others[0]} wrote the line" if others else "")
+        unknown_maker = "It is not recorded who wrote this line."
+        return unknown_maker if cue.text else "Nobody has written this line yet."
+    title, *others = (engine_title(maker.engine, maker.model) for maker in provenance.makers)
+    sentence = f"{first(title)} described the film" + (f", {others[0]} wrote the line" if others else "")
     if cue.edited is not None and cue.edited.source == REDO:
-        told += ", again on request"
-    return f"{told}."
+        sentence += ", again on request"
+    return f"{sentence}."
 
 
 def _of_line(cue: Cue) -> Iterator[Note]:
@@ -248,16 +250,16 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     if edit is not None and edit.source == REDO:
         yield note("Described again", "Described again on request; later runs keep this line.")
     elif edit is not None:
-        parts = [_CHANGED[one] for one in edit.fields if one in _CHANGED]
+        parts = [_CHANGED[field] for field in edit.fields if field in _CHANGED]
         listed = " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
-        told = f"A person changed {listed} ({edit.source})."
+        sentence = f"A person changed {listed} ({edit.source})."
         if EditField.ADDED in edit.fields:
-            told = f"A person added the line ({edit.source})."
+            sentence = f"A person added the line ({edit.source})."
         elif EditField.REMOVED in edit.fields:
-            told = f"A person removed the line ({edit.source})."
+            sentence = f"A person removed the line ({edit.source})."
         elif not parts:
-            told = "Nothing but that it was accepted; later runs keep this line."
-        yield note("Changed by a person", told)
+            sentence = "Nothing but that it was accepted; later runs keep this line."
+        yield note("Changed by a person", sentence)
     own = edit.machine if edit is not None else None
     if own is not None and own.text and own.text != cue.text:
         yield note("The machine's own line", own.text)
@@ -267,21 +269,21 @@ def _of_line(cue: Cue) -> Iterator[Note]:
 
 
 def _as_spoken(cue: Cue) -> Iterator[Note]:
-    made = cue.spoken
-    if made is None:
+    take = cue.spoken
+    if take is None:
         return
-    if made.interval is None:
-        why = "; ".join(made.steps) or "the voice found no room for it"
-        yield note("Not spoken", f"{first(why)} (voice {made.voice}).")
+    if take.interval is None:
+        why = "; ".join(take.steps) or "the voice found no room for it"
+        yield note("Not spoken", f"{first(why)} (voice {take.voice}).")
         return
-    pace = "" if made.speed == 1 else f", at {made.speed:.2f} times its own pace"
-    held = f"; the film waits {made.pause:.1f} s for it" if made.pause else ""
-    told = f"{made.interval.duration - made.pause:.1f} s by the voice {made.voice}{pace}{held}."
-    if made.steps:
-        told += f" To make it fit: {'; '.join(made.steps)}."
-    if made.text != cue.text:
-        told += f" What is said: “{made.text}”"
-    yield note("As last spoken", told)
+    pace = "" if take.speed == 1 else f", at {take.speed:.2f} times its own pace"
+    held = f"; the film waits {take.pause:.1f} s for it" if take.pause else ""
+    sentence = f"{take.interval.duration - take.pause:.1f} s by the voice {take.voice}{pace}{held}."
+    if take.steps:
+        sentence += f" To make it fit: {'; '.join(take.steps)}."
+    if take.text != cue.text:
+        sentence += f" What is said: “{take.text}”"
+    yield note("As last spoken", sentence)
 
 
 TITLES = {
@@ -335,7 +337,7 @@ def _view(settings: str) -> dict[str, Any]:
             engines = Engines.of(config)
             looks, writes = engines.looks.identity, engines.writes.identity
             leaves = privacy_notice(engines.looks, engines.writes)
-            stage1, stage2 = (engine_title(one.engine, one.model) for one in (looks, writes))
+            stage1, stage2 = (engine_title(maker.engine, maker.model) for maker in (looks, writes))
             converses = engines.writes.abilities.converses
     except ShotadError as error:
         return {"stage1": None, "stage2": None, "local": False, "notice": str(error), "notes": True}
@@ -363,14 +365,14 @@ class RecordIndex:
 
     def all(self, slot: str) -> tuple[Record, ...]:
         """The records of a slot that are whole, oldest first."""
-        found = (parse_record("", line) for line in self._lines.read().get(slot, ()))
-        return tuple(record for record in found if record is not None and record.get("slot") == slot)
+        records = (parse_record("", line) for line in self._lines.read().get(slot, ()))
+        return tuple(record for record in records if record is not None and record.get("slot") == slot)
 
 
 def _by_slot(path: Path) -> Mapping[str, list[bytes]]:
-    found: dict[str, list[bytes]] = {}
+    lines_by_slot: dict[str, list[bytes]] = {}
     with open_file(path) as file:
         for line in file:
             if match := _SLOT.search(line[:_HEAD]):
-                found.setdefault(match[1].decode("utf-8", "replace"), []).append(line)
-    return found
+                lines_by_slot.setdefault(match[1].decode("utf-8", "replace"), []).append(line)
+    return lines_by_slot

@@ -117,7 +117,7 @@ class FrameNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ShownClip:
     """What one slot's record says. ``record`` is its hash; ``overlay`` None: its frames were seen as they
     are; ``marks`` are those of the people on them, by id, in words; ``redone``: only a redo has looked."""
 
@@ -129,7 +129,7 @@ class Seen:
     redone: bool
 
 
-class Frames:
+class ShownFrames:
     """The frames of all slots of one film, and its film strip; thread-safe. `notes` decodes nothing."""
 
     def __init__(self, session: Session, film: Path) -> None:
@@ -144,8 +144,8 @@ class Frames:
 
     def notes(self, slot_id: str) -> tuple[FrameNote, ...]:
         """The frames in the order in which the model saw them; none where no model has looked."""
-        seen = self._seen(slot_id)
-        return seen.notes if seen is not None else ()
+        shown_clip = self._seen(slot_id)
+        return shown_clip.notes if shown_clip is not None else ()
 
     def picture(self, slot_id: str, number: int, painted: bool = False) -> bytes:
         """Frame ``number`` (from 1) as JPEG, as it is or with the marks that the model saw on it.
@@ -153,32 +153,34 @@ class Frames:
         Raises ReviewError for a frame that the model did not see, or that cannot be decoded any more,
         FilmError.
         """
-        seen = self._seen(slot_id)
-        if seen is None or not 1 <= number <= len(seen.notes):
-            there = f"it saw {len(seen.notes)}" if seen is not None else "no model has looked at it"
-            what = f"There is no frame {number} of slot {quoted(slot_id)}: {there}."
-            raise ReviewError(what, "Open the line again.")
-        painted = painted and seen.overlay is not None
-        shown = seen.notes[number - 1].shown
-        name = (slot_id, seen.record, painted, shown)
+        shown_clip = self._seen(slot_id)
+        if shown_clip is None or not 1 <= number <= len(shown_clip.notes):
+            frames_here = (
+                f"it saw {len(shown_clip.notes)}" if shown_clip is not None else "no model has looked at it"
+            )
+            problem = f"There is no frame {number} of slot {quoted(slot_id)}: {frames_here}."
+            raise ReviewError(problem, "Open the line again.")
+        painted = painted and shown_clip.overlay is not None
+        shown = shown_clip.notes[number - 1].shown
+        name = (slot_id, shown_clip.record, painted, shown)
         with self._lock:
             if name not in self._passes:
-                wanted = [note for note in seen.notes if note.shown or not shown]
-                self._passes[name] = (self._pictures(wanted, seen, painted), {})
-            coming, made = self._passes[name]
+                wanted = [note for note in shown_clip.notes if note.shown or not shown]
+                self._passes[name] = (self._pictures(wanted, shown_clip, painted), {})
+            coming, pictures = self._passes[name]
             self._passes.move_to_end(name)
             if len(self._passes) > KEPT:
                 self._passes.popitem(last=False)
             # Whoever asks decodes up to the frame in question; the next one goes on from there.
-            while number not in made:
+            while number not in pictures:
                 try:
-                    at, made[at] = next(coming)
+                    at, pictures[at] = next(coming)
                 except StopIteration:
                     raise ReviewError("The film ends before this frame.") from None
                 except Exception:
                     del self._passes[name]
                     raise
-            return made[number]
+            return pictures[number]
 
     def at(self, second: float) -> bytes:
         """The frame of a moment, small, as JPEG. Raises ReviewError where the film has none, FilmError."""
@@ -231,18 +233,18 @@ class Frames:
                 self._film.close()
                 self._film = None
 
-    def _seen(self, slot_id: str) -> Seen | None:
+    def _seen(self, slot_id: str) -> ShownClip | None:
         """What was seen of that slot: by the run; where only a redo has looked, by the last that did."""
         for record in reversed(self._run.all(slot_id)):
-            if (seen := _seen_in(record, redone=False)) is not None:
-                return seen
+            if (shown_clip := _seen_in(record, redone=False)) is not None:
+                return shown_clip
         for record in reversed(self._redo.all(slot_id)):
-            if (seen := _seen_in(record.get("stage1"), redone=True)) is not None:
-                return seen
+            if (shown_clip := _seen_in(record.get("stage1"), redone=True)) is not None:
+                return shown_clip
         return None
 
     def _pictures(
-        self, wanted: Sequence[FrameNote], seen: Seen, painted: bool
+        self, wanted: Sequence[FrameNote], shown_clip: ShownClip, painted: bool
     ) -> Iterator[tuple[int, bytes]]:
         """The frames with their pictures, in order of time; one pass over the film."""
         folder = WorkFolder(self._session.folder)
@@ -256,28 +258,33 @@ class Frames:
             of_moment.setdefault(note.seconds, []).append(note)
         for picture in reading.pictures(sorted(of_moment)):
             for note in of_moment[picture.wanted]:
-                image = self._as_seen(picture.image, note, seen) if painted else picture.image
+                image = self._as_seen(picture.image, note, shown_clip) if painted else picture.image
                 yield note.number, jpeg(image, QUALITY)
 
-    def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
+    def _as_seen(self, image: Image, note: FrameNote, shown_clip: ShownClip) -> Image:
         """At the model's size, with the marks of its run."""
         config, presence = self._session.config, EMPTY_PRESENCE
-        known = {name: mark for name, words in seen.marks.items() if (mark := mark_of(words)) is not None}
+        marks_by_member: dict[str, FrameMark] = {}
+        for name, words in shown_clip.marks.items():
+            mark = mark_of(words)
+            if mark is not None:
+                marks_by_member[name] = mark
         # Where each frame was decided for itself, nothing is kept of that.
-        if known and config.cast.by_rules.decide == "track":
+        if marks_by_member and config.cast.by_rules.decide == "track":
             with suppress(OSError, *_BROKEN):
-                faces = self._sightings(note, newest=seen.redone)
-                found = tuple(one for one in faces if one.name in known)
-                names = dict.fromkeys(one.name for one in found)
+                faces = self._sightings(note, newest=shown_clip.redone)
+                sightings = tuple(face for face in faces if face.name in marks_by_member)
+                names = dict.fromkeys(sighting.name for sighting in sightings)
                 cast = tuple(Character(name, name, name) for name in names)
-                presence = Presence(cast, tuple(names), (), {name: known[name] for name in names}, found)
+                marks_here = {name: marks_by_member[name] for name in names}
+                presence = Presence(cast, tuple(names), (), marks_here, sightings)
         height, width = image.shape[:2]
         size = vlm_size(width, height, config.frames)
-        one = Clip(
+        marked_clip = Clip(
             resize_images(image[np.newaxis], size), np.array([note.seconds]), np.array([note.shot], np.int64)
         )
-        marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
-        painted: Image = paint(one, marks, current=seen.current, presence=presence).images[0]
+        marks = OverlaySettings(label=shown_clip.overlay or "none", characters=config.overlay.characters)
+        painted: Image = paint(marked_clip, marks, current=shown_clip.current, presence=presence).images[0]
         return painted
 
     def _sightings(self, note: FrameNote, *, newest: bool) -> Iterator[Sighting]:
@@ -292,10 +299,11 @@ class Frames:
         ]
         triples = [triple for triple, _ in rows]
         # Of several the last, which is that of the run where it is the one that was decided on.
-        known = ([(t.first, t.last, len(t.faces)) for t in tracks] for tracks, _ in reversed(looked))
-        decided = next(
-            (one for one, its in zip(reversed(looked), known, strict=True) if its == triples), None
-        )
+        decided = None
+        for tracks, frames in reversed(looked):
+            if [(track.first, track.last, len(track.faces)) for track in tracks] == triples:
+                decided = tracks, frames
+                break
         if decided is None:
             return
         names = [name for _, name in rows]
@@ -310,7 +318,7 @@ class Frames:
             return
 
 
-def _seen_in(record: Any, *, redone: bool) -> Seen | None:
+def _seen_in(record: Any, *, redone: bool) -> ShownClip | None:
     """What a record of Stage I says was seen; None for one that a person has broken, or none at all."""
     stage1 = stage1_answer(record)
     if stage1 is None or stage1.overlay not in (*_LABELS, None):
@@ -322,7 +330,7 @@ def _seen_in(record: Any, *, redone: bool) -> Seen | None:
         notes += [FrameNote(0, second, *about) for second in shot.seconds]
     step = -(-len(notes) // SHOWN)
     shown = [not at % step or not at or notes[at - 1].shot != note.shot for at, note in enumerate(notes)]
-    return Seen(
+    return ShownClip(
         record=hash_key(record),
         notes=tuple(
             replace(note, number=at + 1, shown=shown[at], painted=stage1.overlay is not None)
@@ -337,23 +345,23 @@ def _seen_in(record: Any, *, redone: bool) -> Seen | None:
 
 def _named(path: Path) -> Mapping[int, list[tuple[Triple, str | None]]]:
     """By shot: each track's triple and whose it is, in the order of the records."""
-    found: dict[int, list[tuple[Triple, str | None]]] = {}
+    names_by_shot: dict[int, list[tuple[Triple, str | None]]] = {}
     for row in parse_json(read_file(path))["tracks"]:
         triple = (float(row["first"]), float(row["last"]), int(row["looks"]))
-        found.setdefault(int(row["shot"]), []).append((triple, row["named"]))
-    return found
+        names_by_shot.setdefault(int(row["shot"]), []).append((triple, row["named"]))
+    return names_by_shot
 
 
 def _faces(path: Path) -> Mapping[int, list[Mapping[str, Any]]]:
     """By shot: the records, oldest first; one that is half written is left out."""
-    found: dict[int, list[Mapping[str, Any]]] = {}
+    faces_by_shot: dict[int, list[Mapping[str, Any]]] = {}
     for line in read_file(path).splitlines():
         try:
             row = parse_json(line)
-            found.setdefault(int(row["shot"]), []).append(row)
+            faces_by_shot.setdefault(int(row["shot"]), []).append(row)
         except _BROKEN:
             continue
-    return found
+    return faces_by_shot
 
 
 def _name_of(track: FaceTrack, decided: Sequence[FaceTrack], names: Sequence[str | None]) -> str | None:
@@ -375,8 +383,8 @@ def mark_of(words: str) -> FrameMark | None:
     >>> mark_of("dashed green"), mark_of("blue, tagged 23")
     (Mark(colour='green', style='dashed', tag=''), Mark(colour='blue', style='solid', tag='23'))
     """
-    found = _MARK.fullmatch(words)
-    if found is None or found[2] not in COLOURS:
+    match = _MARK.fullmatch(words)
+    if match is None or match[2] not in COLOURS:
         return None
-    style = {"dashed": "dashed", "double": "double"}.get(found[1] or "", "solid")
-    return FrameMark(found[2], style, found[3] or "")  # type: ignore[arg-type]
+    style = {"dashed": "dashed", "double": "double"}.get(match[1] or "", "solid")
+    return FrameMark(match[2], style, match[3] or "")  # type: ignore[arg-type]

@@ -172,7 +172,7 @@ class Hearing:
         warnings; its voice can be heard all the same. Raises ReviewError for a line or kind that there is
         not, VoiceError where it cannot be spoken, FilmError and WorkFolderError.
         """
-        part = next((one for one in KINDS if one == kind), None)
+        part = next((kind_of_sound for kind_of_sound in KINDS if kind_of_sound == kind), None)
         if part is None:
             raise ReviewError(
                 f"{quoted(kind)} is nothing that can be heard.", f"There are {', '.join(KINDS)}."
@@ -232,10 +232,12 @@ class Hearing:
         at = line or cue.interval
         stretch = Interval(max(0.0, at.start - BEFORE), min(at.end + AFTER, max(duration, at.start + 0.1)))
         own, settled = self._listening.of(programme, track.film.fingerprint, stretch)
-        spoken = ((one.spoken, one.interval) for one in track.heard)
-        times = (its if made is None else made.interval for made, its in spoken)
-        known = [time for time in times if time is not None]
-        make_up = estimated_make_up(own, known, speech, mix, duration)
+        line_times: list[Interval] = []
+        for spoken_cue in track.heard:
+            time = spoken_cue.interval if spoken_cue.spoken is None else spoken_cue.spoken.interval
+            if time is not None:
+                line_times.append(time)
+        make_up = estimated_make_up(own, line_times, speech, mix, duration)
         if kind == "voice":  # from its first to its last sound
             stretch = lines[0].interval
             programme = replace(programme, total=max(programme.total, round(stretch.end * RATE) + 1))
@@ -366,8 +368,8 @@ class Speaking:
             how = (
                 " (by the number of words: not all of these lines have been spoken yet)" if is_guessed else ""
             )
-            what = f"would not be spoken: {lost.reason}{how}"
-            findings.append(Finding("T4", Level.ERROR, what, lost.id))
+            problem = f"would not be spoken: {lost.reason}{how}"
+            findings.append(Finding("T4", Level.ERROR, problem, lost.id))
             findings += blocking_findings(track, [lost], f"would not be spoken{how}")
         return tuple(findings)
 
@@ -375,27 +377,31 @@ class Speaking:
         """The voice, what of the lines it sends away, and those that could take its place, for the page; no
         model is loaded."""
         name = self._made.name if self._made is not None else self._config.voice.name
-        found = [one for one in voices() if one.kind not in _HIDDEN or name.startswith(one.kind)]
-        speaking = [one for one in found if one.speaks(self._language)]
-        others = [one for one in found if not one.speaks(self._language) and one.kind == "hibari"]
+        listed_voices = [
+            voice for voice in voices() if voice.kind not in _HIDDEN or name.startswith(voice.kind)
+        ]
+        speaking = [voice for voice in listed_voices if voice.speaks(self._language)]
+        others = [
+            voice for voice in listed_voices if not voice.speaks(self._language) and voice.kind == "hibari"
+        ]
         if name in ("", AUTO):
-            first = next((one for one in speaking if one.installed and one.kind != "openai"), None)
+            first = next((voice for voice in speaking if voice.installed and voice.kind != "openai"), None)
             name = AUTO if first is None else first.name
-        told = ""
+        notice = ""
         if name.partition(":")[0] == "openai":
             with suppress(VoiceError):  # who cannot speak sends nothing
-                told = " ".join(privacy_notes(self.voice()))
+                notice = " ".join(privacy_notes(self.voice()))
         choices = []
-        for one in (*speaking, *others):
-            speaks = one.speaks(self._language)
-            why = "" if speaks else f"It speaks {', '.join(one.languages)}, not {self._language}."
-            if speaks and not one.installed:
-                why = one.note
-            kind, _, which = one.name.partition(":")
+        for voice in (*speaking, *others):
+            speaks = voice.speaks(self._language)
+            why = "" if speaks else f"It speaks {', '.join(voice.languages)}, not {self._language}."
+            if speaks and not voice.installed:
+                why = voice.note
+            kind, _, which = voice.name.partition(":")
             title = f"{which} ({kind})" if which else kind  # hibari:heart → heart (hibari)
-            ready = speaks and one.installed
-            choices.append({"name": one.name, "title": title, "speaks": ready, "why": why})
-        return {"name": name, "notice": told, "choices": choices}
+            ready = speaks and voice.installed
+            choices.append({"name": voice.name, "title": title, "speaks": ready, "why": why})
+        return {"name": name, "notice": notice, "choices": choices}
 
     def speech(self) -> tuple[Interval, ...]:
         """When the film is not lowered, as `shotad.sound.voicing.Materials.speech`."""
@@ -409,37 +415,33 @@ class Speaking:
         studio = self.studio()
         why_not = unspeakable_reason(studio.sent(cue.text), track.language)
         if why_not and kind == "voice":
-            what = f"The line {cue.id} has no words that could be spoken."
+            problem = f"The line {cue.id} has no words that could be spoken."
             if why_not != NO_WORDS:
-                what = f"The line {cue.id} is not spoken: {why_not}."
-            raise VoiceError(what, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
-        near, own, told = Fitting(()), None, list[str]()
+                problem = f"The line {cue.id} is not spoken: {why_not}."
+            raise VoiceError(problem, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
+        near, own, notes = Fitting(()), None, list[str]()
         if not why_not and cue.heard:
             near = self._near(track, cue, speech, studio)
             own = next((line for line in near.spoken if line.id == cue.id), None)
             left = next((line for line in near.unspoken if line.id == cue.id), None)
-            told += own.steps if own is not None else ()
+            notes += own.steps if own is not None else ()
             for neighbour in near.unspoken:
                 if cue.id in neighbour.taken_by:
                     (finding,) = blocking_findings(
                         track, [replace(neighbour, taken_by=(cue.id,))], "is not spoken"
                     )
-                    told.append(f"In the film this line {finding.message}")
+                    notes.append(f"In the film this line {finding.message}")
             if left is not None:
-                told += (f"Not spoken in the film: {left.reason}", *left.steps)
+                notes += (f"Not spoken in the film: {left.reason}", *left.steps)
                 if self._config.extended.on:
-                    told.append("The film may pause for it when it is rendered (extended)")
+                    notes.append("The film may pause for it when it is rendered (extended)")
         else:
             why = why_not if cue.heard else cue.reason or f"it is {cue.status}"
-            told.append(f"Not spoken in the film: {why}")
+            notes.append(f"Not spoken in the film: {why}")
             if kind == "mix":  # what is heard around it
-                around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
-                others = (one for one in track.heard if one.interval.overlaps(around))
-                language = track.language
-                others = (one for one in others if not unspeakable_reason(studio.sent(one.text), language))
-                middle = cue.interval.middle
-                other = min(others, key=lambda one: abs(one.interval.middle - middle), default=None)
-                near = near if other is None else self._near(track, other, speech, studio)
+                nearest = _nearest_spoken(track, cue, studio)
+                if nearest is not None:
+                    near = self._near(track, nearest, speech, studio)
         at = own.interval if own is not None else None
         if kind == "programme":
             return at, (), ()
@@ -448,14 +450,14 @@ class Speaking:
                 take = studio.say(" ".join(cue.text.split()))
             own = Spoken(cue.id, cue.text, cue.interval.start, take)
         sounding = (own,) if kind == "voice" and own is not None else near.spoken
-        return at, sounding, tuple(f"{text[0].upper()}{text[1:]}." for text in told)
+        return at, sounding, tuple(f"{text[0].upper()}{text[1:]}." for text in notes)
 
     def _near(self, track: Track, cue: Cue, speech: tuple[Interval, ...], studio: CachingStudio) -> Fitting:
         """A line and its neighbours, of those that a voice can say, fitted."""
         place = track.cues.index(cue)
         near = track.cues[max(0, place - 2 * MAX_NEIGHBOURS) : place + 2 * MAX_NEIGHBOURS + 1]
         speakable = tuple(
-            one for one in near if not unspeakable_reason(studio.sent(one.text), track.language)
+            line for line in near if not unspeakable_reason(studio.sent(line.text), track.language)
         )
         lines = neighbourhood(
             replace(track, cues=speakable),
@@ -495,6 +497,18 @@ def keep_sound(folder: Path, data: bytes, files: int = FILES) -> Path:
     return path
 
 
+def _nearest_spoken(track: Track, cue: Cue, studio: CachingStudio) -> Cue | None:
+    """The spoken line next to ``cue`` within what is played of it; None where there is none."""
+    around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
+    neighbours: list[Cue] = []
+    for line in track.heard:
+        can_be_spoken = not unspeakable_reason(studio.sent(line.text), track.language)
+        if line.interval.overlaps(around) and can_be_spoken:
+            neighbours.append(line)
+    middle = cue.interval.middle
+    return min(neighbours, key=lambda line: abs(line.interval.middle - middle), default=None)
+
+
 KEPT = 4
 """Measures kept: other audio tracks, other rates."""
 _PLACE = 20.0
@@ -527,9 +541,9 @@ class Listening:
         """How loud the programme is, and whether that is of the whole: if not it is of some stretches of
         it and of what lies around an interval, and the whole is being listened to."""
         key = measure_key(programme, fingerprint)
-        found = self.known(key)
-        if found is not None:
-            return found, True
+        measured = self.known(key)
+        if measured is not None:
+            return measured, True
         if programme.track is None:
             count = max(0, int(programme.total / RATE * 10))
             nothing = np.full(count, -np.inf, np.float32)
@@ -567,7 +581,7 @@ class Listening:
             row: Mapping[str, Any] = next((row for row in self._rows() if row.get("key") == key), {})
             # A row that is damaged is none.
             with suppress(KeyError, TypeError, ValueError):
-                course = [-np.inf if one is None else int(one) / 1000 for one in row["course"]]
+                course = [-np.inf if level is None else int(level) / 1000 for level in row["course"]]
                 levels = [row[name] if row[name] is None else float(row[name]) for name in _FIGURES]
                 if levels[1] is not None:
                     self._known[key] = MeasuredSound(
@@ -614,10 +628,10 @@ class Listening:
         return heard
 
     def _rows(self) -> list[Mapping[str, Any]]:
-        found: Mapping[str, Any] = {}
+        record: Mapping[str, Any] = {}
         with suppress(OSError, WorkFolderError):
-            found = parse_record(LOUDNESS, read_file(self._file)) or {}
-        rows = found.get("measures")
+            record = parse_record(LOUDNESS, read_file(self._file)) or {}
+        rows = record.get("measures")
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 

@@ -331,8 +331,8 @@ class History:
             append_to_file(self.path, line_break + line, durable=True)
             self._read_bytes += len(line_break)
         except (FileNotFoundError, WorkFolderError) as error:
-            what = getattr(error, "what", f"{self.path} is gone.")
-            raise WorkFolderError(what, "What was done cannot be undone then.") from None
+            problem = getattr(error, "what", f"{self.path} is gone.")
+            raise WorkFolderError(problem, "What was done cannot be undone then.") from None
         self._follow(line)
         self._update_next()
 

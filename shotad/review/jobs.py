@@ -205,14 +205,14 @@ class Jobs:
             except Stopped:
                 self._end(job, "stopped")
             except Exception as error:  # noqa: BLE001  the thread must live on for the next job
-                known = memory_error_of(error) or error
-                if isinstance(known, ShotadError):
-                    self._end(job, "failed", error={"what": known.what, "hint": known.hint})
+                known_error = memory_error_of(error) or error
+                if isinstance(known_error, ShotadError):
+                    self._end(job, "failed", error={"what": known_error.what, "hint": known_error.hint})
                     continue
                 _LOG.exception("A job of the review page failed: %s", job.title)
-                what = f"A fault of shotad itself: {type(error).__name__}. What was done before is kept."
+                problem = f"A fault of shotad itself: {type(error).__name__}. What was done before is kept."
                 hint = "The terminal of shotad review says more. Please report it."
-                self._end(job, "failed", error={"what": what, "hint": hint})
+                self._end(job, "failed", error={"what": problem, "hint": hint})
             else:
                 self._end(job, "done", result=result)
 

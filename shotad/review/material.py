@@ -31,7 +31,7 @@ _SOURCES = ("shots.json", "slots.json", "speech.json", "grammar.json", "stage1.j
 """Records of the work folder from which the worksheet is read, beside those of the cast."""
 
 
-class Material:
+class MaterialViews:
     """The worksheet of a session's film, read again when a record has changed. Safe in threads."""
 
     def __init__(self, session: Session) -> None:

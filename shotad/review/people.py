@@ -94,7 +94,7 @@ class _Known:
     trouble: str = ""
 
 
-class People:
+class CastEditor:
     """The people of a session's film. All methods may be called from any thread."""
 
     def __init__(self, session: Session) -> None:
@@ -104,11 +104,13 @@ class People:
 
     def view(self) -> Json:
         """Who is in the cast, as the page shows it."""
-        known = self._known()
-        why, people = why_not(known.place), []
-        for member in known.members:
-            found = [
-                one for one in known.facts.in_films(member.id) if one.film == self._session.film.fingerprint
+        cast_state = self._known()
+        why, people = why_not(cast_state.place), []
+        for member in cast_state.members:
+            appearances = [
+                appearance
+                for appearance in cast_state.facts.in_films(member.id)
+                if appearance.film == self._session.film.fingerprint
             ]
             key = quote(member.id, safe="")
             person = {
@@ -118,18 +120,18 @@ class People:
                 "descriptor": member.descriptor,
                 "pronoun": member.pronoun,
                 "nameless": member.nameless,
-                "lines": self._lines(member, known),
+                "lines": self._lines(member, cast_state),
                 "pictures": [
                     f"/media/person/{key}/{number}.jpg?{hash_key(str(photo))[:8]}"
                     for number, photo in enumerate(member.photos[:MOST_PICTURES], 1)
                 ],
-                "seconds": round(sum(one.seconds for one in found), 1),
-                "shots": sum(one.shots for one in found),
-                "first": min((one.first for one in found), default=None),
-                "like": known.facts.like(member.id) if not member.name else "",
+                "seconds": round(sum(appearance.seconds for appearance in appearances), 1),
+                "shots": sum(appearance.shots for appearance in appearances),
+                "first": min((appearance.first for appearance in appearances), default=None),
+                "like": cast_state.facts.like(member.id) if not member.name else "",
             }
             people.append(person)
-        return {"people": people, "can_discover": not why, "why": known.trouble or why}
+        return {"people": people, "can_discover": not why, "why": cast_state.trouble or why}
 
     def picture(self, key: str, number: int) -> bytes:
         """A person's picture, counted from 1, small, as JPEG. Raises ReviewError where there is none."""
@@ -173,9 +175,9 @@ class People:
             raise ReviewError(f"Nothing new was said of {called(before)}.", "Give a name.")
         with self._changing(place, f"cast on the review page: {before.id} is {name or 'changed'}") as file:
             # That is one person, or a mistake.
-            if (found := conflicting_name(file.members, before, [name])) is not None:
+            if (conflict := conflicting_name(file.members, before, [name])) is not None:
                 raise CastError(
-                    f"{found[0].id} is called {found[1]!r} already.",
+                    f"{conflict[0].id} is called {conflict[1]!r} already.",
                     "If they are one person, merge them; else give one a different name.",
                 )
             file.update(before.id, **values)
@@ -187,9 +189,9 @@ class People:
         with self._changing(place) as file:
             merge(file, gone, kept)
             keep_for_undo(file)
-        told = self._brought(gone, self._member(kept.id))
-        said = f"{called(gone)} and {called(kept)} are one person now. {told['said']}".strip()
-        return {**told, "said": said}
+        renaming = self._brought(gone, self._member(kept.id))
+        message = f"{called(gone)} and {called(kept)} are one person now. {renaming['said']}".strip()
+        return {**renaming, "said": message}
 
     @contextmanager
     def _changing(self, place: Path, note: str = "") -> Iterator[CastFile]:
@@ -215,14 +217,18 @@ class People:
         with held(session.folder) as folder, opened(session, run, run.config) as film:
             get_face_models(run.config.cast, progress)
             given = replace(run.given, start=0.0, end=None)
-            found = discover(RunContext.of(film, folder, run.config, given, progress), folder_of(place))
-            folder.note(f"looked for people: {len(found.people)}")
-        new = sum(one.way == "new" for one in found.people)
-        if not found.people:
-            said = "No faces were found." if not found.faces else "Nobody was seen long or clearly enough."
+            discovery = discover(RunContext.of(film, folder, run.config, given, progress), folder_of(place))
+            folder.note(f"looked for people: {len(discovery.people)}")
+        new = sum(person.way == "new" for person in discovery.people)
+        if not discovery.people:
+            message = (
+                "No faces were found." if not discovery.faces else "Nobody was seen long or clearly enough."
+            )
         else:
-            said = f"{plural(len(found.people), 'person', 'people')} found, {new} new. Say who they are."
-        return {"said": said, "people": len(found.people), "new": new, "files": []}
+            message = (
+                f"{plural(len(discovery.people), 'person', 'people')} found, {new} new. Say who they are."
+            )
+        return {"said": message, "people": len(discovery.people), "new": new, "files": []}
 
     def _brought(self, before: Member, after: Member) -> Json:
         """Have the lines say somebody's name where that is certain, as one step of undo; what came of it.
@@ -230,14 +236,16 @@ class People:
         ``again`` in the result are the lines that tell of them and could be described again with the name,
         ``kept`` those that stay because a person wrote or accepted them.
         """
-        session, known, changed = self._session, self._known(), list[str]()
-        others = [one for one in known.members if one.id not in (before.id, after.id)]
-        film, seen = session.film.name, frozenset(self._lines(after, known))  # lines that show them
+        session, cast_state = self._session, self._known()
+        changed: list[str] = []
+        others = [member for member in cast_state.members if member.id not in (before.id, after.id)]
+        film = session.film.name
+        lines_that_show_them = frozenset(self._lines(after, cast_state))
 
         def text(cue: Cue) -> str:
             """The line as it would read now."""
             at = cue.interval.start
-            return renamed(cue.text, before, after, others, film, at, seen=cue.id in seen)
+            return renamed(cue.text, before, after, others, film, at, is_shown=cue.id in lines_that_show_them)
 
         def may_change(cue: Cue) -> bool:
             """Whether the line changes without anybody being asked: nobody has accepted it."""
@@ -249,7 +257,9 @@ class People:
             now = after.character(film, at)
             if now is None or not now.named:
                 return False
-            return text(cue) != cue.text or (cue.id in seen and not names(cue.text, after, others, film, at))
+            if text(cue) != cue.text:
+                return True
+            return cue.id in lines_that_show_them and not names(cue.text, after, others, film, at)
 
         def make() -> Change:
             timeline = session.timeline()
@@ -268,7 +278,7 @@ class People:
         again = [cue.id for cue in rest if cue.state is LineState.MACHINE and cue.slot_id]
         kept = [cue.id for cue in rest if cue.id not in again]
         return {
-            "said": _told(after, changed, again, kept),
+            "said": _naming_text(after, changed, again, kept),
             "person": after.id,
             "name": after.says,
             "changed": changed,
@@ -277,28 +287,28 @@ class People:
             "files": [],
         }
 
-    def _lines(self, member: Member, known: _Known) -> list[str]:
+    def _lines(self, member: Member, cast_state: _Known) -> list[str]:
         """Ids of the heard lines in whose slots somebody is seen, in order of time."""
-        spans = known.spans.get(member.id, ())
+        spans = cast_state.spans.get(member.id, ())
         slots = {slot.id: slot.interval for slot in self._session.prepared.slots}
-        found = []
+        line_ids = []
         for cue in self._session.track.heard:
             slot = slots.get(cue.slot_id or "", cue.interval)
             shared = sum(cut.duration for span in spans if (cut := slot.clip(span)) is not None)
             if slot.duration < 2 * SHORTEST:  # half of it is enough
                 shared *= 2 * SHORTEST / max(slot.duration, 1e-3)
             if shared >= SHORTEST:
-                found.append(cue.id)
-        return found
+                line_ids.append(cue.id)
+        return line_ids
 
     def _member(self, key: str) -> Member:
-        known = self._known()
-        if known.trouble:
-            raise ReviewError(known.trouble)
-        found = next((member for member in known.members if member.id == key), None)
-        if found is None:
+        cast_state = self._known()
+        if cast_state.trouble:
+            raise ReviewError(cast_state.trouble)
+        member_with_key = next((member for member in cast_state.members if member.id == key), None)
+        if member_with_key is None:
             raise ReviewError(f"The cast has nobody called {quoted(key)}.", "It may have changed meanwhile.")
-        return found
+        return member_with_key
 
     def _place(self) -> Path:
         place = find_cast(self._session.folder, self._session.film.path)
@@ -316,25 +326,32 @@ class People:
             stamp = state_of_cast(session.folder, place)
             if self._kept is not None and self._kept[0] == stamp:
                 return self._kept[1]
-            known, given = _Known(place), None if place is None else run_with_cast(session).given.cast
+            cast_state, given = _Known(place), None if place is None else run_with_cast(session).given.cast
             try:
                 if place is not None:
                     key, photos = ("", None) if given is None else (given.key, given.photos)
                     folder, members = folder_of(place), tuple(load_cast(place, key=key, photos=photos))
                     spans = on_screen(session.folder, folder, members, session.film, session.config)
-                    known = _Known(place, members, spans, DiscoveryRecord.read(folder))
+                    cast_state = _Known(place, members, spans, DiscoveryRecord.read(folder))
             except ShotadError as error:
-                known = _Known(place, trouble=f"{error.what} {error.hint}".strip())
-            self._kept = (stamp, known)
-            return known
+                cast_state = _Known(place, trouble=f"{error.what} {error.hint}".strip())
+            self._kept = (stamp, cast_state)
+            return cast_state
 
 
 def renamed(
-    text: str, before: Member, after: Member, others: Sequence[Member], film: str, at: float, *, seen: bool
+    text: str,
+    before: Member,
+    after: Member,
+    others: Sequence[Member],
+    film: str,
+    at: float,
+    *,
+    is_shown: bool,
 ) -> str:
     """The line at second ``at`` of ``film`` with somebody called as they are called now.
 
-    Names that they had before become the new one; where they are ``seen`` then, so does their descriptor
+    Names that they had before become the new one; where they are shown then, so does their descriptor
     (``the woman in red``). Nobody else's name is changed, and none is said before the film reveals it.
     """
     now = after.character(film, at)
@@ -348,7 +365,7 @@ def renamed(
     text = with_spoken_names(text, [person, *_silent(others, film, at)])
     descriptor = " ".join((before.descriptor or after.descriptor).split()).rstrip(".")
     core = re.sub(r"\A(?:an?|the)\s+", "", descriptor, flags=re.IGNORECASE)
-    if not seen or not core:
+    if not is_shown or not core:
         return text
     words = r"\s+".join(re.escape(word) for word in core.split())
     return re.sub(rf"(?<!\w)(?:an?|the)\s+{words}(?!\w)", lambda _: now.called, text, flags=re.IGNORECASE)
@@ -363,29 +380,31 @@ def names(text: str, member: Member, others: Sequence[Member], film: str, at: fl
 
 def _silent(others: Sequence[Member], film: str, at: float) -> list[Character]:
     """Everybody else, known by their names so that none is taken for somebody else's, but left as written."""
-    found = (member.character(film, at) for member in others)
-    return [
-        replace(one, called="", others=(one.called, *one.others))
-        for one in found
-        if one is not None and one.named
-    ]
+    silent: list[Character] = []
+    for member in others:
+        character = member.character(film, at)
+        if character is not None and character.named:
+            silent.append(replace(character, called="", others=(character.called, *character.others)))
+    return silent
 
 
-def _told(member: Member, changed: Sequence[str], again: Sequence[str], kept: Sequence[str]) -> str:
+def _naming_text(member: Member, changed: Sequence[str], again: Sequence[str], kept: Sequence[str]) -> str:
     """What a name came to, in one or two sentences."""
     if not member.says:
         return f"{called(member)} is noted in the cast."
-    said = [f"{member.id} is {member.says} now."]
+    sentences = [f"{member.id} is {member.says} now."]
     if changed:
-        said.append(f"{plural(len(changed), 'line says', 'lines say')} the name.")
+        sentences.append(f"{plural(len(changed), 'line says', 'lines say')} the name.")
     if again:
-        said.append(
+        sentences.append(
             f"{plural(len(again), 'more line tells', 'more lines tell')} of {member.says} without a name."
         )
     if kept:
         own = "that you edited or accepted"
-        said.append(f"{plural(len(kept), 'line', 'lines')} {own} {'stays' if len(kept) == 1 else 'stay'}.")
-    return " ".join(said)
+        sentences.append(
+            f"{plural(len(kept), 'line', 'lines')} {own} {'stays' if len(kept) == 1 else 'stay'}."
+        )
+    return " ".join(sentences)
 
 
 def called(member: Member) -> str:
@@ -424,4 +443,4 @@ def on_screen(folder: Path, cast: Path, members: Sequence[Member], info: FilmInf
         if votes:
             name = max(sorted(votes), key=lambda name: votes[name])
             spans[name].update((track.first, track.last + _LOOK) for track in person.tracks)
-    return {name: tuple(Interval(*span) for span in sorted(found)) for name, found in spans.items()}
+    return {name: tuple(Interval(*span) for span in sorted(intervals)) for name, intervals in spans.items()}

@@ -92,36 +92,36 @@ def browser_kind(info: FilmInfo, config: Config | None = None) -> tuple[str, str
         name, names = container.format.long_name, container.format.name.split(",")
         # WebM and Matroska differ by what their head says
         if "mp4" in names:
-            found = _MP4
+            kind = _MP4
         elif "webm" in names and b"\x42\x82\x84webm" in head:
-            found = _WEBM
+            kind = _WEBM
         else:
             name = "Matroska" if "matroska" in container.format.name else name
             return "", f"Browsers do not play files of this kind ({name})."
-        why = _picture(container, found)
+        why = _picture(container, kind)
     finally:
         container.close()
     if not why:
         track = choose_track(info, config.film.audio_track if config is not None else None)
         if track is not None and track.number != 0:
             why = f"Browsers play its first audio track, the lines were made for {track}."
-        elif track is not None and track.codec not in _SOUNDS[found]:
+        elif track is not None and track.codec not in _SOUNDS[kind]:
             why = f"Browsers do not all play this sound ({track.codec})."
         elif timeline_of(container) is not None:
             why = "Its clock jumps, which browsers show in different ways."
         elif abs(info.start) > MOST_OFF:
             why = f"Its clock begins at {float(info.start):.2f} s, from which browsers count differently."
-    return found, why
+    return kind, why
 
 
-def _picture(container: InputContainer, found: str) -> str:
+def _picture(container: InputContainer, kind: str) -> str:
     """Why browsers do not play the picture, or nothing."""
     streams = [s for s in container.streams.video if not is_cover(s)]
     if len(streams) != 1:
         return f"It has {len(streams)} tracks of picture."
     context: Any = streams[0].codec_context
     name = context.name if context is not None else "unknown"
-    if name not in _PICTURES[found]:
+    if name not in _PICTURES[kind]:
         return f"Browsers do not all play this picture ({name})."
     extra = bytes(context.extradata or b"")
     if name == "h264" and context.pix_fmt not in ("yuv420p", "yuvj420p"):
@@ -144,14 +144,14 @@ CLOCK = Fraction(1, 90_000)
 RATE, BITS = 48_000, 128_000
 
 _BT709, _LIMITED = 1, 1
-Report = Callable[[float], None]
+PlaybackReport = Callable[[float], None]
 """Told the share that is done, 0 to 1."""
 
 
 class Teller:
     """Tells how far a copy is at each hundredth, and not that it is done."""
 
-    def __init__(self, length: float, report: Report) -> None:
+    def __init__(self, length: float, report: PlaybackReport) -> None:
         self._length, self._report, self._told = max(length, 1e-3), report, 0.0
 
     def reached(self, second: float) -> None:
@@ -161,7 +161,7 @@ class Teller:
             self._report(share)
 
 
-def encode(film: Film, track: int | None, output: OutputContainer, report: Report) -> None:
+def encode(film: Film, track: int | None, output: OutputContainer, report: PlaybackReport) -> None:
     """Write picture and sound of ``film`` to an open MP4 file; ``track`` as for `sound_blocks`."""
     frames = film.frames()
     first = next(frames)
@@ -322,13 +322,13 @@ def copies_picture(film: Film, free: int) -> bool:
         return False
     container = media.open()
     try:
-        known = not CONTAINERS.isdisjoint(container.format.name.split(","))
-        return known and not _picture(container, _MP4)
+        is_copyable_container = not CONTAINERS.isdisjoint(container.format.name.split(","))
+        return is_copyable_container and not _picture(container, _MP4)
     finally:
         container.close()
 
 
-def remux(film: Film, track: int | None, output: OutputContainer, report: Report) -> str | None:
+def remux(film: Film, track: int | None, output: OutputContainer, report: PlaybackReport) -> str | None:
     """Copy the picture into an open MP4 file, and encode the sound; what is damaged, if anything. Raises
     Uncopyable."""
     assert film.media is not None

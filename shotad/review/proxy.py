@@ -50,7 +50,7 @@ from shotad.review.playable import (
     BITS,
     LINES,
     QUALITY,
-    Report,
+    PlaybackReport,
     Uncopyable,
     browser_kind,
     copies_picture,
@@ -144,17 +144,17 @@ class Proxy:
         context = multiprocessing.get_context("spawn")
         why = "The work on the copy ended without a word."
         try:
-            here, there = context.Pipe(duplex=False)
-            with here:
-                with self._lock, there:
+            receiver, sender = context.Pipe(duplex=False)
+            with receiver:
+                with self._lock, sender:
                     if self._stopped:
                         why = "It was stopped."
                         return
-                    child = context.Process(target=_work, args=(self._order, there), daemon=True)
+                    child = context.Process(target=_work, args=(self._order, sender), daemon=True)
                     self._child = child
                     child.start()
                 with suppress(EOFError):
-                    while isinstance(news := here.recv(), float):
+                    while isinstance(news := receiver.recv(), float):
                         self._done = news
                         self._tell()
                     why = news
@@ -202,34 +202,34 @@ class Order:
         return self.target.with_suffix(".json")
 
 
-def _work(order: Order, told: Connection) -> None:
+def _work(order: Order, sender: Connection) -> None:
     """Make the copy, in a process of its own: reports the shares done, then why it failed or nothing."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
     if hasattr(os, "nice"):
         os.nice(NICE)
     try:
-        make_copy(order, told.send)
+        make_copy(order, sender.send)
     except ShotadError as error:
-        told.send(str(error))
+        sender.send(str(error))
     else:
-        told.send("")
+        sender.send("")
 
 
 def known_copy(order: Order) -> dict[str, Any] | None:
     """What is known of the copy that is there, if it is of this order and whole."""
     try:
-        known = json.loads(read_file(order.key_file))
+        record = json.loads(read_file(order.key_file))
         refuse_special(order.target)
-        there = order.target.stat().st_size
+        size = order.target.stat().st_size
     except (OSError, WorkFolderError, ValueError):
         return None
-    if not isinstance(known, dict) or known.get("key") != order.key or known.get("size") != there:
+    if not isinstance(record, dict) or record.get("key") != order.key or record.get("size") != size:
         return None
-    return None if order.small and known.get("picture") == "copied" else known
+    return None if order.small and record.get("picture") == "copied" else record
 
 
-def make_copy(order: Order, report: Report) -> dict[str, Any]:
+def make_copy(order: Order, report: PlaybackReport) -> dict[str, Any]:
     """Make the copy unless it is there; what `known_copy` then gives.
 
     One process makes it at a time; others wait and find it made. Raises FilmError for a film that cannot
@@ -238,8 +238,8 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
     try:
         order.target.parent.mkdir(parents=True, exist_ok=True)
         with lock_file(order.target.with_name(f".{order.target.stem}.lock"), timeout=-1):
-            found = known_copy(order)
-            if found is None:
+            record = known_copy(order)
+            if record is None:
                 remove_leftovers_beside(order.target)
                 order.key_file.unlink(missing_ok=True)
                 with open_film(order.film, reader=order.reader, frame_rate=order.frame_rate) as film:
@@ -251,7 +251,7 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
                             damage = _write(film, order, picture, part, report)
                             size = part.stat().st_size
                             break
-                found = {
+                record = {
                     "key": order.key,
                     "film": film.info.name,
                     "size": size,
@@ -259,13 +259,13 @@ def make_copy(order: Order, report: Report) -> dict[str, Any]:
                     "sound": "none" if choose_track(film.info, order.track) is None else "encoded",
                     "damage": damage,
                 }
-                write_text(order.key_file, readable_json(found))
-            return found
+                write_text(order.key_file, readable_json(record))
+            return record
     except OSError as error:
         raise _unwritable(order.target, error) from None
 
 
-def _write(film: Film, order: Order, picture: str, part: Path, report: Report) -> str | None:
+def _write(film: Film, order: Order, picture: str, part: Path, report: PlaybackReport) -> str | None:
     """Write the copy in one way; what is damaged, if anything. Raises Uncopyable."""
     # The index of a copy as large as the film stays at its end: to move it would be to write all twice.
     flags = {"movflags": "+faststart"} if picture == "encoded" else {}

@@ -50,18 +50,18 @@ from shotad.core.workfolder import readable_json
 from shotad.film import open_film
 from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
-from shotad.review.frames import Frames
+from shotad.review.frames import ShownFrames
 from shotad.review.hearing import Hearing
 from shotad.review.jobs import Jobs, Work
-from shotad.review.material import Material
-from shotad.review.people import People
+from shotad.review.material import MaterialViews
+from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.security import (
     MOST_BYTES,
     Guard,
     Hosts,
     Keys,
-    Refused,
+    RequestRefused,
     error_answer,
     fault_answer,
     read_body,
@@ -84,18 +84,27 @@ def open_session(
     ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmError for a film that is
     not the track's, WorkFolderError for records that are missing, ScriptError for a track that is damaged.
     """
-    known = track_film(folder)
+    recorded_film = track_film(folder)
     if film is None:
         # What is known of a film that is gone. Its size is not, and nothing asks for it.
         info = FilmInfo(
-            known.name, None, known.fingerprint, known.duration, 1, 1, None, None, "gone", Fraction(0)
+            recorded_film.name,
+            None,
+            recorded_film.fingerprint,
+            recorded_film.duration,
+            1,
+            1,
+            None,
+            None,
+            "gone",
+            Fraction(0),
         )
     else:
         with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
             info = opened.info
-    if info.fingerprint != known.fingerprint:
+    if info.fingerprint != recorded_film.fingerprint:
         raise FilmError(
-            f"{film} is not the film that {folder} is of: {known.name}, or it was changed since.",
+            f"{film} is not the film that {folder} is of: {recorded_film.name}, or it was changed since.",
             "Name the film with --film FILM, or run shotad describe on this one.",
         )
     if reviewer is None:
@@ -107,7 +116,7 @@ def open_session(
 
 def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
     """A session with the parts that show, hear and work."""
-    findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), People(session), None
+    findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), CastEditor(session), None
     if film is not None:
         folder = session.folder
         config = session.config.model_copy(update={"language": session.track.language})
@@ -122,8 +131,8 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         proxy = Proxy(film, folder, config, session.film, tabs)
         if proxy.why:
             proxy.start()
-        pictures = Pictures(film, Frames(session, film), proxy, hearing)
-    review = Review(session, findings, jobs, people, Material(session), tabs, pictures)
+        pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing)
+    review = Review(session, findings, jobs, people, MaterialViews(session), tabs, pictures)
     session.publish = review._publish
     return review
 
@@ -137,11 +146,11 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Pictures:
+class PictureServices:
     """The parts that need the film itself."""
 
     film: Path
-    frames: Frames
+    frames: ShownFrames
     proxy: Proxy
     hearing: Hearing
 
@@ -154,12 +163,12 @@ class Review:
     session: Session
     findings: Findings
     jobs: Jobs
-    people: People
-    material: Material
+    people: CastEditor
+    material: MaterialViews
     tabs: Tabs
-    pictures: Pictures | None
+    pictures: PictureServices | None
 
-    def watched(self) -> Pictures:
+    def watched(self) -> PictureServices:
         """The parts that need the film. Raises ReviewError where it is gone."""
         if self.pictures is None:
             raise ReviewError(
@@ -256,9 +265,9 @@ async def _refuse(request: Request, error: Exception) -> Response:
     status = 400 if request.url.path.startswith("/api/") else 404
     if isinstance(error, HTTPException):
         status = error.status_code
-        said = {404: "There is no such page.", 405: "That cannot be done with this address."}
-        error = ShotadError(said.get(status, "That is not understood."))
-    elif isinstance(error, Refused):
+        messages = {404: "There is no such page.", 405: "That cannot be done with this address."}
+        error = ShotadError(messages.get(status, "That is not understood."))
+    elif isinstance(error, RequestRefused):
         status = error.status
     elif isinstance(error, WorkFolderError):
         status = 500
@@ -293,11 +302,11 @@ def post(
         async for part in request.stream():
             size += len(part)
             if size > MOST_BYTES:  # no more is read than a page may send
-                raise Refused(413, "That is more than a page ever sends.")
+                raise RequestRefused(413, "That is more than a page ever sends.")
             parts.append(part)
         body = read_body(b"".join(parts))
-        found = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
-        return _answered(found, status)
+        result = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
+        return _answered(result, status)
 
     return Route(path, answer, methods=["POST"])
 
@@ -311,24 +320,26 @@ _LONGEST_ITEM = 200
 def value(body: Mapping[str, Any], name: str, kind: type | UnionType, default: Any = None) -> Any:
     """A value of a request. Raises Refused where it is missing and there is no default, is no ``kind``, or is
     longer or larger than the page ever sends."""
-    found = body.get(name, default)
+    field_value = body.get(name, default)
     # To Python True is a whole number, to the page it is none.
-    is_odd = isinstance(found, bool) and kind is not bool
-    if is_odd or not isinstance(found, kind):
-        raise Refused(400, f"{name} is missing, or is not what the page sends.")
-    if isinstance(found, str) and len(found) > LONGEST:
-        raise Refused(400, f"{name} has {len(found)} characters; the page sends {LONGEST} at most.")
-    if isinstance(found, int) and abs(found) > _LARGEST_COUNT:
-        raise Refused(400, f"{name} is a larger number than the page ever sends.")
-    return found
+    is_odd = isinstance(field_value, bool) and kind is not bool
+    if is_odd or not isinstance(field_value, kind):
+        raise RequestRefused(400, f"{name} is missing, or is not what the page sends.")
+    if isinstance(field_value, str) and len(field_value) > LONGEST:
+        raise RequestRefused(
+            400, f"{name} has {len(field_value)} characters; the page sends {LONGEST} at most."
+        )
+    if isinstance(field_value, int) and abs(field_value) > _LARGEST_COUNT:
+        raise RequestRefused(400, f"{name} is a larger number than the page ever sends.")
+    return field_value
 
 
 def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """A list of texts in a request. Raises Refused."""
-    found = value(body, name, list)
-    if not all(isinstance(one, str) and len(one) <= _LONGEST_ITEM for one in found):
-        raise Refused(400, f"{name} must be a list of texts of {_LONGEST_ITEM} characters at most.")
-    return tuple(found)
+    items = value(body, name, list)
+    if not all(isinstance(item, str) and len(item) <= _LONGEST_ITEM for item in items):
+        raise RequestRefused(400, f"{name} must be a list of texts of {_LONGEST_ITEM} characters at most.")
+    return tuple(items)
 
 
 class _PlaceConvertor(Convertor[int]):
@@ -346,8 +357,8 @@ class _PlaceConvertor(Convertor[int]):
 register_url_convertor("place", _PlaceConvertor())
 
 
-def _answered(found: Any, status: int = 200) -> Any:
-    return JSONResponse(found, status) if isinstance(found, dict | list) else found
+def _answered(result: Any, status: int = 200) -> Any:
+    return JSONResponse(result, status) if isinstance(result, dict | list) else result
 
 
 WEB = Path(__file__).parent / "web"
@@ -369,19 +380,19 @@ def acts_routes(review: Review) -> list[Route]:
 
     def film(_: Request) -> Any:
         review.look()
-        rooms = review.pictures
-        if rooms is not None and not shown.is_set():
+        pictures = review.pictures
+        if pictures is not None and not shown.is_set():
             shown.set()
             # Not at once: the page is being drawn, and the voice takes a moment of both cores.
-            waiting = threading.Timer(_BREATH, rooms.hearing.warm)
+            waiting = threading.Timer(_BREATH, pictures.hearing.warm)
             waiting.daemon = True
             waiting.start()
         jobs_version = review.jobs.version()
         return film_view(
             session,
             findings=review.findings,
-            playable=rooms.proxy.state() if rooms else _NO_FILM,
-            voice=rooms.hearing.voices() if rooms else _NO_VOICE,
+            playable=pictures.proxy.state() if pictures else _NO_FILM,
+            voice=pictures.hearing.voices() if pictures else _NO_VOICE,
             jobs=review.jobs.views(),
             jobs_version=jobs_version,
             cast=review.people.view()["people"],
@@ -402,31 +413,31 @@ def acts_routes(review: Review) -> list[Route]:
         the ``lines`` as they are now. With an ``error`` the rest was not tried: nothing can be written."""
         tab = value(body, "tab", str, "")
         answers: list[dict[str, Any]] = []
-        for one in value(body, "acts", list):
+        for act in value(body, "acts", list):
             try:
-                answers.append({"changed": done(one if isinstance(one, dict) else {}, tab).view})
+                answers.append({"changed": done(act if isinstance(act, dict) else {}, tab).view})
             except WorkFolderError as error:
                 return {"answers": answers, "error": _said(error)}
             except ShotadError as error:
                 lines = None
                 if isinstance(error, OutdatedLine):
-                    lines = conflict_view(session, value(one, "line", str, ""), review.findings)
+                    lines = conflict_view(session, value(act, "line", str, ""), review.findings)
                 answers.append({"refused": _said(error), "lines": lines})
         return {"answers": answers}
 
-    def done(one: Json, tab: str) -> Change:
-        name, line = value(one, "act", str), value(one, "line", str, "")
-        by, number = value(one, "tab", str, tab), value(one, "number", int | None)
+    def done(act: Json, tab: str) -> Change:
+        name, line = value(act, "act", str), value(act, "line", str, "")
+        by, number = value(act, "tab", str, tab), value(act, "number", int | None)
         request_id = None if number is None else (by, number)
         if name in ("undo", "redo"):
             return (session.undo if name == "undo" else session.redo)(tab, request_id)
         return session.act(
             name,
             line,
-            value(one, "args", dict, {}),
-            seen_stamp=value(one, "seen", str | None),
+            value(act, "args", dict, {}),
+            seen_stamp=value(act, "seen", str | None),
             origin=tab,
-            group=value(one, "group", str, ""),
+            group=value(act, "group", str, ""),
             request_id=request_id,
         )
 
@@ -460,8 +471,8 @@ _ASKED, _KEPT = "private, no-cache", "private, max-age=31536000, immutable"
 def media_routes(review: Review) -> list[Route]:
 
     def film(_: Request) -> Any:
-        rooms = review.watched()
-        return _file(rooms.film, rooms.proxy.media_type or "video/mp4", _ASKED)
+        pictures = review.watched()
+        return _file(pictures.film, pictures.proxy.media_type or "video/mp4", _ASKED)
 
     def proxy(_: Request) -> Any:
         path = review.watched().proxy.path
@@ -550,8 +561,8 @@ def work_routes(review: Review) -> list[Route]:
 
     def start(_: Request, body: Json) -> Any:
         kind = value(body, "kind", str)
-        title, asked = _work_of(kind, review, body)
-        return dict(review.jobs.start(kind, title, asked))
+        title, work = _work_of(kind, review, body)
+        return dict(review.jobs.start(kind, title, work))
 
     def stop(request: Request, _: Json) -> Any:
         return dict(review.jobs.stop(request.path_params["job"]))
@@ -585,12 +596,12 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
             )
         case "name":
             person, name = value(body, "person", str), value(body, "name", str, "")
-            said = {
+            arguments = {
                 key: None if body.get(key) is None else value(body, key, kind)
                 for key, kind in (("descriptor", str), ("pronoun", str), ("nameless", bool))
             }
             return f"Name {name or person}", lambda progress: review.people.name(
-                progress, person, name, **said
+                progress, person, name, **arguments
             )
         case "merge":
             person, into = value(body, "person", str), value(body, "into", str)
@@ -598,4 +609,4 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
         case "discover":
             return "Look for people", review.people.discover
     kinds = "redo, export, render, name, merge, discover"
-    raise Refused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")
+    raise RequestRefused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")

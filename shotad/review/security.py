@@ -74,11 +74,11 @@ HEADERS: Mapping[bytes, bytes] = {
 """On every answer. One that names its own value, for what may be kept, keeps that."""
 
 
-class Refused(ShotadError):  # noqa: N818  said of the request
+class RequestRefused(ShotadError):  # noqa: N818  said of the request
     """A request that gets no answer; ``status`` is that of HTTP."""
 
-    def __init__(self, status: int, what: str, hint: str = "") -> None:
-        super().__init__(what, hint)
+    def __init__(self, status: int, problem: str, hint: str = "") -> None:
+        super().__init__(problem, hint)
         self.status = status
 
 
@@ -179,42 +179,44 @@ class Hosts:
 _HOST = re.compile(r"(?:\[(?P<ip6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
-def refuse(asked: Request, keys: Keys, hosts: Hosts) -> None:
+def refuse(request: Request, keys: Keys, hosts: Hosts) -> None:
     """Raises Refused for a request that gets no answer."""
-    if not hosts.know(asked.headers.get("host", "")):
-        raise Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
-    if asked.method not in METHODS:
-        raise Refused(405, "That cannot be done with this address.")
-    if not _is_own(asked):
-        raise Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
-    if not keys.knows(_cookies(asked)):
+    if not hosts.know(request.headers.get("host", "")):
+        raise RequestRefused(
+            403, "This server is not called by that name.", "Use the address that shotad printed."
+        )
+    if request.method not in METHODS:
+        raise RequestRefused(405, "That cannot be done with this address.")
+    if not _is_own(request):
+        raise RequestRefused(403, "Another page asked for this.", "Use the address that shotad printed.")
+    if not keys.knows(_cookies(request)):
         hint = "Open the address that shotad review printed in its terminal, with everything after token=."
-        raise Refused(401, "This browser has not been let in, or the server was restarted.", hint)
-    if asked.method != "POST":
+        raise RequestRefused(401, "This browser has not been let in, or the server was restarted.", hint)
+    if request.method != "POST":
         return
-    if asked.headers.get(HEADER) != HEADER_VALUE:
-        raise Refused(403, "A header is missing that the page sends.")
-    kind = asked.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.headers.get(HEADER) != HEADER_VALUE:
+        raise RequestRefused(403, "A header is missing that the page sends.")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
-    length = asked.headers.get("content-length", "")
+        raise RequestRefused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
+    length = request.headers.get("content-length", "")
     if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
-        raise Refused(413, "That is more than a page ever sends.")
+        raise RequestRefused(413, "That is more than a page ever sends.")
 
 
-def _cookies(asked: Request) -> str:
-    return "; ".join(asked.headers.getlist("cookie"))
+def _cookies(request: Request) -> str:
+    return "; ".join(request.headers.getlist("cookie"))
 
 
-def _is_own(asked: Request) -> bool:
+def _is_own(request: Request) -> bool:
     """Whether a request comes from the page itself, or from a person who opens the page."""
-    origin = asked.headers.get("origin")
-    if origin is not None and origin != f"http://{asked.headers.get('host', '')}":
+    origin = request.headers.get("origin")
+    if origin is not None and origin != f"http://{request.headers.get('host', '')}":
         return False
-    if asked.method == "POST":
-        return origin is not None and asked.headers.get("sec-fetch-site", "") in ("", "same-origin")
-    opened = asked.scope["path"] == "/" and asked.headers.get("sec-fetch-mode", "") == "navigate"
-    return opened or asked.headers.get("sec-fetch-site", "") in ("", "same-origin", "none")
+    if request.method == "POST":
+        return origin is not None and request.headers.get("sec-fetch-site", "") in ("", "same-origin")
+    opened = request.scope["path"] == "/" and request.headers.get("sec-fetch-mode", "") == "navigate"
+    return opened or request.headers.get("sec-fetch-site", "") in ("", "same-origin", "none")
 
 
 class Guard:
@@ -234,7 +236,7 @@ class Guard:
         try:
             try:
                 answering = await self._let_in(scope)
-            except Refused as refused:
+            except RequestRefused as refused:
                 answering = error_answer(scope, refused.status, refused)
                 # Whoever is refused has no business here: his connection is not kept.
                 answering.headers["connection"] = "close"
@@ -254,12 +256,12 @@ class Guard:
     async def _let_in(self, scope: Any) -> Any:
         """Who answers a request: the application, or, to a person who opens the address with the token, the
         cookie. Raises Refused."""
-        asked = _asked(scope)
-        enters = asked.method == "GET" and asked.scope["path"] == "/" and "token" in asked.query_params
-        if enters and self._hosts.know(asked.headers.get("host", "")) and _is_own(asked):
-            answering: Any = await self._entered(asked, scope)
+        request = _request_of(scope)
+        enters = request.method == "GET" and request.scope["path"] == "/" and "token" in request.query_params
+        if enters and self._hosts.know(request.headers.get("host", "")) and _is_own(request):
+            answering: Any = await self._entered(request, scope)
         else:
-            refuse(asked, self._keys, self._hosts)
+            refuse(request, self._keys, self._hosts)
             answering = self._app
         if (welcome := scope.get("extensions", {}).get(LET_IN)) is not None:
             welcome()
@@ -278,20 +280,20 @@ class Guard:
         else:
             _LOG.error("The review page's server failed at %s", scope["method"], exc_info=error)
 
-    async def _entered(self, asked: Request, scope: Any) -> Response:
+    async def _entered(self, request: Request, scope: Any) -> Response:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
-        given = asked.query_params["token"]
+        given = request.query_params["token"]
         # From a link on another page the cookie would not come along to where an answer sends the browser.
-        linked = asked.headers.get("sec-fetch-site", "") == "cross-site"
+        linked = request.headers.get("sec-fetch-site", "") == "cross-site"
         answer = HTMLResponse(_ONWARD) if linked else RedirectResponse("/", 303)
         user = None
         if self._keys.is_for_once(given):
             user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
         if self._keys.opens(given, user):
             answer.raw_headers.append((b"set-cookie", self._keys.set_cookie()))
-        elif not self._keys.knows(_cookies(asked)):
-            what = "The token of this address is not that of this server."
-            raise Refused(401, what, "Open the address that shotad review printed last.")
+        elif not self._keys.knows(_cookies(request)):
+            problem = "The token of this address is not that of this server."
+            raise RequestRefused(401, problem, "Open the address that shotad review printed last.")
         return answer
 
 
@@ -321,12 +323,12 @@ class _Out:
         await self._send(message)
 
 
-def _asked(scope: Any) -> Request:
+def _request_of(scope: Any) -> Request:
     """Raises Refused for a header that must be there once and is there twice."""
-    asked = Request(scope)
-    if any(len(asked.headers.getlist(name)) > 1 for name in _SINGLE):
-        raise Refused(400, "A header is there twice.")
-    return asked
+    request = Request(scope)
+    if any(len(request.headers.getlist(name)) > 1 for name in _SINGLE):
+        raise RequestRefused(400, "A header is there twice.")
+    return request
 
 
 _SINGLE = ("host", "origin", "content-length", "content-type", "sec-fetch-site", "sec-fetch-mode", HEADER)
@@ -364,7 +366,7 @@ def read_body(data: bytes) -> dict[str, Any]:
         value = parse_json(data)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
-        raise Refused(400, "That is no JSON that can be used.") from None
+        raise RequestRefused(400, "That is no JSON that can be used.") from None
     if not isinstance(value, dict):
-        raise Refused(400, "That is not what the page sends: a JSON object is.")
+        raise RequestRefused(400, "That is not what the page sends: a JSON object is.")
     return value

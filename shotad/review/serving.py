@@ -62,7 +62,7 @@ _LAST_ANSWERS_SECONDS = 3
 """Time that answers under way have to be sent when the server ends."""
 
 
-class Console(Progress, Protocol):
+class ServerConsole(Progress, Protocol):
     """Where the program prints progress, notes and its result; `shotad.cli.options.Console` is one."""
 
     def result(self, text: str, value: Any) -> None:
@@ -78,7 +78,7 @@ def serve(
     port: int | None,
     open_browser: bool,
     reviewer: str | None,
-    console: Console,
+    console: ServerConsole,
 ) -> None:
     """Serve the review page of a work folder until Ctrl-C, SIGTERM or the end of the terminal.
 
@@ -209,7 +209,7 @@ def usual_port(folder: Path) -> int:
     return _FIRST_PORT + number % _PORT_COUNT
 
 
-def _open_browser(url: str, console: Console) -> None:
+def _open_browser(url: str, console: ServerConsole) -> None:
     """Open the browser at ``url`` without waiting for it; prints a note where there is none."""
 
     def run() -> None:
@@ -293,7 +293,7 @@ class _EndSignals:
         self.count += 1
 
 
-def _close(review: Review, end_signals: _EndSignals, console: Console) -> None:
+def _close(review: Review, end_signals: _EndSignals, console: ServerConsole) -> None:
     """Stop the jobs and write what is due. Waits `_JOB_STOP_SECONDS` for a job, or until one more signal."""
     signals_before, deadline = end_signals.count, time.monotonic() + _JOB_STOP_SECONDS
     running = review.jobs.close()

@@ -36,7 +36,7 @@ from shotad.review.events import Json, Tabs
 from shotad.review.history import Direction, History, LineStep, Step, changed_track, step_change, step_of
 from shotad.review.jobs import Debouncer
 from shotad.review.keeping import OutsideChanges, SideScripts, Signature, TrackFile, differences, signatures
-from shotad.review.timeline import Change, RequestId, Timeline
+from shotad.review.timeline import Change, LineTimeline, RequestId
 from shotad.script import (
     Cue,
     Track,
@@ -110,10 +110,10 @@ class Session:
         """The line with this id. Raises ReviewError where there is none."""
         return self.timeline().cue(line_id)
 
-    def timeline(self) -> Timeline:
+    def timeline(self) -> LineTimeline:
         """The lines, slots and free time as they are now, for acts."""
         rate, prepared = self.film.frame_rate, self.prepared
-        return Timeline(
+        return LineTimeline(
             track=self.track,
             free=prepared.gaps,
             slots={slot.id: slot for slot in prepared.slots},
@@ -169,7 +169,7 @@ class Session:
             request_id=request_id,
         )
 
-    def _undone_split(self, timeline: Timeline, line_id: str) -> Change | None:
+    def _undone_split(self, timeline: LineTimeline, line_id: str) -> Change | None:
         """The change that joins a line with its other half, if both are as a split left them; else None.
 
         The line becomes what it was before, with its acceptance and times, instead of a new text.
@@ -408,11 +408,11 @@ class Session:
         """Write the scripts that are still due. After this, nothing may be changed any more."""
         self._scripts.close(finish=True)
 
-    def _report(self, what: str, hint: str) -> None:
+    def _report(self, problem: str, hint: str) -> None:
         """Show a problem on the page, once; empty texts: there is none any more."""
-        if self._reported_problem != (what, hint):
-            self._tabs.send("trouble", {"what": what, "hint": hint})
-        self._reported_problem = (what, hint)
+        if self._reported_problem != (problem, hint):
+            self._tabs.send("trouble", {"what": problem, "hint": hint})
+        self._reported_problem = (problem, hint)
 
     def _read_records(self) -> None:
         """Read `prepared` from the work folder. Raises WorkFolderError."""

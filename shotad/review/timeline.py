@@ -24,7 +24,7 @@ from shotad.script import (
     Track,
 )
 from shotad.script.cue import (
-    EARLIEST,
+    EARLIEST_CUE,
     LONGEST,
     milliseconds,
     unaccept,
@@ -67,7 +67,7 @@ _FIRST_REACH = 5000
 
 
 @dataclass(frozen=True)
-class Timeline:
+class LineTimeline:
     """A film's lines and the time that is free for them, at one moment of a review.
 
     free: the gaps between speech, ascending; None where it is not known when somebody speaks.
@@ -145,7 +145,7 @@ class Timeline:
 
         The whole film where it is not known when somebody speaks.
         """
-        film_start, film_end = milliseconds(EARLIEST), milliseconds(self.track.film.duration)
+        film_start, film_end = milliseconds(EARLIEST_CUE), milliseconds(self.track.film.duration)
         if self.free is None:
             return film_start, film_end
         first = max(0, bisect_right(self._gap_starts, span[0]) - 1)
@@ -182,7 +182,7 @@ class Timeline:
         return [math.ceil(gap.start * 1000 - 1e-6) for gap in self.free or ()]
 
 
-def free_interval_of(timeline: Timeline, cue: Cue) -> Interval | None:
+def free_interval_of(timeline: LineTimeline, cue: Cue) -> Interval | None:
     """The time, seconds, within which a line's start and end may be moved; None where there is none.
 
     It is free of speech and of other heard lines. The line's own time and its slot count as free, even where
@@ -198,7 +198,7 @@ def free_interval_of(timeline: Timeline, cue: Cue) -> Interval | None:
         slot_start, slot_end = span_of(slot.interval)
         if _shared((slot_start, slot_end), span):
             low, high = min(low, slot_start), max(high, slot_end)
-    film_start, film_end = milliseconds(EARLIEST), milliseconds(timeline.track.film.duration)
+    film_start, film_end = milliseconds(EARLIEST_CUE), milliseconds(timeline.track.film.duration)
     bounds = (
         max(min(low, span[0]), min(film_start, span[0])),
         min(max(high, span[1]), max(film_end, span[1])),
@@ -234,7 +234,7 @@ def free_interval_of(timeline: Timeline, cue: Cue) -> Interval | None:
         reach *= 2
 
 
-def require_free_span(timeline: Timeline, cue: Cue, *, shared: bool = False) -> Span:
+def require_free_span(timeline: LineTimeline, cue: Cue, *, shared: bool = False) -> Span:
     """As `free_interval_of`, in milliseconds. ``shared``: it must overlap the line's own time.
 
     Raises ReviewError, naming the line in the way, where there is none.
@@ -249,7 +249,7 @@ def require_free_span(timeline: Timeline, cue: Cue, *, shared: bool = False) -> 
     return span_of(free_interval)
 
 
-def cut_to_free_time(timeline: Timeline, cue: Cue) -> Cue:
+def cut_to_free_time(timeline: LineTimeline, cue: Cue) -> Cue:
     """The line with its times cut to the free time around it. Raises ReviewError if nothing is free.
 
     For a line that was not heard and will be: others may have taken its time meanwhile.
@@ -263,7 +263,7 @@ def cut_to_free_time(timeline: Timeline, cue: Cue) -> Cue:
     return with_span(cue, (start, end))
 
 
-def with_words(timeline: Timeline, cue: Cue, text: str) -> Cue:
+def with_words(timeline: LineTimeline, cue: Cue, text: str) -> Cue:
     """The line with another text, placed, as if nothing had been done yet to make it fit; times unchanged."""
     return replace(
         cue,
@@ -276,7 +276,7 @@ def with_words(timeline: Timeline, cue: Cue, text: str) -> Cue:
     )
 
 
-def with_line_end(timeline: Timeline, cue: Cue) -> Cue:
+def with_line_end(timeline: LineTimeline, cue: Cue) -> Cue:
     """The line with the end that its text takes to speak, in whole milliseconds.
 
     Where a person set its times, they stay.
@@ -298,7 +298,7 @@ def as_saved(cue: Cue) -> Cue:
     if review is None:
         cue = unaccept(cue)
     spoken_length = None if length is None else round(length, 3)
-    return replace(cue, accepted=review, voiced=cue.spoken, spoken_length=spoken_length)
+    return replace(cue, accepted=review, stored_take=cue.spoken, spoken_length=spoken_length)
 
 
 def is_added(cue: Cue) -> bool:

@@ -33,7 +33,7 @@ from shotad.review.events import Json, Tabs
 from shotad.review.jobs import Debouncer
 from shotad.review.keeping import Signature, signatures
 from shotad.review.session import Session
-from shotad.review.timeline import Change, Timeline, free_interval_of, is_added
+from shotad.review.timeline import Change, LineTimeline, free_interval_of, is_added
 from shotad.script import (
     ALL_FORMATS,
     Cue,
@@ -49,7 +49,7 @@ from shotad.script.cue import milliseconds
 from shotad.script.guidelines import rule_hint, rule_title
 from shotad.script.newer import content_stamp
 from shotad.script.pace import (
-    budget_in,
+    budget_in_language_units,
     has_blanks,
     spoken_words,
 )
@@ -61,7 +61,7 @@ from shotad.sound.outputs import (
 )
 
 
-def line_view(timeline: Timeline, cue: Cue, findings: Findings) -> dict[str, Any]:
+def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str, Any]:
     """One line as the page shows it: JSON values."""
     free_interval, why_not_joined = free_interval_of(timeline, cue), why_apart(timeline, cue)
     free_seconds = None if free_interval is None else max(0.0, free_interval.end - cue.interval.start)
@@ -107,7 +107,7 @@ def line_view(timeline: Timeline, cue: Cue, findings: Findings) -> dict[str, Any
         "slot": cue.slot_id if cue.slot_id in timeline.slots else None,
         "voice": "" if slot is None or slot.voice is None else slot.voice.words,
         "words": words_in(cue.text, cue.language),
-        "allowed": budget_in(cue.language, max_words),
+        "allowed": budget_in_language_units(cue.language, max_words),
         "unit": "word" if has_blanks(cue.language) else "character",
         "seconds": _rounded(seconds),
         "candidates": list(cue.candidates),

@@ -96,7 +96,7 @@ def redo_line(
         engines = engines_of(run.config.model_dump_json())
     for line in privacy_notice(engines.looks, engines.writes):  # what leaves this machine, as every run says
         progress.note(line)
-    told = "Described again"
+    step_title = "Described again"
     with held(session.folder) as folder, opened(session, run, run.config) as film:
         session.begin_job()
         try:
@@ -113,26 +113,26 @@ def redo_line(
             )
             folder.note(f"described again on the review page: {', '.join(ids)}")
             same = SAME if engines.writes.abilities.converses else SAME_AGAIN
-            told = _told(done.results, same)
+            step_title = _redo_text(done.results, same)
         finally:
             # What was written before a stop or an error is in the track too.
-            session.end_job(told)
+            session.end_job(step_title)
     lines = [
         {
-            "id": (one.after or one.before).id,
-            "changed": one.after is not None,
-            "old": one.before.text,
-            "new": None if one.after is None else one.after.text,
-            "reason": same if one.same else one.reason,
+            "id": (result.after or result.before).id,
+            "changed": result.after is not None,
+            "old": result.before.text,
+            "new": None if result.after is None else result.after.text,
+            "reason": same if result.same else result.reason,
         }
-        for one in done.results
+        for result in done.results
     ]
-    return {"said": told, "lines": lines, "warnings": list(done.warnings), "files": []}
+    return {"said": step_title, "lines": lines, "warnings": list(done.warnings), "files": []}
 
 
-def _told(results: Sequence[RedoneSlot], same: str) -> str:
+def _redo_text(results: Sequence[RedoneSlot], same: str) -> str:
     """One sentence on what came of it."""
-    new = [one for one in results if one.after is not None]
+    new = [result for result in results if result.after is not None]
     if len(results) == 1 and new and new[0].after is not None:
         return f"Described again: {new[0].after.text}"
     if len(results) == 1:
@@ -208,17 +208,26 @@ def render_film(
             session.end_job("The film was rendered.")
     spoken, heard = len(done.spoken), len(done.track.heard)
     voice = f"{spoken} of {heard} lines spoken by {done.voice}." if done.voice else "No voice was needed."
-    made = [
-        {**file_row(one.wanted.path, session.folder), "kind": one.wanted.kind.value, "fresh": one.fresh}
-        for one in done.made
+    file_rows = [
+        {
+            **file_row(made_file.wanted.path, session.folder),
+            "kind": made_file.wanted.kind.value,
+            "fresh": made_file.fresh,
+        }
+        for made_file in done.made
     ]
     return {
-        "said": f"{plural(len(made), 'file')} made. {voice}",
-        "files": made,
-        "told": [*(line for one in done.made for line in one.told), *(done.sound.told if done.sound else ())],
+        "said": f"{plural(len(file_rows), 'file')} made. {voice}",
+        "files": file_rows,
+        "told": [
+            *(line for made_file in done.made for line in made_file.told),
+            *(done.sound.told if done.sound else ()),
+        ],
         "findings": [finding_row(finding) for finding in done.findings],
         "warnings": list(done.warnings),
-        "failures": [{"name": one.path.name, "reason": why} for one, why in done.failures.items()],
+        "failures": [
+            {"name": made_file.path.name, "reason": why} for made_file, why in done.failures.items()
+        ],
         "unspoken": [cue.id for cue in done.unspoken],
     }
 
@@ -240,10 +249,10 @@ def held(folder: Path) -> Iterator[WorkFolder]:
 @contextmanager
 def opened(session: Session, run: RunSettings, config: Config) -> Iterator[Film]:
     """The film, as the run read it. Raises FilmError."""
-    known = session.film.path
+    session_path = session.film.path
     place = (
-        known
-        if known is not None and known.exists()
+        session_path
+        if session_path is not None and session_path.exists()
         else work_folder_film(session.folder, run, session.film.name)
     )
     with open_film(place, reader=config.film.reader, frame_rate=run.frame_rate) as film:

@@ -29,16 +29,16 @@ from shotad.script import english_words as en
 from shotad.script.english_words import listed, listed_in
 
 Keys = tuple[str, ...]
-"""Words as they are compared, see `key`."""
+"""Words as they are compared, see `word_key`."""
 
 WORD = re.compile(r"\w+(?:['’.]\w+)*['’]?", re.UNICODE)
 """A word with its possessive; a hyphen parts words."""
 TITLES: frozenset[str] = (NAME_TITLES - {"doc"}) | frozenset(
     ("petty", "staff", "prime", "lead", "cousin", "milady", "principal", "director", "specialist")
 )
-ALONE = listed_in("titles_alone")
+LONE_TITLES = listed_in("titles_alone")
 """Titles that mean somebody without a name: ``the inspector``."""
-_SHORT = {
+_FULL_TITLES = {
     "dr": "doctor", "capt": "captain", "sgt": "sergeant", "lt": "lieutenant", "lieut": "lieutenant",
     "det": "detective", "prof": "professor", "insp": "inspector", "col": "colonel", "rev": "reverend",
     "cpl": "corporal", "cmdr": "commander", "adm": "admiral", "pvt": "private", "mister": "mr",
@@ -50,123 +50,148 @@ _REMARKS = re.compile(
     r"#\s*\d+|\bno\. ?\d+",
     re.IGNORECASE,
 )
-_NO_NAMES = TITLES | PARTICLES | frozenset(("jr", "sr", "ii", "iii", "iv"))
+_NOT_IN_NAMES = TITLES | PARTICLES | frozenset(("jr", "sr", "ii", "iii", "iv"))
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to speak of somebody. ``whole``: it is one of their names in full, titles and articles aside.
-    ``role``: ordinary words (``bike salesman``), which need the article ``the`` in small letters;
-    ``common``: they may stand in small letters at all. ``sure``: it is a name at a sentence's beginning too;
-    ``secret``: it may not be said, so it is found before any other name too."""
+    """One way to speak of somebody.
+
+    ``is_full``: it is one of their names in full, titles and articles aside. ``is_role``: ordinary words
+    (``bike salesman``), which need the article ``the`` in small letters; ``may_be_lower_case``: they may
+    stand in small letters at all. ``is_sure``: it is a name at a sentence's beginning too. ``is_secret``: it
+    may not be said, so it is found before any other name too.
+    """
 
     keys: Keys
-    whole: bool
-    role: bool = False
-    common: bool = False
-    sure: bool = False
-    secret: bool = False
+    is_full: bool
+    is_role: bool = False
+    may_be_lower_case: bool = False
+    is_sure: bool = False
+    is_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An entry of the list. ``pronoun`` is ``he`` or ``she`` where a title or a word of it says so;
-    ``given`` are words that may be a given name."""
+    """An entry of the list.
+
+    ``pronoun`` is ``he`` or ``she`` where a title or a word of it says so; ``given_names`` are words that
+    may be a given name.
+    """
 
     name: str
     forms: tuple[Form, ...]
     pronoun: str = ""
-    given: tuple[str, ...] = ()
+    given_names: tuple[str, ...] = ()
 
 
-def key(word: str) -> str:
+def word_key(word: str) -> str:
     """A word as it is compared: small letters, no accents, dots, apostrophes or possessive s; titles in full.
     Signs of other scripts that make another letter (U+3099 makes ``か`` to ``が``) stay.
 
-    >>> [key(word) for word in ("O’Brien's", "T.J.", "Zoë", "Moses'", "Lt.")]
+    >>> [word_key(word) for word in ("O’Brien's", "T.J.", "Zoë", "Moses'", "Lt.")]
     ['obrien', 'tj', 'zoe', 'moses', 'lieutenant']
     """
     bare = re.sub(r"['’]s?$", "", word, flags=re.IGNORECASE)
-    apart = bare if bare.isascii() else unicodedata.normalize("NFD", bare)
-    flat = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", apart))
-    small = re.sub(r"[.'’]", "", flat).casefold()
-    return _SHORT.get(small, small)
+    decomposed = bare if bare.isascii() else unicodedata.normalize("NFD", bare)
+    without_accents = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", decomposed))
+    compared = re.sub(r"[.'’]", "", without_accents).casefold()
+    return _FULL_TITLES.get(compared, compared)
 
 
-def name_keys(written: str) -> Keys:
-    """The words of a name as they are compared, see `key`: ``Dr. Smith's → doctor smith``."""
-    return tuple(filter(None, map(key, WORD.findall(written))))
+def name_keys(name: str) -> Keys:
+    """The words of a name as they are compared, see `word_key`: ``Dr. Smith's → doctor smith``."""
+    return tuple(filter(None, map(word_key, WORD.findall(name))))
 
 
 @lru_cache(maxsize=512)
 def members(cast: tuple[str, ...]) -> tuple[Member, ...]:
-    """Those of a cast list, equal entries once; an entry without a word is nobody."""
-    found = (member(name) for name in dict.fromkeys(cast))
-    return tuple(one for one in found if one.forms)
+    """The entries of a cast list, equal ones once; an entry without a word is left out."""
+    entries = [parse_member(entry) for entry in dict.fromkeys(cast)]
+    return tuple(entry for entry in entries if entry.forms)
 
 
-def member(name: str) -> Member:
-    """An entry of a cast list, read."""
+def parse_member(entry: str) -> Member:
+    """An entry of a cast list, with all forms of its names."""
     forms: dict[Form, None] = {}
-    given: list[str] = []
+    given_names: list[str] = []
     pronoun = ""
-    names: list[str] = []
-    for piece in re.split(r"(?<!\s)\s+(?:/|-|aka)\s+", re.sub(r"\([^)]*\)", " ", name)):
-        # Without remarks: ``Mark 'Rat' Ratner → Mark Ratner, Rat``.
-        bare = _REMARKS.sub(" ", piece.strip()).strip(" ,")
-        bare = re.sub(r"(?<=\w) the .*$", "", bare) if not bare.lower().startswith("the ") else bare
-        nicknames = re.findall(r"(?<!\w)['\"‘’“”]([^'\"‘’“”]+)['\"‘’“”](?!\w)", bare)
-        for nickname in nicknames:
-            bare = re.sub(rf"\s*(?<!\w)['\"‘’“”]{re.escape(nickname)}['\"‘’“”](?!\w)", "", bare)
-        names += (bare, *nicknames)
-    for written in names:
-        words = name_keys(written)
+    for name in _names_of_entry(entry):
+        words = name_keys(name)
         if not words:
             continue
-        forms |= dict.fromkeys(_forms(words, written.strip().lower().startswith("the ")))
-        pronoun = pronoun or _pronoun(words, "'s " in written or "’s " in written)
-        given += [next((w for w in words if w not in TITLES | _AGES | {"the"}), words[0])]
-    return Member(name, tuple(forms), pronoun, tuple(given))
+        has_article = name.strip().lower().startswith("the ")
+        # A dict keeps each form once, in order.
+        forms |= dict.fromkeys(_forms(words, has_article))
+        # ``Ann's mother``: the noun says who it is, and not the words before it.
+        is_somebodys = "'s " in name or "’s " in name
+        pronoun = pronoun or _pronoun(words, is_somebodys)
+        no_given_names = TITLES | _AGES | {"the"}
+        given_names.append(next((word for word in words if word not in no_given_names), words[0]))
+    return Member(entry, tuple(forms), pronoun, tuple(given_names))
 
 
-def _pronoun(words: Sequence[str], owned: bool) -> str:
+def _names_of_entry(entry: str) -> list[str]:
+    """The names in an entry, without remarks: ``Mark 'Rat' Ratner (voice) → Mark Ratner, Rat``."""
+    names: list[str] = []
+    without_brackets = re.sub(r"\([^)]*\)", " ", entry)
+    for part in re.split(r"(?<!\s)\s+(?:/|-|aka)\s+", without_brackets):
+        name = _REMARKS.sub(" ", part.strip()).strip(" ,")
+        if not name.lower().startswith("the "):
+            # ``Bo the Great → Bo``
+            name = re.sub(r"(?<=\w) the .*$", "", name)
+        nicknames = re.findall(r"(?<!\w)['\"‘’“”]([^'\"‘’“”]+)['\"‘’“”](?!\w)", name)
+        for nickname in nicknames:
+            name = re.sub(rf"\s*(?<!\w)['\"‘’“”]{re.escape(nickname)}['\"‘’“”](?!\w)", "", name)
+        names += (name, *nicknames)
+    return names
+
+
+def _pronoun(words: Sequence[str], is_somebodys: bool) -> str:
     """What a title before a name, or the noun of a role, says: ``Mrs. Baker``, ``Mall Santa``."""
-    if owned or words[-1] in HIS_FORMS | HER_FORMS:
-        return "she" if words[-1] in HER_FORMS else "he" if words[-1] in HIS_FORMS else ""
-    titles = [word for word in words[:-1] if word in HIS_TITLES | HER_TITLES]
-    if titles:
-        return "she" if titles[0] in HER_TITLES else "he"
-    return "he" if words[-1] == "santa" else ""
+    last = words[-1]
+    if is_somebodys or last in HIS_FORMS | HER_FORMS:
+        return "she" if last in HER_FORMS else "he" if last in HIS_FORMS else ""
+    for word in words[:-1]:
+        if word in HIS_TITLES | HER_TITLES:
+            return "she" if word in HER_TITLES else "he"
+    return "he" if last == "santa" else ""
 
 
-def _forms(words: Sequence[str], article: bool) -> Iterator[Form]:
-    bare = list(words[1:] if article and len(words) > 1 else words)
-    core = [word for word in bare if word not in _NO_NAMES | _NUMBERS and len(word) > 1] or (
-        [words[-1]] if len(bare) == 1 and bare[0] in _NUMBERS else []
-    )
+def _forms(words: Sequence[str], has_article: bool) -> Iterator[Form]:
+    """The ways to speak of somebody with this name; ``words`` as `name_keys` gives them."""
+    bare = list(words[1:] if has_article and len(words) > 1 else words)
+    # The words that are a name: no titles, numbers, or initials. A number alone is one: ``Four``.
+    name_words = [word for word in bare if word not in _NOT_IN_NAMES | _NUMBERS and len(word) > 1]
+    if not name_words and len(bare) == 1 and bare[0] in _NUMBERS:
+        name_words = [words[-1]]
     nouns = PERSON_NOUNS | TITLES
-    if bare[-1] in nouns or not core:
+    if bare[-1] in nouns or not name_words:
         # ``bike salesman``; and ``salesman`` for it, where that says more than that it is a man.
-        yield Form(tuple(bare), True, role=True, common=bare[-1] in nouns or article)
-        if article:
+        may_be_lower_case = bare[-1] in nouns or has_article
+        yield Form(tuple(bare), True, is_role=True, may_be_lower_case=may_be_lower_case)
+        if has_article:
             yield from (Form((word,), False) for word in bare[:-1] if word not in nouns)
         if len(bare) > 1 and bare[-1] in nouns - GENERIC_NOUNS:
-            yield Form((bare[-1],), False, role=True, common=True)
+            yield Form((bare[-1],), False, is_role=True, may_be_lower_case=True)
         return
-    if article and len(bare) == 1:
-        yield Form(tuple(bare), True, role=True, common=bare[0] not in SENTENCE_STARTERS | GENERIC_NOUNS)
+    if has_article and len(bare) == 1:
+        may_be_lower_case = bare[0] not in SENTENCE_STARTERS | GENERIC_NOUNS
+        yield Form(tuple(bare), True, is_role=True, may_be_lower_case=may_be_lower_case)
         return
-    must = {word for word in bare if word in _AGES}
+    # ``Young Ann`` is another than Ann: the age stands in every form.
+    ages = {word for word in bare if word in _AGES}
     for size in range(len(bare), 0, -1):
-        for chosen in combinations(bare, size):
-            if set(chosen) & (set(core) - must) and must <= set(chosen):
-                yield Form(chosen, set(core) <= set(chosen))
+        for part in combinations(bare, size):
+            if set(part) & (set(name_words) - ages) and ages <= set(part):
+                yield Form(part, set(name_words) <= set(part))
     # ``the commissioner``, ``the chief inspector`` for names that begin with these; Doc for a doctor.
-    before = [] if must else list(takewhile(TITLES.__contains__, bare))
-    for at, word in enumerate(before):
-        if word in ALONE:
-            titles = (tuple(before[first : at + 1]) for first in range(at + 1))
-            yield from (Form(title, False, role=True, common=True) for title in titles)
+    titles = [] if ages else list(takewhile(TITLES.__contains__, bare))
+    for position, word in enumerate(titles):
+        if word in LONE_TITLES:
+            for first in range(position + 1):
+                title = tuple(titles[first : position + 1])
+                yield Form(title, False, is_role=True, may_be_lower_case=True)
         if word == "doctor":
             yield Form(("doc",), False)
 
@@ -177,9 +202,9 @@ GIVEN_NAMES = HIS_NAMES | HER_NAMES
 
 
 def listed_gender(name: str) -> str:
-    """What a given name says.
+    """``she`` or ``he`` for a given name that is nearly always one's; empty for other names.
 
-    >>> listed_as("margot"), listed_as("tony"), listed_as("alex")
+    >>> listed_gender("margot"), listed_gender("tony"), listed_gender("alex")
     ('she', 'he', '')
     """
     return "he" if name in HIS_NAMES else "she" if name in HER_NAMES else ""

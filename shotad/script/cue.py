@@ -19,10 +19,10 @@ from shotad.core.progress import plural, visible_text
 REDO = "redo"
 """Source of edits that a person made by having a slot described again."""
 
-EARLIEST = 0.1
+EARLIEST_CUE = 0.1
 """Seconds. No cue starts earlier: players show a cue at 0.000 before they play (rule T6)."""
 
-LEAD = 1.0
+MAX_LEAD = 1.0
 """Seconds by which a machine's line may begin before what it describes is seen (rule T7)."""
 
 _ID = re.compile(r"[sh]\d{8,}")
@@ -266,16 +266,29 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A line with all that is known of it.
+    """One line of audio description. Raises ValueError for values that contradict each other.
 
-    ``interval`` is from the start to the spoken end. ``slot_id`` is None for a line that a person added; both
-    halves of a split line keep its slot. ``chosen`` is the position in ``candidates``, from 0. ``edited`` is
-    None while the line is the machine's. ``spoken_length`` is in seconds, estimated or measured.
-    ``fit_steps`` say how it was made to fit. ``seen_from`` is the earliest second at which the line may start
-    without describing something before it is seen; None where that is not known. ``doubted`` is the machine's
-    doubt about the line. ``translation`` is None for a line of a track that is no translation.
-
-    Raises ValueError for values that contradict each other.
+    Attributes:
+        id: ``s`` (of a slot) or ``h`` (added by hand), then the first start in milliseconds: ``s00083120``.
+        slot_id: The slot. None for a line that a person added; both halves of a split line keep its slot.
+        interval: From the start to the spoken end, in seconds of the film.
+        text: The words. Empty where nothing is spoken.
+        kind: ``action``, or ``text`` for text on the screen.
+        language: Language tag, such as ``en``.
+        status: ``placed``, ``shortened``, ``dropped``, ``failed`` or ``silent``. The first two are spoken.
+        reason: Why the line has this status, in words.
+        candidates: The texts to choose from.
+        chosen: Position of ``text`` in ``candidates``, from 0. None: it is none of them.
+        edited: A person's edit. None while the line is the machine's.
+        spoken_length: Length of the spoken line in seconds, estimated or measured.
+        fit_steps: How the line was made to fit, in words.
+        provenance: The engines, prompts and seed that made the line.
+        stored_take: How the line was last spoken, as it was then. `spoken` is None where it no longer holds.
+        accepted: Who accepted the line. `review` is None where that is out of date.
+        seen_from: Earliest second at which the line may start, so that it describes nothing before it is
+            seen. None: not known.
+        stored_doubt: The machine's doubt, as it was then. `doubt` is None where it does not apply any more.
+        translation: The source line. None for a line of a track that is no translation.
     """
 
     id: str
@@ -292,10 +305,10 @@ class Cue:
     spoken_length: float | None = None
     fit_steps: tuple[str, ...] = ()
     provenance: Provenance | None = None
-    voiced: SpokenTake | None = None
+    stored_take: SpokenTake | None = None
     accepted: Accepted | None = None
     seen_from: float | None = None
-    doubted: Doubt | None = None
+    stored_doubt: Doubt | None = None
     translation: Translation | None = None
 
     def __post_init__(self) -> None:
@@ -342,7 +355,7 @@ class Cue:
     def doubt(self) -> Doubt | None:
         """The doubt about the text as it is; None where the line is not spoken, where a person wrote or
         accepted it, and where no doubt is known."""
-        doubt = self.doubted
+        doubt = self.stored_doubt
         if doubt is None or doubt.stamp != short_hash(self.text) or not self.heard:
             return None
         return None if self.state is LineState.ACCEPTED else doubt
@@ -350,9 +363,9 @@ class Cue:
     @property
     def spoken(self) -> SpokenTake | None:
         """How the line was last spoken; None where its times or text have changed since."""
-        if self.voiced is None or self.voiced.stamp != line_stamp(self.interval, self.text):
+        if self.stored_take is None or self.stored_take.stamp != line_stamp(self.interval, self.text):
             return None
-        return self.voiced
+        return self.stored_take
 
     @property
     def review(self) -> Accepted | None:
@@ -450,10 +463,10 @@ class VisibleTime:
 
     @property
     def best(self) -> float:
-        """The best second to start: ``since``, or up to `LEAD` before it where ``until`` is earlier."""
+        """The best second to start: ``since``, or up to `MAX_LEAD` before it where ``until`` is earlier."""
         if self.until is None:
             return self.since
-        return max(self.since - LEAD, min(self.since, self.until))
+        return max(self.since - MAX_LEAD, min(self.since, self.until))
 
 
 def spoken_interval(
@@ -462,13 +475,13 @@ def spoken_interval(
     """The time of a line of ``words`` words in a slot: 8 words at 0.375 s in [10, 20) → [10, 13).
 
     It ends with the slot at the latest. With ``sight`` it starts at `VisibleTime.best`, or, where the slot
-    ends too soon for that, up to `LEAD` before: → [12, 15) seen from 12 on, [17, 20) from 17.5 on.
+    ends too soon for that, up to `MAX_LEAD` before: → [12, 15) seen from 12 on, [17, 20) from 17.5 on.
     """
-    is_too_short = slot.end <= 2 * EARLIEST
-    start = slot.start if slot.start >= EARLIEST or is_too_short else EARLIEST
+    is_too_short = slot.end <= 2 * EARLIEST_CUE
+    start = slot.start if slot.start >= EARLIEST_CUE or is_too_short else EARLIEST_CUE
     length = max(1, words) * seconds_per_word
     if sight is not None:
-        last_start = max(slot.end - length, sight.since - LEAD)
+        last_start = max(slot.end - length, sight.since - MAX_LEAD)
         start = max(start, min(sight.best, last_start))
     return Interval(start, min(slot.end, start + length))
 
@@ -476,7 +489,7 @@ def spoken_interval(
 def visible_part(slot: Interval, since: float | None) -> Interval | None:
     """The part of a slot for a line that describes what is seen from second ``since`` on (None: the whole
     slot); None where the slot ends before."""
-    start = slot.start if since is None else max(slot.start, since - LEAD)
+    start = slot.start if since is None else max(slot.start, since - MAX_LEAD)
     return Interval(start, slot.end) if start < slot.end else None
 
 

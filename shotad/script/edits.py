@@ -56,21 +56,21 @@ from shotad.script.track import Track
 class MergeResult:
     """A new run's track, merged with people's edits.
 
-    ``kept``: ids of edited lines; ``yielded``: ids of new lines dropped because a person's line has their
+    ``kept``: ids of edited lines; ``dropped``: ids of new lines left out because a person's line has their
     time; ``lapsed``: names of reviewers whose review no longer holds, because a spoken line changed.
     """
 
     track: Track
     kept: tuple[str, ...] = ()
-    yielded: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     lapsed: tuple[str, ...] = ()
 
     @property
-    def news(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Sentences for the user: new lines that were left out, reviews that no longer hold."""
         sentences: list[str] = []
-        if self.yielded:
-            sentences.append(f"{len(self.yielded)} new lines left out, for a person's line has their time.")
+        if self.dropped:
+            sentences.append(f"{len(self.dropped)} new lines left out, for a person's line has their time.")
         if self.lapsed:
             sentences.append(f"Lines changed since the review by {', '.join(self.lapsed)}: review again.")
         return tuple(sentences)
@@ -102,7 +102,7 @@ def merge_edits(
         if cue.edited is not None
     }
     lines: list[Cue] = []
-    yielded: list[str] = []
+    dropped: list[str] = []
     for cue in new.cues:
         if cue.id in edited:
             lines.append(edited[cue.id])
@@ -113,7 +113,7 @@ def merge_edits(
         else:
             reason = f"its time belongs to {owner.id}, which a person edited"
             lines.append(replace(cue, status=CueStatus.DROPPED, reason=reason))
-            yielded.append(cue.id)
+            dropped.append(cue.id)
     # Edited lines for which the new run has no slot stay.
     lines += [cue for cue_id, cue in edited.items() if cue_id not in new_cues]
     if covered is not None:
@@ -122,15 +122,15 @@ def merge_edits(
             if is_outside and cue.id not in new_cues and cue.id not in edited:
                 lines.append(cue)
     track, lapsed = _with_makers_and_reviewers(new.with_cues(lines), previous)
-    return MergeResult(track, tuple(edited), tuple(yielded), lapsed)
+    return MergeResult(track, tuple(edited), tuple(dropped), lapsed)
 
 
 def _with_voices_of(previous: Track, new: Track) -> Track:
-    """``new``, where each line that is still the same has the take (`Cue.voiced`) of ``previous``."""
-    takes = {cue.id: cue.voiced for cue in previous.cues}
+    """``new``, where each line that is still the same has the take (`Cue.stored_take`) of ``previous``."""
+    takes = {cue.id: cue.stored_take for cue in previous.cues}
     cues: list[Cue] = []
     for cue in new.cues:
-        with_take = replace(cue, voiced=takes.get(cue.id))
+        with_take = replace(cue, stored_take=takes.get(cue.id))
         cues.append(with_take if with_take.spoken else cue)
     return new.with_cues(cues)
 
@@ -280,7 +280,7 @@ def _with_machine_version(cue: Cue, new: Cue | None) -> Cue:
         chosen=chosen,
         provenance=cue.provenance if keeps_provenance else new.provenance,
         seen_from=new.seen_from if describes_the_same else cue.seen_from,
-        doubted=new.doubted if is_blank or new.text == cue.text else cue.doubted,
+        stored_doubt=new.stored_doubt if is_blank or new.text == cue.text else cue.stored_doubt,
         translation=new.translation,
     )
 

@@ -261,7 +261,7 @@ class ShortenedLine:
 class ShortenRequest:
     """A line that is to be said in at most ``words`` words.
 
-    Words are English ones, or as many as take as long in ``language`` (`shotad.script.pace`). ``before`` is
+    Words are English ones, or as many as take as long in ``language`` (`shotad.script.pace`). ``previous`` is
     the last answer, if it was no use.
     """
 
@@ -269,7 +269,7 @@ class ShortenRequest:
     text: str
     words: int
     language: str = "en"
-    before: ShortenedLine | None = None
+    previous: ShortenedLine | None = None
 
     def __post_init__(self) -> None:
         if self.words < 1:

@@ -37,7 +37,7 @@ from shotad.script.track import Track
 
 @dataclass(frozen=True, slots=True)
 class TrackLine:
-    """A line as it is checked. ``slot`` is the time planned for it, ``voiced`` how it was spoken.
+    """A line as it is checked. ``slot`` is the time planned for it, ``take`` how it was spoken.
 
     ``seen_from`` as in `shotad.script.cue.Cue`; ``by_hand``: a person wrote, changed or accepted it.
     """
@@ -47,19 +47,19 @@ class TrackLine:
     text: str
     language: str = "en"
     slot: Interval | None = None
-    voiced: SpokenTake | None = None
+    take: SpokenTake | None = None
     seen_from: float | None = None
     by_hand: bool = True
 
     @property
-    def heard(self) -> Interval:
+    def spoken_interval(self) -> Interval:
         """When it is spoken, or, for a line without a recording, its planned time."""
-        return self.voiced.interval if self.voiced and self.voiced.interval else self.interval
+        return self.take.interval if self.take and self.take.interval else self.interval
 
     @property
-    def said(self) -> str:
+    def spoken_text(self) -> str:
         """The spoken text, which may be a part of the line, or the whole text without a recording."""
-        return self.voiced.text if self.voiced and self.voiced.text else self.text
+        return self.take.text if self.take and self.take.text else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class Material:
     """The lines, in the order of the script, and what is known of the film (None: not known).
 
     ``end`` is that of the film in seconds; ``speech`` are the utterances, some perhaps without words;
-    ``texts`` are those on the screen. ``given``: slots or budgets are a benchmark's, whose minima and rates
-    differ from those of T2 and T3.
+    ``texts`` are those on the screen. ``is_benchmark``: slots or budgets are a benchmark's, whose minima and
+    rates differ from those of T2 and T3.
     """
 
     name: str
@@ -77,10 +77,10 @@ class Material:
     speech: tuple[Utterance, ...] | None = None
     cast: Cast | None = None
     texts: tuple[TextFact, ...] | None = None
-    given: bool = False
+    is_benchmark: bool = False
     film: str = ""
     """The film's name as casts have it, where it is not ``name``."""
-    seen: Mapping[str, float] = field(default_factory=dict)
+    seen_from: Mapping[str, float] = field(default_factory=dict)
     """``seen_from`` of lines that do not have it themselves, by their ids."""
 
     @property

@@ -49,13 +49,13 @@ from shotad.script.rules import Finding, Level, Limits, check_rate, quotations, 
 
 def check_pace(line: TrackLine, limits: Limits) -> Iterator[Finding]:
     """T3 for the line as it was spoken, or else as it would have to be spoken in its time."""
-    is_spoken = line.voiced is not None and line.voiced.interval is not None
-    words = usual_words(line.said, line.language)
+    is_spoken = line.take is not None and line.take.interval is not None
+    words = usual_words(line.spoken_text, line.language)
     if not is_spoken and is_english(line.language):
         # Its time was planned by counting words, and a voice may need more or less for them.
-        words = min(words, count_words(line.said))
+        words = min(words, count_words(line.spoken_text))
     prefix = "spoken at " if is_spoken else "would have to be spoken at "
-    return check_rate(tempo(words, line.heard.duration), limits, prefix)
+    return check_rate(tempo(words, line.spoken_interval.duration), limits, prefix)
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -74,7 +74,7 @@ def check_dialogue(line: TrackLine, speech: Sequence[Utterance], window: float) 
     """
     nearby: list[str] = []
     for utterance in speech:
-        if utterance.text and _distance(utterance.interval, line.heard) <= window:
+        if utterance.text and _distance(utterance.interval, line.spoken_interval) <= window:
             nearby.append(utterance.text)
     return _repeated(line, nearby, "L10", Level.WARNING, "is said in the dialogue too")
 
@@ -83,7 +83,7 @@ def check_subtitles(line: TrackLine, texts: Sequence[TextFact], window: float) -
     """L12: as L10, for subtitles in the picture within ``window`` seconds of the line."""
     nearby: list[str] = []
     for text in texts:
-        if text.kind == "subtitle" and _distance(_shown_interval(text), line.heard) <= window:
+        if text.kind == "subtitle" and _distance(_shown_interval(text), line.spoken_interval) <= window:
             nearby.append(text.text)
     return _repeated(line, nearby, "L12", Level.ERROR, "stands in the subtitles of the picture")
 
@@ -155,7 +155,7 @@ def check_texts(material: Material) -> Iterator[Finding]:
     for text in _merged_texts(filter(_is_to_be_read, material.texts or ())):
         shown = _shown_interval(text)
         window = Interval(shown.start - WINDOW, shown.end + WINDOW)
-        spoken = [line.said for line in material.lines if line.heard.overlaps(window)]
+        spoken = [line.spoken_text for line in material.lines if line.spoken_interval.overlaps(window)]
         spoken += [
             utterance.text for utterance in material.speech or () if utterance.interval.overlaps(window)
         ]
@@ -189,7 +189,7 @@ def quoted_text_start(line: TrackLine, texts: Sequence[TextFact]) -> float | Non
         return None
     starts: list[float] = []
     for text in texts:
-        is_near = abs(text.first - line.heard.start) <= _SAME_TEXT_SECONDS
+        is_near = abs(text.first - line.spoken_interval.start) <= _SAME_TEXT_SECONDS
         if is_near and _is_to_be_read(text) and _is_read_out(text.text, quotation):
             starts.append(text.first)
     return min(starts, default=None)
@@ -279,7 +279,7 @@ class ParsedLine:
             start += len(token.text) + token.space
         self.places = tuple(places)
 
-    def merged(self, findings: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
+    def merge_findings(self, findings: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
         """Findings of the word lists, corrected and completed for L1 by the parse.
 
         Those of L1 in a subordinate clause are left out, and those that only the parse shows are added.
@@ -466,7 +466,7 @@ def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...
         other_pronouns = _pronouns_for_unlisted(line.text, tokens)
         clear_pronouns = set(other_pronouns | _pronouns_for(antecedents, tokens))
         for interval, pronouns in history[-_ANTECEDENT_LINES:]:
-            if line.heard.start - interval.end <= _ANTECEDENT_SECONDS:
+            if line.spoken_interval.start - interval.end <= _ANTECEDENT_SECONDS:
                 clear_pronouns |= pronouns
         first_uses: dict[str, Mention] = {}
         for mention in line_mentions:
@@ -475,11 +475,11 @@ def check_pronouns(lines: Sequence[TrackLine]) -> tuple[tuple[Finding, ...], ...
         findings: list[Finding] = []
         for pronoun, mention in first_uses.items():
             if pronoun not in clear_pronouns:
-                start, end = tokens[mention.start].at, tokens[mention.end - 1].end
+                start, end = tokens[mention.start].start, tokens[mention.end - 1].end
                 message = f"pronoun with an unclear antecedent: {quoted(line.text[start:end])}"
                 findings.append(Finding("L6", Level.WARNING, message, span=(start, end)))
         findings_of_lines.append(tuple(findings))
-        history.append((line.heard, _pronouns_for(line_mentions, tokens) | other_pronouns))
+        history.append((line.spoken_interval, _pronouns_for(line_mentions, tokens) | other_pronouns))
     return tuple(findings_of_lines)
 
 
@@ -491,7 +491,7 @@ def _pronouns_for_unlisted(text: str, tokens: Sequence[NameToken]) -> frozenset[
     letters_of_names: set[int] = set()
     for start, end in people_named(text):
         letters_of_names.update(range(start, end))
-    names = [token.key for token in tokens if token.at in letters_of_names]
+    names = [token.key for token in tokens if token.start in letters_of_names]
     for token, next_token in pairwise(tokens):
         # A word that may have its capital letter from the sentence it begins, but acts or owns as people do.
         acts_or_owns = token.possessive or (

@@ -90,7 +90,7 @@ def spoken_words(text: str, language: str = "en") -> int:
     return max(1, int(letters * _ENGLISH_WORDS / letters_a_minute + 0.5))
 
 
-def budget_in(language: str, words: int) -> int:
+def budget_in_language_units(language: str, words: int) -> int:
     """The budget of ``words`` English words in the unit of ``language``: words, or characters in a language
     written without blanks (`has_blanks`).
 
@@ -104,8 +104,8 @@ def budget_in(language: str, words: int) -> int:
 
 
 def budget_text(language: str, words: int) -> str:
-    """As `budget_in`, with its unit, for prompts and messages: ``12 words``."""
-    number = budget_in(language, words)
+    """As `budget_in_language_units`, with its unit, for prompts and messages: ``12 words``."""
+    number = budget_in_language_units(language, words)
     unit = "word" if has_blanks(language) else "character"
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
@@ -121,13 +121,13 @@ def _rate_of(language: str) -> Rate:
     return _RATES.get(_SIMILAR_LANGUAGE.get(code, code), _DEFAULT_RATE)
 
 
-BREATH = 0.2
+BREATH_BEFORE_LINE = 0.2
 """Seconds of the breath before a line."""
 
 
 def tempo(words: float, seconds: float) -> float:
     """Words a minute of a line of ``words`` words that takes ``seconds``, its breath included."""
-    return words * 60 / (seconds + BREATH)
+    return words * 60 / (seconds + BREATH_BEFORE_LINE)
 
 
 def usual_words(text: str, language: str = "en") -> float:

@@ -29,7 +29,7 @@ from shotad.core.errors import ConfigError, quoted
 from shotad.core.settings import word_files
 from shotad.core.text_files import read_text_file
 from shotad.core.types import clock_time, time_range
-from shotad.script.cue import LEAD, ScriptCue, count_words, milliseconds
+from shotad.script.cue import MAX_LEAD, ScriptCue, count_words, milliseconds
 
 Case = Literal["any", "exact"]
 
@@ -344,8 +344,9 @@ class Limits:
     """L13: warn of a title before a name. Off by default: human AD has them, often as the only name."""
 
 
-BENCHMARK = Limits(gap_error=0, gap_warning=0, rate_error=math.inf, rate_warning=math.inf)
-"""For given slots: their minima do not apply and their budgets allow 218 words a minute."""
+BENCHMARK_LIMITS = Limits(gap_error=0, gap_warning=0, rate_error=math.inf, rate_warning=math.inf)
+"""For slots or budgets of a benchmark: rules T2 and T3 are off. Such slots may be shorter than lint
+wants gaps to be, and the budgets (CMD-AD: 0.275 s a word, 218 words a minute) exceed `Limits.rate_error`."""
 
 
 def check_line(
@@ -516,10 +517,10 @@ def check_order(previous: Interval, interval: Interval, name: str) -> Iterator[F
 
 
 def check_lead(spoken: Interval, seen_from: float, *, by_hand: bool) -> Iterator[Finding]:
-    """T7: the line, spoken at ``spoken``, begins over `LEAD` before second ``seen_from``, when what it
+    """T7: the line, spoken at ``spoken``, begins over `MAX_LEAD` before second ``seen_from``, when what it
     describes is seen. Only a warning for a line by hand: a person may mean it so."""
     early = seen_from - spoken.start
-    if milliseconds(early) > milliseconds(LEAD):
+    if milliseconds(early) > milliseconds(MAX_LEAD):
         level = Level.WARNING if by_hand else Level.ERROR
         seen_at = clock_time(seen_from, 1)
         message = f"This line is spoken {early:.1f} s before what it describes is seen ({seen_at})"

@@ -74,7 +74,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
     """The line as JSON values, in the order of the file: what people read first comes first."""
     start, end = _seconds(cue.interval)
     edit, machine, voiced = cue.edited, cue.machine, cue.spoken
-    machine_json = voiced_json = None
+    machine_json = voiced_json = doubt_json = None
     if machine is not None:
         machine_start, machine_end = _seconds(machine.interval)
         machine_json = {
@@ -88,6 +88,8 @@ def cue_json(cue: Cue) -> dict[str, Any]:
             "speed": round(voiced.speed, 4), "steps": list(voiced.steps), "pause": round(voiced.pause, 3),
             "stamp": voiced.stamp,
         }  # fmt: skip
+    if cue.stored_doubt is not None:
+        doubt_json = {**asdict(cue.stored_doubt), "value": round(cue.stored_doubt.value, 2)}
     stamp_parts = [*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]
     return {
         "id": cue.id,
@@ -102,7 +104,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "slot": cue.slot_id,
         "spoken_length": None if cue.spoken_length is None else round(cue.spoken_length, 3),
         **({} if cue.seen_from is None else {"seen_from": round(cue.seen_from, 3)}),
-        **({"doubt": {**asdict(cue.doubted), "value": round(cue.doubted.value, 2)}} if cue.doubted else {}),
+        **({"doubt": doubt_json} if doubt_json else {}),
         "fit_steps": list(cue.fit_steps),
         "chosen": cue.chosen,
         "candidates": list(cue.candidates),
@@ -143,10 +145,10 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             spoken_length=fields.optional_number(raw, "spoken_length", where),
             fit_steps=fields.strings(raw, "fit_steps", where),
             provenance=_provenance(fields, raw, where),
-            voiced=_voiced(fields, raw, where),
+            stored_take=_take(fields, raw, where),
             accepted=fields.made(Accepted, raw, "accepted", where, by=str, stamp=str),
             seen_from=fields.optional_number(raw, "seen_from", where),
-            doubted=fields.made(Doubt, raw, "doubt", where, value=float, reasons=list, stamp=str),
+            stored_doubt=fields.made(Doubt, raw, "doubt", where, value=float, reasons=list, stamp=str),
             translation=_translation(fields, raw, where),
         ),
         where,
@@ -160,7 +162,7 @@ def read_maker(fields: Fields, raw: Any) -> Maker:
     return Maker(**fields.record(with_defaults, "maker", stage=str, engine=str, model=str, revision=str))
 
 
-def _voiced(fields: Fields, raw: Mapping[str, Any], where: str) -> SpokenTake | None:
+def _take(fields: Fields, raw: Mapping[str, Any], where: str) -> SpokenTake | None:
     """How the line was last spoken; None where the file does not say."""
 
     def make(at: Any, **values: Any) -> SpokenTake:
@@ -393,11 +395,16 @@ class FilmId:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The lines of one film, ascending by start, each id once.
+    """The lines of one film. Raises ValueError for values that contradict each other.
 
-    ``version`` is that of the program that made it; ``reviewed_by`` are people's names, empty while nobody
-    has reviewed it. ``translated_from`` is the language (a tag) of the track that this is a translation of;
-    empty for a track that is no translation. Raises ValueError.
+    Attributes:
+        film: Name, fingerprint and length (in seconds) of the film.
+        language: Language tag, such as ``en``.
+        makers: The engines that took part.
+        version: Version of the program that made the track.
+        cues: The lines, ascending by start, each id once.
+        reviewed_by: Names of people who reviewed the whole track. Empty: nobody did.
+        translated_from: For a translation, the language of its source; else empty.
     """
 
     film: FilmId
@@ -433,12 +440,19 @@ class Track:
         return tuple(cue for cue in self.cues if cue.heard)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the track to a file, in the format of its ending; returns the file's path.
+        """Write the track to a file, in the format of its ending. A missing folder is made.
 
-        ``.json`` is the whole track, as `load_track` reads it. All others hold the spoken lines: ``.vtt``,
-        ``.srt``, ``.dapt.xml``, ``.ttml``, ``.csv``, ``.frazier.csv``, ``.reaper.csv``, ``.docx``, ``.xlsx``,
-        ``.hls.m3u8``, ``.dash.xml``. A missing folder is made. Raises ScriptError for another ending, or
-        where a library that the format needs is not installed; WorkFolderError.
+        Args:
+            path: ``.json`` is the whole track, as `load_track` reads it. All others hold the spoken lines:
+                ``.vtt``, ``.srt``, ``.dapt.xml``, ``.ttml``, ``.csv``, ``.frazier.csv``, ``.reaper.csv``,
+                ``.docx``, ``.xlsx``, ``.hls.m3u8``, ``.dash.xml``.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            ScriptError: Another ending, or a library that the format needs is not installed.
+            WorkFolderError: The file cannot be written.
         """
         # Not at the top: that module imports this one.
         from shotad.script.formats import save_as
@@ -594,7 +608,17 @@ def _read_cues(fields: Fields, head: Mapping[str, Any], language: str) -> list[C
 
 
 def load_track(path: str | os.PathLike[str]) -> Track:
-    """The track in a file. Raises ScriptError if it cannot be read or is not valid."""
+    """Read a track from a ``.json`` file, and mark what a person changed in it as edits.
+
+    Args:
+        path: The file: ``track.json`` of a work folder, or one that `Track.save` wrote.
+
+    Returns:
+        The track.
+
+    Raises:
+        ScriptError: The file cannot be read, or is not a valid track. The message names file, line and value.
+    """
     try:
         text = read_file(Path(path), follow=True).decode("utf-8-sig")
     except WorkFolderError as error:

@@ -16,9 +16,9 @@ from .castfile import (
 )
 from .castfolder import (
     Appearance as Appearance,
+    CastPicture as CastPicture,
     CastPictures as CastPictures,
     DiscoveryRecord as DiscoveryRecord,
-    Picture as Picture,
     merge as merge,
     write_overview as write_overview,
 )
@@ -48,8 +48,8 @@ from .found_people import (
 )
 from .gallery import (
     Gallery as Gallery,
+    Identification as Identification,
     PhotoReading as PhotoReading,
-    Verdict as Verdict,
     identify as identify,
     read_gallery as read_gallery,
 )

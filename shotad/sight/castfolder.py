@@ -78,7 +78,7 @@ class Appearance:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class CastPicture:
     """A picture that discovery put there: of whom (``id``), its path in the folder (``file``), and the film,
     second and box from which it was cut."""
 
@@ -95,7 +95,7 @@ class DiscoveryRecord:
     """The content of ``discovered.json``."""
 
     found: tuple[Appearance, ...] = ()
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[CastPicture, ...] = ()
 
     @staticmethod
     def read(folder: Path) -> DiscoveryRecord:
@@ -110,7 +110,7 @@ class DiscoveryRecord:
                     f"{path} is of version {record['version']}, and this shotad reads {VERSION}.",
                     "Use the shotad that wrote it, or a newer one.",
                 )
-            pictures = tuple(Picture(**{**row, "box": Box(*row["box"])}) for row in record["pictures"])
+            pictures = tuple(CastPicture(**{**row, "box": Box(*row["box"])}) for row in record["pictures"])
             return DiscoveryRecord(tuple(Appearance(**row) for row in record["found"]), pictures)
         except (KeyError, TypeError, ValueError, WorkFolderError) as error:
             problem = f"{path} is damaged: {quoted(error)}."
@@ -134,7 +134,7 @@ class DiscoveryRecord:
         if WorkFolder(folder).read_json(DISCOVERY_FILE) != record:
             WorkFolder(folder).write_json(DISCOVERY_FILE, record)
 
-    def of_film(self, film: str) -> tuple[Picture, ...]:
+    def of_film(self, film: str) -> tuple[CastPicture, ...]:
         """The pictures cut from the film with this fingerprint."""
         return tuple(picture for picture in self.pictures if picture.film == film)
 
@@ -175,7 +175,7 @@ class CastPictures:
                 holders.setdefault(sha256, member_id)
         return holders
 
-    def holder(self, picture: Picture) -> str | None:
+    def holder(self, picture: CastPicture) -> str | None:
         """The id of the member who has the picture now; None where it was deleted or changed."""
         if picture.sha256 in self.hashes.get(picture.id, ()):
             return picture.id
@@ -260,7 +260,7 @@ def put_pictures(
     return written
 
 
-def remove_pictures(folder: Path, pictures: Iterable[Picture]) -> int:
+def remove_pictures(folder: Path, pictures: Iterable[CastPicture]) -> int:
     """Delete those of ``pictures`` that are as discovery wrote them; returns their number.
 
     A subfolder that is left empty is deleted too.

@@ -224,7 +224,7 @@ _MAX_BANK = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Identification:
     """Who the person of one track is.
 
     ``person`` is the id of the recognised person, the nameless of the cast too; ``member`` the same where
@@ -252,11 +252,11 @@ def identify(
     settings: CastSettings,
     models: FaceModels,
     names: Mapping[str, str] | None = None,
-) -> list[Verdict]:
+) -> list[Identification]:
     """A verdict for each track. The order of the tracks does not matter. ``names`` (by id) are for the
     reasons only."""
     if not len(gallery):
-        return [Verdict(reason="nobody has a photo") for _ in tracks]
+        return [Identification(reason="nobody has a photo") for _ in tracks]
     options = settings.by_rules
     rules = _Rules(
         models.threshold,
@@ -295,7 +295,7 @@ class _Rules:
         """The name of the person with this id, for a reason."""
         return "somebody without a name" if person in self.nameless else self.names.get(person, person)
 
-    def is_sure(self, verdict: Verdict) -> bool:
+    def is_sure(self, verdict: Identification) -> bool:
         """Whether a match is beyond doubt, so that its embeddings may be used like a photo."""
         if verdict.likeness is None or verdict.likeness < self.same:
             return False
@@ -304,14 +304,14 @@ class _Rules:
         return verdict.likeness - verdict.runner_up >= _MARGINS_OF_SURE_MATCH * self.margin
 
 
-def _verdict(embeddings: Embeddings, gallery: Gallery, rules: _Rules) -> Verdict:
+def _verdict(embeddings: Embeddings, gallery: Gallery, rules: _Rules) -> Identification:
     """The verdict on one face with ``embeddings``, ``float32[k, d]``, k from 0."""
     if len(embeddings) == 0:
-        return Verdict(reason="too small")
+        return Identification(reason="too small")
     # The most alike first; of equals, the first of the cast.
     (person, likeness), *others = sorted(gallery.likeness(embeddings).items(), key=lambda item: -item[1])
     rival, runner_up = others[0] if others else (None, None)
-    verdict = Verdict(likeness=likeness, runner_up=runner_up)
+    verdict = Identification(likeness=likeness, runner_up=runner_up)
     if likeness < rules.threshold:
         return replace(verdict, reason=f"not alike enough (best: {rules.label_of(person)}, {likeness:.2f})")
     if rival is not None and runner_up is not None and likeness - runner_up < rules.margin:
@@ -358,8 +358,11 @@ def _with_bank(
 
 
 def _one_place_at_a_time(
-    tracks: Sequence[FaceTrack], embeddings: Sequence[Embeddings], verdicts: Sequence[Verdict], rules: _Rules
-) -> list[Verdict]:
+    tracks: Sequence[FaceTrack],
+    embeddings: Sequence[Embeddings],
+    verdicts: Sequence[Identification],
+    rules: _Rules,
+) -> list[Identification]:
     """``verdicts`` without a person for the less alike of two tracks that are in one picture.
 
     Both keep the person where they are the same beyond doubt, to the gallery and to one another: a mirror, a
@@ -397,14 +400,14 @@ def _top_left(track: FaceTrack) -> tuple[float, float]:
     return track.faces[0].box.left, track.faces[0].box.top
 
 
-def _by_frame(tracks: Sequence[FaceTrack], gallery: Gallery, rules: _Rules) -> list[Verdict]:
+def _by_frame(tracks: Sequence[FaceTrack], gallery: Gallery, rules: _Rules) -> list[Identification]:
     """Verdicts as in AutoAD-Zero: each face of each frame is the person it is most like, from the threshold
     on; of two that would be one person in a frame, the better. There is no margin."""
     without_margin = replace(rules, margin=0.0)
     # Of each track, the verdict on each face with an embedding, by the face's index
-    face_verdicts: list[dict[int, Verdict]] = []
+    face_verdicts: list[dict[int, Identification]] = []
     for track in tracks:
-        of_track: dict[int, Verdict] = {}
+        of_track: dict[int, Identification] = {}
         for row, face_index in enumerate(track.read):
             if track.faces[face_index].box.height >= rules.min_height:
                 embedding = track.embeddings[row : row + 1]
@@ -446,5 +449,5 @@ def _by_frame(tracks: Sequence[FaceTrack], gallery: Gallery, rules: _Rules) -> l
             reason = surest.reason or f"the same moment as a face more like {surest.person}"
             verdicts.append(replace(surest, person=None, member=None, reason=reason, looks=looks))
         else:
-            verdicts.append(Verdict(reason="too small", looks=looks))
+            verdicts.append(Identification(reason="too small", looks=looks))
     return verdicts

@@ -200,10 +200,19 @@ class Sound:
 class Rendered:
     """The result of a render.
 
-    ``track`` says of each line how it was spoken; ``voice`` is None where nothing was. ``made`` are the
-    files, ``files`` the side files, ``failures`` the files that could not be made, with the reason. ``anew``
-    counts takes that were spoken now, ``kept`` those from before. ``brought`` counts lines that people
-    changed in scripts beside the track, by file.
+    Attributes:
+        track: The track, with how each line was spoken (`Cue.spoken`).
+        voice: Name of the voice. None: nothing was spoken.
+        made: The files, each with its path in ``wanted.path``.
+        anew: Number of lines that were spoken now.
+        kept: Number of lines that an earlier render had spoken.
+        sound: Measures of the mix, such as its loudness. None: there is no mix.
+        pauses: Pauses of the film (extended AD): where and how long, in seconds.
+        findings: Broken rules that must hold, such as loudness off its target.
+        warnings: Remarks in words.
+        files: Side files, such as scripts and lists of pauses.
+        brought: Number of lines that people changed in scripts beside the track, by file.
+        failures: Files that could not be made, with the reason.
     """
 
     track: Track
@@ -221,17 +230,17 @@ class Rendered:
 
     @property
     def spoken(self) -> tuple[Cue, ...]:
-        """The lines that are heard."""
+        """The lines that were spoken."""
         return tuple(cue for cue in self.track.heard if cue.spoken is not None and cue.spoken.text)
 
     @property
     def unspoken(self) -> tuple[Cue, ...]:
-        """The lines that found no place."""
+        """The lines that were not spoken, because they did not fit."""
         return tuple(cue for cue in self.track.heard if cue.spoken is not None and not cue.spoken.text)
 
     @property
     def changed(self) -> tuple[Cue, ...]:
-        """The lines that are heard in other words than the script's."""
+        """The lines that were spoken in other words than the script's."""
         changed: list[Cue] = []
         for cue in self.spoken:
             script_text = " ".join(cue.text.split())

@@ -27,11 +27,11 @@ from shotad.script import (
     Track,
     split_sentences,
 )
-from shotad.script.cue import EARLIEST, LEAD
+from shotad.script.cue import EARLIEST_CUE, MAX_LEAD
 from shotad.script.edits import is_by_hand
 from shotad.script.fit import variants
 from shotad.script.pace import (
-    BREATH,
+    BREATH_BEFORE_LINE,
     has_blanks,
     spoken_words,
     usual_words,
@@ -67,10 +67,10 @@ def lines_of(
     - else later, as far as the line's own time reaches: a line far from what it describes would mislead;
     - with nothing in reach `NO_FREE_TIME` long, and the line will be left unspoken, with the reason.
     """
-    # The film less its speech; nothing in its first `EARLIEST` seconds, for players miss it there.
+    # The film less its speech; nothing in its first `EARLIEST_CUE` seconds, for players miss it there.
     duration = track.film.duration
     occupied = [Interval(talk.start - margin - CLEAR, talk.end + margin) for talk in speech]
-    gaps = subtract(Interval(min(EARLIEST, duration / 2), duration), occupied)
+    gaps = subtract(Interval(min(EARLIEST_CUE, duration / 2), duration), occupied)
     lines: list[LineToSpeak] = []
     for cue in track.heard:
         free = _free_time(cue, gaps, settings)
@@ -105,7 +105,7 @@ def latest(line: LineToSpeak, settings: FitSettings) -> float:
 
 def _in_sight(cue: Cue) -> float:
     """The second before which what a line describes is not seen yet; 0 where a person chose the time."""
-    return 0.0 if cue.seen_from is None or is_by_hand(cue) else cue.seen_from - LEAD
+    return 0.0 if cue.seen_from is None or is_by_hand(cue) else cue.seen_from - MAX_LEAD
 
 
 def _free_time(cue: Cue, gaps: Sequence[Interval], settings: FitSettings) -> Interval:
@@ -270,7 +270,7 @@ def estimated_form(
 def _max_speed(usual: float, length: int, settings: FitSettings) -> float:
     """How many times faster ``usual`` words that last ``length`` milliseconds may be spoken: as the settings
     allow, and not over `MAX_WORD_RATE`, counted as rule T3 does."""
-    shortest_seconds = 60 * usual / MAX_WORD_RATE - BREATH
+    shortest_seconds = 60 * usual / MAX_WORD_RATE - BREATH_BEFORE_LINE
     if shortest_seconds <= 0:
         return settings.fastest
     return max(1.0, min(settings.fastest, length / 1000 / shortest_seconds))

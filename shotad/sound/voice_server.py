@@ -98,7 +98,7 @@ class EndpointVoice(Speaker):
             key = api_key(KEY_NAME)
         except ShotadError as error:
             raise VoiceError(error.what, error.hint, again=error.again) from None
-        if self._address.is_own and not key and self._address.login is None:
+        if self._address.is_openai and not key and self._address.login is None:
             what = f"{self._address.shown} wants a key, and the environment has no {KEY_NAME}."
             raise VoiceError(what, "Set it, or name another server: voice.base_url.")
 

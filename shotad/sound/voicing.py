@@ -128,7 +128,9 @@ class Materials:
         cues: list[Cue] = []
         for cue in newest.cues:
             rendered_cue = rendered.get(cue.id, cue)
-            voiced_cue = replace(cue, voiced=rendered_cue.voiced, spoken_length=rendered_cue.spoken_length)
+            voiced_cue = replace(
+                cue, stored_take=rendered_cue.stored_take, spoken_length=rendered_cue.spoken_length
+            )
             # `Cue.spoken` is None where the text or time is another than that which was spoken.
             is_unchanged = cue.heard and voiced_cue.spoken is not None
             cues.append(voiced_cue if is_unchanged else cue)
@@ -299,7 +301,7 @@ def pronunciations(folder: Path) -> Lexicon:
 
 
 def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
-    """The track with how each heard line was spoken (`Cue.voiced`) and its measured length.
+    """The track with how each heard line was spoken (`Cue.stored_take`) and its measured length.
 
     Every heard line must be in ``fitting``. Text, time and status of the lines stay unchanged.
     """
@@ -315,7 +317,7 @@ def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
         if spoken_line is None:
             unspoken_line = unspoken[cue.id]
             steps = (*unspoken_line.steps, f"not spoken: {unspoken_line.reason}")
-            cues.append(replace(cue, voiced=SpokenTake(voice, "", None, stamp, steps=steps)))
+            cues.append(replace(cue, stored_take=SpokenTake(voice, "", None, stamp, steps=steps)))
             continue
         # Whole milliseconds, as tracks are written; the shortest take still lasts one.
         start = round(spoken_line.interval.start * 1000)
@@ -325,5 +327,5 @@ def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
         voiced = SpokenTake(
             voice, spoken_line.text, interval, stamp, take.speed, spoken_line.steps, spoken_line.pause
         )
-        cues.append(replace(cue, voiced=voiced, spoken_length=round(take.seconds, 3)))
+        cues.append(replace(cue, stored_take=voiced, spoken_length=round(take.seconds, 3)))
     return track.with_cues(cues)

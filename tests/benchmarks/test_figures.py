@@ -22,7 +22,7 @@ from shotad.core.config.film import SlotSettings
 from shotad.description.counting import CountedRequest
 from shotad.description.engine_pair import Terms
 from shotad.description.estimate import estimate_counted
-from shotad.sight import Face, FaceTrack, Verdict
+from shotad.sight import Face, FaceTrack, Identification
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT, RIGHT = [100.0, 100.0, 150.0, 170.0], [400.0, 100.0, 450.0, 170.0]
@@ -61,8 +61,8 @@ def test_intervals_and_names_of_the_truth(truth: Truth) -> None:
     assert owner_of(track(0, RIGHT, 0.1, 0.5), truth) == ("x", 1.0)
     assert owner_of(track(0, [200, 100, 250, 170], 0.1), truth) == (None, 1.0)
     assert owner_of(track(0, RIGHT, 0.1, 0.5, 1.5), truth) == ("x", pytest.approx(2 / 3))
-    right = Judged(track(0, LEFT, 0.1), "anna", 1.0, Verdict("anna", "anna"))
-    wrong = Judged(track(0, RIGHT, 0.1), "x", 1.0, Verdict("ben", "ben"))
+    right = Judged(track(0, LEFT, 0.1), "anna", 1.0, Identification("anna", "anna"))
+    wrong = Judged(track(0, RIGHT, 0.1), "x", 1.0, Identification("ben", "ben"))
     said = shot_pairs([right, wrong], truth)
     assert said == {(0, "anna"), (0, "ben")}
     assert precision(said, truth) == Share(1, 2)

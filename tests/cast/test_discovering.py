@@ -22,7 +22,7 @@ from shotad.description import (
 )
 from shotad.description.cast_recognition import DISCOVERED
 from shotad.film import open_film
-from shotad.sight import CastFile, DiscoveryRecord, Face, FaceModels, Picture, read_gallery
+from shotad.sight import CastFile, CastPicture, DiscoveryRecord, Face, FaceModels, read_gallery
 from shotad.sight.castfile import read_cast
 from tests.cast.discoveringroom import EPISODE, NEXT, Room, VariedFaces
 from tests.painted_faces import Image, paint_film, photo
@@ -248,7 +248,7 @@ SEEN = (
 """Who is seen, from when to when, with the face's left edge from which it is them; by eye. Later rows win."""
 
 
-def shown(picture: Picture) -> str:
+def shown(picture: CastPicture) -> str:
     return [
         who for who, start, end, left in SEEN if start <= picture.second <= end and picture.box.left >= left
     ][-1]

@@ -16,13 +16,13 @@ from shotad.core import Box, Member
 from shotad.core.errors import CastError
 from shotad.sight import (
     Appearance,
+    CastPicture,
     CastPictures,
     DiscoveryRecord,
     Face,
     FaceTrack,
     FoundPerson,
     Match,
-    Picture,
     group_people,
     match_people,
 )
@@ -131,10 +131,10 @@ def test_who_is_nobody() -> None:
 BOX = Box(0.4, 0.3, 0.6, 0.7)
 
 
-def picture(folder: Path, person: str, content: str, film: str = "f1") -> Picture:
+def picture(folder: Path, person: str, content: str, film: str = "f1") -> CastPicture:
     """A picture that discovery put there."""
     ((name, sha),) = put_pictures(folder, person, content, [(1.0, content.encode())])
-    return Picture(person, name, sha, film, 1.0, BOX)
+    return CastPicture(person, name, sha, film, 1.0, BOX)
 
 
 @pytest.mark.parametrize("text", ["{}", "no json", '{"version": 1, "found": [{}], "pictures": []}'])
@@ -201,15 +201,15 @@ def person(*seconds: float, box: Box = BOX) -> FoundPerson:
     return person_from_tracks([track(int(seconds[0]), *seconds, box=box)])
 
 
-def cut(folder: Path, owner: str, second: float, at: str = "") -> Picture:
+def cut(folder: Path, owner: str, second: float, at: str = "") -> CastPicture:
     """A picture cut from the face at a second and given to ``owner``; it lies with ``at`` now."""
     path = folder / (at or owner) / f"{second}.jpg"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{owner} {second}")
-    return Picture(owner, f"{owner}/{second}.jpg", sha256_of(path), "film", second, BOX)
+    return CastPicture(owner, f"{owner}/{second}.jpg", sha256_of(path), "film", second, BOX)
 
 
-def cast(folder: Path, pictures: list[Picture], *members: Member) -> CastPictures:
+def cast(folder: Path, pictures: list[CastPicture], *members: Member) -> CastPictures:
     placed = tuple(Member(m.id, m.name, photos=tuple(sorted((folder / m.id).glob("*.jpg")))) for m in members)
     return CastPictures(folder, placed, DiscoveryRecord((), tuple(pictures)))
 

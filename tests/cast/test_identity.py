@@ -26,7 +26,7 @@ from shotad.sight import (
     FaceModels,
     FaceTrack,
     Gallery,
-    Verdict,
+    Identification,
     identify,
     read_gallery,
 )
@@ -325,7 +325,7 @@ PLAIN = ruled(CastSettings(), from_film=False)
 
 def judged(
     tracks: Sequence[FaceTrack], settings: CastSettings = PLAIN, gallery: Gallery = GALLERY
-) -> list[Verdict]:
+) -> list[Identification]:
     return identify(tracks, gallery, settings, Borders(), NAMES)
 
 
@@ -350,7 +350,9 @@ def test_who_is_not_named() -> None:
     both = FaceTrack(0, near.faces + far.faces, np.concatenate([near.embeddings, far.embeddings]), (0, 1))
     assert judged([both])[0].member == "anna"
     # Without photos nobody is named.
-    assert judged([track(like(anna=0.6))], gallery=Gallery({})) == [Verdict(reason="nobody has a photo")]
+    assert judged([track(like(anna=0.6))], gallery=Gallery({})) == [
+        Identification(reason="nobody has a photo")
+    ]
     # One person is in one place at a time.
     better, worse = track(like(11, anna=0.65), left=0.1), track(like(12, anna=0.5), left=0.6)
     elsewhere = track(like(13, anna=0.5), shot=1)

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.batch import (
+    BatchReport,
     FilmJob,
     FilmRow,
     PlannedFilm,
     Planner,
     PrivacyNotices,
-    Report,
     StoredObject,
     Watch,
     as_lines,
@@ -211,7 +211,7 @@ def test_a_name_that_is_no_text_is_the_trouble_of_its_film_alone(tmp_path: Path)
     ]
     text = as_lines(rows, 1)
     assert len(text.encode().splitlines()) == 4
-    report = Report(tmp_path / "r.json")
+    report = BatchReport(tmp_path / "r.json")
     report.write(lambda: rows, 1, ended=True)
     assert report.trouble is None
     # Programs get the name by which the file is found again.

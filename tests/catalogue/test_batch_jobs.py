@@ -14,9 +14,9 @@ import pytest
 
 from shotad.batch import (
     BatchProgress,
+    BatchReport,
     FilmRow,
     PlannedFilm,
-    Report,
     as_lines,
     as_table,
     earlier_result,
@@ -304,7 +304,7 @@ def test_bars_go_with_their_film() -> None:
 
 def test_a_report_is_whole_at_any_time_and_read_again(tmp_path: Path) -> None:
     now = [0.0]
-    report = Report(
+    report = BatchReport(
         tmp_path / "r.json",
         [{"film": "/f/old.mp4", "state": "done"}, {"film": "/f/c.mp4", "state": "done"}],
         lambda: now[0],
@@ -322,7 +322,7 @@ def test_a_report_is_whole_at_any_time_and_read_again(tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_written_is_told_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     told: list[str] = []
-    report = Report(tmp_path / "file" / "r.json", on_note=told.append)
+    report = BatchReport(tmp_path / "file" / "r.json", on_note=told.append)
     report.write(rows, 1)
     report.write(rows, 2, ended=True)
     assert report.trouble is not None

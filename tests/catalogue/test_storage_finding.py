@@ -12,10 +12,10 @@ import fsspec
 import pytest
 
 from shotad.batch import (
+    BatchReport,
     FilmJob,
     FilmRow,
     Planner,
-    Report,
     StoredObject,
     as_lines,
     failed_in,
@@ -196,7 +196,7 @@ def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: 
     planned = Planner(FilmJob("-", "-"), str(tmp_path / "ad")).plan([StoredObject(SIGNED, 4, None)])
     result = failure(planned[0].job, f"{shown(SIGNED)} is gone.", "", kind="StorageError")
     rows = [FilmRow(*film_labels(planned), planned[0], result)]
-    report = Report(tmp_path / "report.json")
+    report = BatchReport(tmp_path / "report.json")
     report.write(lambda: rows, 1.0, ended=True)
     assert film_labels(planned) == ["movie.mp4"]
     for text in (report.path.read_text(), as_lines(rows, 1.0), json.dumps(as_json(rows))):

@@ -19,7 +19,7 @@ from shotad.batch.describing import describe_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses
-from shotad.batch.staging import NAME, Keeper, Lease, Placed, staged
+from shotad.batch.staging import NAME, Lease, LeaseKeeper, Placed, staged
 from shotad.batch.store import Store
 from shotad.core import (
     Config,
@@ -453,7 +453,7 @@ def test_disk_trouble_is_told_and_not_fatal(
     front.note = said.append  # type: ignore[method-assign]
     lease = Lease(side.store, PLACE, 90.0)
     lease.take()
-    keeper = Keeper(lease, side, 0.01, front)
+    keeper = LeaseKeeper(lease, side, 0.01, front)
     keeper.__enter__()
     wait_until(lambda: bool(said))
     full.clear()

@@ -26,7 +26,7 @@ from shotad.batch.fetching import brought, fetch_film
 from shotad.batch.films import films_in
 from shotad.batch.jobs import FilmJob
 from shotad.batch.staging import NAME, Lease, Placed, staged
-from shotad.batch.store import Refused, Store, check_target
+from shotad.batch.store import Store, WriteRefused, check_target
 from shotad.core import Config, NoProgress
 from shotad.core.errors import FolderInUse, StorageError
 from shotad.core.settings import load_settings
@@ -154,10 +154,10 @@ def staging_of(place: str, folder: str, scratch: Path, **more: Any) -> AbstractC
 def test_conditions_that_do_not_hold_are_refused_and_ages_told_by_the_store(server: Server) -> None:
     store, place = Store(FOLDER), f"{FOLDER}/track.json"
     first = store.write(place, b"1", over=None)
-    with pytest.raises(Refused):
+    with pytest.raises(WriteRefused):
         store.write(place, b"2", over=None)
     second = store.write(place, b"2", over=first)
-    with pytest.raises(Refused):
+    with pytest.raises(WriteRefused):
         store.write(place, b"3", over=first)
     assert store.find(place) is not None
     assert store.write(place, b"3", over=second) != second
@@ -165,7 +165,7 @@ def test_conditions_that_do_not_hold_are_refused_and_ages_told_by_the_store(serv
     assert store.keeps_conditions
     assert server.get("x.shotad/track.json") == b"3", "asking changes nothing"
     store.remove(place)
-    with pytest.raises(Refused):
+    with pytest.raises(WriteRefused):
         store.write(place, b"4", over=second)
     # The age of a lease is told by the clock of the store.
     Lease(store, FOLDER, 90.0).take()
@@ -186,7 +186,7 @@ def test_a_store_that_knows_no_conditions_is_found(server: Server, monkeypatch: 
     with pytest.raises(FolderInUse):
         Lease(Store(FOLDER), FOLDER, 90.0).take()
     mark = store.write(f"{FOLDER}/a.json", b"1", over=None)
-    with pytest.raises(Refused):
+    with pytest.raises(WriteRefused):
         store.write(f"{FOLDER}/a.json", b"2", over=None)
     assert store.write(f"{FOLDER}/a.json", b"2", over=mark)
 
@@ -242,7 +242,7 @@ def test_a_large_file_goes_in_parts(server: Server, tmp_path: Path, monkeypatch:
     assert sum(counted) == 11 << 20
     assert server.get("x.shotad/x.described.mp4") == file.read_bytes()
     assert store.note_of(place) == {"n": "1"}
-    with pytest.raises(Refused):
+    with pytest.raises(WriteRefused):
         store.send(file, place, over=None, note={}, done=lambda _: None)
 
 

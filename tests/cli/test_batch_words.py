@@ -37,13 +37,15 @@ def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
     """A run of which the first film is done, the second fails, and then ``end`` comes."""
 
-    def run(jobs: Sequence[FilmJob], *, told: Callable[[FilmResult], None], **_: Any) -> list[FilmResult]:
+    def run(
+        jobs: Sequence[FilmJob], *, on_result: Callable[[FilmResult], None], **_: Any
+    ) -> list[FilmResult]:
         found = [
             FilmResult(jobs[0].film, jobs[0].folder, "done", lines=3, slots=4),
             failure(jobs[1], "It broke.", "Mend it.", kind="FilmError"),
         ]
         for one in found:
-            told(one)
+            on_result(one)
         if end is not None:
             raise end
         return found

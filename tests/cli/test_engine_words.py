@@ -218,13 +218,13 @@ TOLD = [
 
 
 def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, monkeypatch):
-    from shotad.engines.table import KINDS, Kind
+    from shotad.engines.table import KINDS, EngineKind
 
     def pages(held: Mapping[str, Any]) -> Pages:
         return lambda path, _: (200, held[path]) if path in held else (404, "no such page")
 
-    def at(lists: Mapping[str, Any]) -> tuple[Kind, ...]:
-        rest = (Kind(one.word, one.title, f"{serve(pages(lists[one.word]))}/v1") for one in KINDS[1:])
+    def at(lists: Mapping[str, Any]) -> tuple[EngineKind, ...]:
+        rest = (EngineKind(one.word, one.title, f"{serve(pages(lists[one.word]))}/v1") for one in KINDS[1:])
         return (KINDS[0], *rest)
 
     monkeypatch.setattr("shotad.engines.table.KINDS", at(LISTS))

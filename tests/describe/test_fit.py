@@ -173,13 +173,15 @@ def test_what_is_wrong_with_an_answer_is_told(answer: str, wrong: str) -> None:
 def test_the_second_question_goes_on_from_the_first() -> None:
     engine = Scripted("Emo hurries.")
     before = ShortenedLine("Emo runs along the bridge.", ("Leave that out.",))
-    shortener(engine)([ShortenRequest(WISH.id, LINE, 4, before=before)])
+    shortener(engine)([ShortenRequest(WISH.id, LINE, 4, previous=before)])
     system, user, said, again = engine.requests[0].messages
     assert [m.role for m in (system, user, said, again)] == ["system", "user", "assistant", "user"]
     assert before.text in said.text
     assert "Leave that out." in again.text
     engine = Scripted("Emo hurries.")
-    shortener(engine)([ShortenRequest(WISH.id, LINE, 4, before=ShortenedLine("Emo runs along the bridge."))])
+    shortener(engine)(
+        [ShortenRequest(WISH.id, LINE, 4, previous=ShortenedLine("Emo runs along the bridge."))]
+    )
     assert "takes too long to say. At most 4 words" in engine.requests[0].messages[-1].text
 
 

@@ -37,7 +37,7 @@ from shotad.script import (
     split_sentences,
 )
 from shotad.script.fit import fit_spoken, with_native_punctuation
-from shotad.script.pace import budget_in, spoken_words
+from shotad.script.pace import budget_in_language_units, spoken_words
 from tests import handmade
 from tests.cli.program import FAKE
 from tests.describe.prompting import SHARED, human_ad
@@ -73,7 +73,7 @@ def test_no_tag_brings_it_down(tag: str) -> None:
 def test_a_line_takes_about_as_long_as_its_english(text: str, tag: str, english: int) -> None:
     """Six or seven English words: She opens the (front) door and goes out."""
     assert spoken_words(text, tag) == english
-    assert all(budget_in(any_tag, 1) >= 1 for any_tag in languages()), "never nothing"
+    assert all(budget_in_language_units(any_tag, 1) >= 1 for any_tag in languages()), "never nothing"
 
 
 @pytest.mark.parametrize(("text", "tag", "own"), [

@@ -37,8 +37,8 @@ from shotad.description import Engines
 from shotad.engines import local_loading, local_model as names, make_engine
 from shotad.engines.local_loading import (
     Loaded,
+    LoadingWay,
     ModelCache,
-    Way,
     config_of,
     load_way,
     tokenizer_of,
@@ -237,7 +237,7 @@ def test_what_cannot_be_loaded_is_told(model: Path, tmp_path: Path, monkeypatch:
         way_of(resolve(str(model)), "text", CPU, LocalSettings(quantise="8bit"))
 
     # Memory that runs out at loading is not hidden.
-    def full(way: Way) -> object:
+    def full(way: LoadingWay) -> object:
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(local_loading, "_from_pretrained", full)
@@ -267,10 +267,10 @@ class Machine:
         self._alive: list[tuple[weakref.ref[Model], int]] = []
         self.cache = ModelCache(self.read, self.size, lambda _: self.left() if self.told else None)
 
-    def size(self, way: Way) -> int:
+    def size(self, way: LoadingWay) -> int:
         return self.sizes[way.place.label] * GB
 
-    def read(self, way: Way) -> Loaded:
+    def read(self, way: LoadingWay) -> Loaded:
         self.loads += way.place.label
         if self.size(way) > self.left():
             raise torch.OutOfMemoryError("CUDA out of memory.")
@@ -310,7 +310,7 @@ def test_one_that_does_not_fit_is_refused_and_other_errors_pass() -> None:
     assert "4bit" in caught.value.hint
     assert machine.take("a").label == "a", "and the cache still works"
 
-    def broken(way: Way) -> Loaded:
+    def broken(way: LoadingWay) -> Loaded:
         raise ValueError("no model")
 
     with pytest.raises(ValueError, match="no model"):

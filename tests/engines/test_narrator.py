@@ -32,8 +32,8 @@ from shotad.core.engine import (
 from shotad.core.errors import EngineError
 from shotad.core.types import Role
 from shotad.engines import make_engine
-from shotad.engines.english import Quote, clean, fit_quote, same_text, spoken_words
-from shotad.script.cue import LEAD
+from shotad.engines.english import Quote, clean, fit_quote, same_text, words_read_aloud
+from shotad.script.cue import MAX_LEAD
 from shotad.script.rules import check_line
 
 PACE = Config().slots.seconds_per_word
@@ -229,20 +229,20 @@ def test_every_line_fits_and_is_told_while_it_is_seen(
     assert reply.text or reply.notes["reason"]
     if not reply.text:
         return
-    words = spoken_words(reply.text)
+    words = words_read_aloud(reply.text)
     assert words <= int(slot.duration / PACE)
     assert reply.text[0].isupper()
     assert reply.text.endswith((".", '."'))
     for said in reply.notes["said"][0]:
         # The latest second at which its words can be begun, the line ending with its slot
         begun = slot.end - words * PACE + said["after"] * PACE
-        assert begun >= min(said["since"], slot.end) - LEAD - 1e-6
+        assert begun >= min(said["since"], slot.end) - MAX_LEAD - 1e-6
         assert 0 <= said["after"] < words
 
 
 # Words: how long a text is when spoken, and what of it is read out
 WORDINGS: dict[Callable[..., object], list[tuple[object, ...]]] = {
-    spoken_words: [
+    words_read_aloud: [
         ("COMING SOON", 2), ("www.sintel.org", 7), ("London, 1940", 3), ("2010", 2), ("2001", 3), ("12345", 5),
         ("21", 2), ("40", 1), ("BBC", 2), ("sci-fi", 2), ("Salt & Pepper", 3), ("don't", 1), ("", 0),
     ],
@@ -274,7 +274,7 @@ def test_words(made: Callable[..., object]) -> None:
 def test_what_is_read_fits_and_stands_in_the_text(text: str, room: int) -> None:
     quote = fit_quote(text, room)
     if quote is not None:
-        assert 0 < spoken_words(quote.words) <= room
+        assert 0 < words_read_aloud(quote.words) <= room
         assert quote.words in clean(text)
         assert '"' not in quote.words
         assert quote.words == " ".join(quote.words.split())

@@ -310,7 +310,7 @@ def test_a_template_without_a_system_turn_gets_its_words_from_the_user(frames: i
 
 # Where it is, and who is told
 def test_addresses_and_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert address_of(None, "").is_own
+    assert address_of(None, "").is_openai
     monkeypatch.setenv("OPENAI_BASE_URL", "http://box:1/v1/")
     assert address_of(None, None).url == "http://box:1/v1"
     assert address_of("https://one/v1", "http://two/v1").host == "one"

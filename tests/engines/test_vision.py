@@ -40,7 +40,7 @@ from shotad.engines.local_vision_qwen import (
     smart_size,
     video_patches,
 )
-from shotad.engines.local_words import Refused, StillWords, Template, turns
+from shotad.engines.local_words import StillWords, Template, UnfitPrompt, turns
 from tests.vision_models import (
     CHATML,
     NO_STILLS,
@@ -280,7 +280,7 @@ def test_templates_of_other_kinds_are_served() -> None:
     text = "{% for turn in messages %}{{ turn.role + ': ' + turn.content }}\n{% endfor %}"
     template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
     assert template.prompt(turns(make_request())) == "user: What is seen?\n"
-    with pytest.raises(Refused, match="a model cannot be used"):
+    with pytest.raises(UnfitPrompt, match="a model cannot be used"):
         template.prompt(turns(make_request(clip=make_clip(1)), [{"type": "image"}]))
     # Words of the film are no marks of the model.
     words = qwen_words()

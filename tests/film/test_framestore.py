@@ -14,7 +14,7 @@ import pytest
 from shotad.core import FramePlan
 from shotad.core.types import Role
 from shotad.film import Picture, clips, framestore as pack
-from shotad.film.framestore import Kept, Pack
+from shotad.film.framestore import KeptFrames, Pack
 
 
 # Clips: one sorted pass serves all slots, each clip is handed out once and in order
@@ -50,8 +50,8 @@ def test_pictures_are_read_once_and_never_changed_for_another_clip() -> None:
 
 
 # What is put on the disk is found, what is lost or damaged is not, whoever else writes
-def frame(number: int, size: int = 1000) -> Kept:
-    return Kept(bytes([number]) * size, number % 3, number % 2 == 0)
+def frame(number: int, size: int = 1000) -> KeptFrames:
+    return KeptFrames(bytes([number]) * size, number % 3, number % 2 == 0)
 
 
 def opened(folder: Path, film: str = "a") -> Pack:

@@ -127,8 +127,8 @@ MILL, TITLE, BURNT = text("THE OLD MILL"), "Words appear: “The Old Mill”.", 
     ((DOG,), {"speech": (Utterance(Interval(9, 20), "la", SpeechKind.LYRICS),)}, []),
     ((line(9.8, "A dog runs."),), {"speech": (said(0, 5), said(5.5, 9.9), said(14.2, 60))}, []),
     # Times are those of the voice where it was spoken.
-    ((replace(DOG, voiced=VOICED),), {"speech": (said(13, 20),)}, []),
-    ((replace(DOG, voiced=replace(VOICED, text="word " * 12)),), {}, ["T3"]),
+    ((replace(DOG, take=VOICED),), {"speech": (said(13, 20),)}, []),
+    ((replace(DOG, take=replace(VOICED, text="word " * 12)),), {}, ["T3"]),
     ((line(0, "A dog runs."), line(10, "Rain falls."), line(12, "A cat sits.")), {}, ["T6", "T6"]),
     # Whom a pronoun means, some lines and seconds back
     (tale("A lamp goes out.", "He freezes."), {}, ["L6"]),
@@ -179,10 +179,10 @@ def test_t4_measured_voice_against_its_room() -> None:
 
     def told(end: float, **more: float) -> list[str]:
         voiced = SpokenTake("v", "A dog.", Interval(9.5, end), "x", **more)
-        return rules(checked(line(10, "A dog runs.", slot=slot, voiced=voiced), speech=speech))
+        return rules(checked(line(10, "A dog runs.", slot=slot, take=voiced), speech=speech))
 
     assert (told(14.5), told(14.6), told(14.6, pause=1.0)) == ([], ["T4"], [])
-    unheard = line(10, "A dog runs.", voiced=SpokenTake("v", "", None, "x", steps=("dropped: no room",)))
+    unheard = line(10, "A dog runs.", take=SpokenTake("v", "", None, "x", steps=("dropped: no room",)))
     (found,) = checked(unheard).findings
     assert (found.rule, found.level) == ("T4", Level.ERROR)
     assert "dropped: no room" in found.message
@@ -295,7 +295,7 @@ def test_a_line_of_the_same_words_is_checked_in_linear_time(words: str) -> None:
 def test_slots_of_a_benchmark_have_other_minima_and_rates() -> None:
     material = Material("film.mp4", (line(6, "word " * 14),), 20.0, (said(0, 5.9), said(7.8, 20)))
     assert rules(lint(material, WORDS)) == ["T1", "T2", "T3"]
-    report = lint(replace(material, given=True), WORDS)
+    report = lint(replace(material, is_benchmark=True), WORDS)
     assert rules(report) == ["T1"]
     assert any(reason.startswith("T2 and T3") for reason in report.skipped)
 
@@ -326,7 +326,7 @@ def test_t7_is_an_error_of_the_machine_and_a_hint_for_a_person() -> None:
     # A line may begin a second before, and the voice's time counts.
     voiced = SpokenTake("v", "A dog runs.", Interval(9, 12), "x")
     for seen, voice, broken in ((11.0, None, []), (11.01, None, ["T7"]), (10.5, voiced, ["T7"])):
-        assert rules(checked(line(10, "A dog runs.", seen_from=seen, voiced=voice, by_hand=False))) == broken
+        assert rules(checked(line(10, "A dog runs.", seen_from=seen, take=voice, by_hand=False))) == broken
 
 
 @pytest.mark.parametrize(("at", "words", "levels"), [

@@ -15,7 +15,7 @@ from shotad.core.errors import ReviewError
 from shotad.core.types import slot_id
 from shotad.film.slots import subtract
 from shotad.review.acts import ACTS, why_apart
-from shotad.review.timeline import SOURCE, Change, Timeline, clock, free_interval_of
+from shotad.review.timeline import SOURCE, Change, LineTimeline, clock, free_interval_of
 from shotad.script import (
     Cue,
     CueStatus,
@@ -36,19 +36,19 @@ def line(start: float, text: str, end: float | None = None, **more: Any) -> Cue:
     return Cue(name, name, Interval(start, end or start + 2), text, **more)
 
 
-def timeline(*cues: Cue, free: tuple[Interval, ...] | None = FREE, **more: Any) -> Timeline:
+def timeline(*cues: Cue, free: tuple[Interval, ...] | None = FREE, **more: Any) -> LineTimeline:
     track = Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", ()).with_cues(cues)
     slots = {
         c.id: Slot(c.id, Interval(c.interval.start, c.interval.start + 4), 10) for c in cues if c.slot_id
     }
-    return Timeline(track, free, slots, FRAME, more.get("reviewer", "Ann"))
+    return LineTimeline(track, free, slots, FRAME, more.get("reviewer", "Ann"))
 
 
-def act(where: Timeline, name: str, of: str, **args: object) -> Change:
+def act(where: LineTimeline, name: str, of: str, **args: object) -> Change:
     return ACTS[name](where, of, args)
 
 
-def one(where: Timeline, name: str, of: str, **args: object) -> Any:
+def one(where: LineTimeline, name: str, of: str, **args: object) -> Any:
     """The only line that an act changes."""
     (cue,) = act(where, name, of, **args).cues
     return cue
@@ -248,7 +248,7 @@ def test_an_unknown_line() -> None:
             act(timeline(TWO), name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)
 
 
-def _room_by_hand(where: Timeline, cue: Cue, hull: Interval) -> Interval | None:
+def _room_by_hand(where: LineTimeline, cue: Cue, hull: Interval) -> Interval | None:
     """The room of a line where nothing is known of speech: of all pieces the one that holds most of it, else the nearest."""
     own = cue.interval
 
@@ -270,23 +270,23 @@ def test_the_room_of_a_line_is_that_of_the_whole_gap(times: list[tuple[int, int]
     ]
     track = Track(FilmId("a.mp4", "f", 60.0), "en", (), "0.1", ()).with_cues(cues)
     hull = Interval(0.1, 60.0)
-    where = Timeline(track, (hull,), {}, FRAME)
+    where = LineTimeline(track, (hull,), {}, FRAME)
     for cue in track.cues:
         assert free_interval_of(where, cue) == _room_by_hand(where, cue, hull)
 
 
 def test_the_room_of_a_line_looks_at_its_neighbours_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A film of 2,000 lines in one gap took a minute to open."""
-    looked, heard_in = [], Timeline.heard_in
+    looked, heard_in = [], LineTimeline.heard_in
 
-    def counted(self: Timeline, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
+    def counted(self: LineTimeline, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
         for found in heard_in(self, span):
             looked.append(found)
             yield found
 
-    monkeypatch.setattr(Timeline, "heard_in", counted)
+    monkeypatch.setattr(LineTimeline, "heard_in", counted)
     cues = [Cue(f"s{n:08d}", None, Interval(n * 4 + 1, n * 4 + 3), "A cat.") for n in range(2000)]
     track = Track(FilmId("a.mp4", "f", 8000.0), "en", (), "0.1", ()).with_cues(cues)
-    where = Timeline(track, None, {}, FRAME)
+    where = LineTimeline(track, None, {}, FRAME)
     assert all(free_interval_of(where, cue) is not None for cue in track.cues)
     assert len(looked) <= 30 * len(cues)

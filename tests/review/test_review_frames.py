@@ -36,7 +36,7 @@ from shotad.film import Prepared, open_film
 from shotad.film.framestore import nearest_tick, tick_second
 from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
-from shotad.review.frames import FrameNote, Frames, mark_of
+from shotad.review.frames import FrameNote, ShownFrames, mark_of
 from tests.handmade import look, slots_record
 from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
@@ -78,10 +78,10 @@ def described(folder: Path, *records: dict[str, Any], given: bool = False) -> No
     (folder / "stage1.jsonl").write_text(lines, encoding="utf-8")
 
 
-def opened(folder: Path, path: Path | None = None) -> Frames:
+def opened(folder: Path, path: Path | None = None) -> ShownFrames:
     path = path or make_film(SPEC).path
     with open_film(path) as film:
-        return Frames(Session(folder, film.info), path)
+        return ShownFrames(Session(folder, film.info), path)
 
 
 def pixels(picture: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -173,7 +173,7 @@ def with_cast(folder: Path, *assignments: str) -> tuple[Path, RunSettings, Remem
     return film, RunSettings(config, film, asked), looks
 
 
-def assert_shown(frames: Frames, looks: Remembering) -> int:
+def assert_shown(frames: ShownFrames, looks: Remembering) -> int:
     """Every frame is to the pixel what the engine got; how many there are."""
     for slot, clip in looks.clips.items():
         for note, wanted in zip(frames.notes(slot), clip.images, strict=True):
@@ -206,7 +206,7 @@ def test_people_are_marked_as_the_model_saw_them(tmp_path, monkeypatch, lossless
     film, run, looks = with_cast(tmp_path, *settings)
     with open_film(film) as reader:
         info = reader.info
-    frames = Frames(Session(tmp_path / "w", info, run.config), film)
+    frames = ShownFrames(Session(tmp_path / "w", info, run.config), film)
     assert assert_shown(frames, looks) > 20
     assert not list((tmp_path / "w").glob("frames.*")), "a run may keep its own there"
     if settings == ():
@@ -215,10 +215,10 @@ def test_people_are_marked_as_the_model_saw_them(tmp_path, monkeypatch, lossless
             redo(reader, work, run, [slot], engines=Engines(again, FakeEngine()), sheet=False)
         rest = [row for row in stage1.read_text("utf-8").splitlines() if f'"{slot}"' not in row[:400]]
         stage1.write_text("".join(f"{row}\n" for row in rest), "utf-8")
-        frames = Frames(Session(tmp_path / "w", info, run.config), film)
+        frames = ShownFrames(Session(tmp_path / "w", info, run.config), film)
         assert assert_shown(frames, again) > 5, "what only a redo has seen, as that saw it"
         (tmp_path / "w" / "characters.json").unlink()
-        forgotten = Frames(Session(tmp_path / "w", info, run.config), film)
+        forgotten = ShownFrames(Session(tmp_path / "w", info, run.config), film)
         with pytest.raises(AssertionError):
             assert_shown(forgotten, again)
 
@@ -233,7 +233,7 @@ def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path, monkeypatch):
         info = film.info
     shots = tuple(Shot(i, Interval(i * 0.4, (i + 1) * 0.4)) for i in range(40))
     session = Session(tmp_path / "w", info, prepared=Prepared(info, 16.0, shots, (), (), ()))
-    strip = Frames(session, here)
+    strip = ShownFrames(session, here)
     with ThreadPoolExecutor(8) as pool:
         got = dict(zip(range(1, 40, 3), pool.map(strip.shot, range(1, 40, 3)), strict=True))
     strip.close()
@@ -243,10 +243,10 @@ def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path, monkeypatch):
     assert len(files) == len(got)
     assert all(path.stat().st_size < 8000 for path in files)
     monkeypatch.setattr(PyavFilm, "_frames_at", None)
-    assert Frames(session, here).shot(7) == got[7]
+    assert ShownFrames(session, here).shot(7) == got[7]
     here.unlink()
     with pytest.raises(FilmError, match="There is no film"):
-        Frames(session, here).shot(0)
+        ShownFrames(session, here).shot(0)
 
 
 def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_numbered_stills(tmp_path: Path) -> None:
     folder = make_stills(tmp_path / "frames", 10)
     described(tmp_path / "work", record(shots=[row(0, "current", [0.0, 1.0, 4.5])]))
     with open_film(folder, frame_rate=Fraction(2)) as film:
-        frames = Frames(Session(tmp_path / "work", film.info), folder)
+        frames = ShownFrames(Session(tmp_path / "work", film.info), folder)
     assert [read_number(pixels(frames.picture("s00002000", n))) for n in (1, 2, 3)] == [0, 2, 9]
     frames.close()
     assert read_number(pixels(frames.picture("s00002000", 2))) == 2

@@ -37,7 +37,9 @@ VALUES = {3.5: 0.4, 9.0: 0.8, 14.0: 0.6}
 def doubted(cue: Cue) -> Cue:
     if cue.start not in VALUES:
         return cue
-    return replace(cue, doubted=Doubt(VALUES[cue.start], ("only one frame shows it",), short_hash(cue.text)))
+    return replace(
+        cue, stored_doubt=Doubt(VALUES[cue.start], ("only one frame shows it",), short_hash(cue.text))
+    )
 
 
 @pytest.fixture

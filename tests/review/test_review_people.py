@@ -28,8 +28,8 @@ from shotad.core.types import slot_id
 from shotad.description import read_worksheet, write_sheet
 from shotad.description.cast_removal import clear_all
 from shotad.film import open_film
-from shotad.review.material import Material
-from shotad.review.people import People, names, renamed
+from shotad.review.material import MaterialViews
+from shotad.review.people import CastEditor, names, renamed
 from shotad.review.session import Session
 from shotad.review.work import remember_cast
 from shotad.script import (
@@ -87,7 +87,7 @@ def searched(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         look_for_painted_faces(patch)
         made = session_of(place)
-        People(made).discover(NoProgress())
+        CastEditor(made).discover(NoProgress())
         made.close()
     return place
 
@@ -101,18 +101,18 @@ def session(searched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def people(session: Session) -> People:
+def people(session: Session) -> CastEditor:
     """The cast, discovered."""
-    return People(session)
+    return CastEditor(session)
 
 
-def who(people: People, *lines: int) -> str:
+def who(people: CastEditor, *lines: int) -> str:
     """The key of whoever is seen in these lines alone."""
     names = [people._session.track.cues[at].id for at in lines]
     return next(row["key"] for row in people.view()["people"] if row["lines"] == names)
 
 
-def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
+def test_pictures_are_small_and_only_those_of_the_cast(people: CastEditor) -> None:
     key = who(people, 0, 2)
     picture = people.picture(key, 1)
     assert max(Image.open(io.BytesIO(picture)).size) <= 240
@@ -144,7 +144,7 @@ def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(peo
     assert [cue.text for cue in session.track.cues] == before
 
 
-def test_accepted_lines_stay_and_are_told(people: People, session: Session) -> None:
+def test_accepted_lines_stay_and_are_told(people: CastEditor, session: Session) -> None:
     ann = who(people, 0, 2)
     session.act("accept", session.track.cues[0].id, {})
     session.act("write", session.track.cues[4].id, {"text": "Somebody walks by."})
@@ -156,7 +156,7 @@ def test_accepted_lines_stay_and_are_told(people: People, session: Session) -> N
     assert "stays" in result["said"]
 
 
-def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, session: Session) -> None:
+def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: CastEditor, session: Session) -> None:
     ann, bo = who(people, 0, 2), who(people, 1, 2)
     with WorkFolder(session.folder), pytest.raises(ReviewError, match="Another shotad"):
         people.name(NoProgress(), ann, "Ann")
@@ -175,7 +175,7 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, 
     assert "cast.yaml" in view["why"], "a cast that cannot be read is told, and the rest goes on"
 
 
-def test_an_extra_is_never_named_and_two_entries_become_one(people: People, session: Session) -> None:
+def test_an_extra_is_never_named_and_two_entries_become_one(people: CastEditor, session: Session) -> None:
     ann, cy = who(people, 0, 2), who(people, 4)
     result = people.name(NoProgress(), cy, nameless=True)
     assert CastFile.open(session.folder / "cast").member(cy).nameless
@@ -193,7 +193,7 @@ def test_a_character_bank_is_only_read(run: Path, tmp_path: Path) -> None:
     session = session_of(Path(shutil.copytree(run, tmp_path / "ep1.shotad")))
     with WorkFolder(session.folder) as folder:
         remember_cast(session, folder, bank)
-    people = People(session)
+    people = CastEditor(session)
     assert people.view()["can_discover"] is False
     with pytest.raises(ReviewError, match="cannot be"):
         people.discover(NoProgress())
@@ -219,7 +219,7 @@ LATER = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),
     ("The woman in red runs.", BLANK, LATER, 65, True, "Ann runs."),
 ])  # fmt: skip
 def test_only_what_is_certain_is_replaced(text, before, now, at, seen, after):
-    assert renamed(text, before, now, [BO], "f.mp4", at, seen=seen) == after
+    assert renamed(text, before, now, [BO], "f.mp4", at, is_shown=seen) == after
 
 
 def test_a_name_is_said_only_once_the_film_has_told_it() -> None:
@@ -228,12 +228,12 @@ def test_a_name_is_said_only_once_the_film_has_told_it() -> None:
 
 def seen(session: Session) -> list[list[str]]:
     """Who is seen in each line, as its material says."""
-    material = Material(session)
+    material = MaterialViews(session)
     views = [material.view(cue) for cue in session.track.cues]
     return [[] if view is None else view["people"] for view in views]
 
 
-def test_who_has_no_name_keeps_a_letter_through_the_film(people: People, session: Session) -> None:
+def test_who_has_no_name_keeps_a_letter_through_the_film(people: CastEditor, session: Session) -> None:
     ann, bo = who(people, 0, 2), who(people, 1, 2)
     letters = [words[0].rpartition(": ")[2] for words in seen(session) if words][:2]
     assert sorted(letters) == ["person A", "person B"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from shotad.review import security
-from shotad.review.security import Guard, Hosts, Keys, Refused, read_body
+from shotad.review.security import Guard, Hosts, Keys, RequestRefused, read_body
 from tests.rendering.described import write_folder
 from tests.review.asgi import HOST, Visitor, cookie_of
 from tests.review.pages import served
@@ -260,7 +260,7 @@ NO_JSON = (b'{"a": NaN}', b'{"a": Infinity}', b'{"a": 1e999}', b'{"a": "\\ud800"
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", *NO_JSON, b"[" * 100_000])
 def test_json_that_no_page_sends_is_refused(body: bytes) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         read_body(body)
     assert refused.value.status == 400
 
@@ -317,7 +317,7 @@ def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:
     assert {"title", "h1", "main", "p", "meta"} <= tags
     assert not {"script", "style", "img", "link"} & tags
     assert page.get("/", method="HEAD", cookie=None).body == b""
-    error = Refused(400, "<script>alert(1)</script>", "a & b")
+    error = RequestRefused(400, "<script>alert(1)</script>", "a & b")
     shown = bytes(security.error_answer({"path": "/", "method": "GET"}, 400, error).body).decode()
     assert "<script>" not in shown
     assert "&lt;script&gt;" in shown

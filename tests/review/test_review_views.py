@@ -127,7 +127,7 @@ def test_a_format_whose_package_is_missing_is_told_to_be(monkeypatch):
 def test_a_spoken_line_tells_how_long_its_voice_took(opened_at, place):
     def spoken(cue: Cue) -> Cue:
         stamp = line_stamp(cue.interval, cue.text)
-        return replace(cue, voiced=SpokenTake("v", "A cat.", Interval(1.0, 2.2), stamp, 1.1, ("cut",)))
+        return replace(cue, stored_take=SpokenTake("v", "A cat.", Interval(1.0, 2.2), stamp, 1.1, ("cut",)))
 
     view = line_of(opened_at(retrack(place, spoken)))
     assert view["seconds"] == 1.2
@@ -363,11 +363,11 @@ def test_why_a_line_is_not_heard_and_how_it_was_made_to_fit(place):
                 cue, text="", status=CueStatus.DROPPED, reason="9 words where 4 fit: A very long one"
             )
         if cue.id == RAIN:
-            return replace(cue, voiced=SpokenTake("v:x", "", None, stamp, steps=("no room",)))
+            return replace(cue, stored_take=SpokenTake("v:x", "", None, stamp, steps=("no room",)))
         steps = ("left out: slowly", "left out: old")
         voiced = SpokenTake("v:x", "She opens it.", Interval(9, 10.5), stamp, 1.1, ("cut",), 0.5)
         why = "left out: slowly; left out: old; named by the model alone: Bo"
-        return replace(cue, status=CueStatus.SHORTENED, fit_steps=steps, voiced=voiced, reason=why)
+        return replace(cue, status=CueStatus.SHORTENED, fit_steps=steps, stored_take=voiced, reason=why)
 
     session = session_of(retrack(place, told))
     dropped, shortened, lost = (notes(line_detail(session, cue.id)) for cue in session.track.cues)

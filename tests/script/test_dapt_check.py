@@ -175,7 +175,7 @@ def cue(start: float, end: float, text: str, said: str = "", at: tuple[float, fl
     voiced = SpokenTake(
         "hibari:heart", said or text, Interval(*(at or (start, end))), line_stamp(interval, text)
     )
-    return replace(Cue(f"s{milliseconds(start):08d}", None, interval, text), voiced=voiced)
+    return replace(Cue(f"s{milliseconds(start):08d}", None, interval, text), stored_take=voiced)
 
 
 def make_track(*cues: Cue) -> Track:
@@ -241,7 +241,7 @@ def test_a_line_with_its_sound_and_its_ducking() -> None:
 
 def test_the_script_has_the_lines_and_the_recording_what_was_said() -> None:
     track = make_track(cue(5, 8, "A dog runs, quickly.", "A dog runs.", (5.2, 6.4)), cue(9, 10, "B."))
-    silent = replace(track, cues=(track.cues[0], replace(track.cues[1], voiced=None)))
+    silent = replace(track, cues=(track.cues[0], replace(track.cues[1], stored_take=None)))
     recorded = write_dapt(silent, "a.wav")
     assert [(c.interval, c.text) for c in read_dapt(recorded.encode(), "x").cues] == [
         (Interval(5.2, 6.4), "A dog runs.")

@@ -135,7 +135,7 @@ def test_an_added_line_survives_and_a_new_machine_line_yields_to_it() -> None:
     later = track(*SECOND.cues, cue(42, "A cat sits."))
     result = merge_edits(from_json(json.dumps(tree)), later)
     assert texts(result.track)[-1] == "A bell rings."
-    assert result.yielded == ("s00042000",)
+    assert result.dropped == ("s00042000",)
     yielded = next(c for c in result.track.cues if c.id == "s00042000")
     assert (yielded.status, yielded.text) == (CueStatus.DROPPED, "A cat sits.")
     assert yielded.reason == "its time belongs to h00040000, which a person edited"

@@ -151,7 +151,7 @@ def test_the_same_track_gives_the_same_valid_file_and_untouched_it_changes_nothi
 def test_a_document_has_what_a_screen_reader_needs() -> None:
     first = TRACK.cues[0]
     voiced = SpokenTake("hibari:heart", first.text, Interval(10, 11), line_stamp(first.interval, first.text))
-    spoken = TRACK.with_cues([replace(first, voiced=voiced), *TRACK.cues[1:]])
+    spoken = TRACK.with_cues([replace(first, stored_take=voiced), *TRACK.cues[1:]])
     data = DOCX.encode(replace(spoken, language="de", reviewed_by=("Ada Byron",)))
     texts = [paragraph.text for paragraph in document(data).paragraphs]
     assert texts[0] == "Audio description: a & <b>.mp4"

@@ -37,7 +37,7 @@ from shotad.script.names import (
     people_named,
 )
 from shotad.script.rules import (
-    BENCHMARK,
+    BENCHMARK_LIMITS,
     Limits,
     check_line,
     check_order,
@@ -168,7 +168,7 @@ def test_t2_short_gaps() -> None:
     (found,) = check_line("A dog.", gap=Interval(10, 11.999))
     assert (found.rule, found.level) == ("T2", Level.ERROR)
     assert found.message == "This gap is 1.9 s (0:10.0 to 0:11.9); lines need 2 s"
-    assert check_line("A dog.", gap=Interval(10, 11.999), limits=BENCHMARK) == ()
+    assert check_line("A dog.", gap=Interval(10, 11.999), limits=BENCHMARK_LIMITS) == ()
     # What planned slots may use is long enough for lint.
     assert check_line("A dog.", gap=Interval(10, 10 + SlotSettings().minimum)) == ()
     (found,) = check_line("A dog.", gap=Interval(10, 13), limits=Limits(gap_warning=4))
@@ -192,7 +192,7 @@ def test_findings_on_times_are_told_in_minutes_and_seconds() -> None:
 def test_t3_rate_on_the_spoken_length(words: int, level: Level | None) -> None:
     found = check_line("word " * words, interval=Interval(10, 13))
     assert [(f.rule, f.level) for f in found] == ([] if level is None else [("T3", level)])
-    assert check_line("word " * words, interval=Interval(10, 13), limits=BENCHMARK) == ()
+    assert check_line("word " * words, interval=Interval(10, 13), limits=BENCHMARK_LIMITS) == ()
 
 
 def test_t5_stretches_without_speech_or_ad() -> None:

@@ -210,7 +210,7 @@ def test_any_wrong_value_is_a_script_error(data: st.DataObject) -> None:
 
 def test_doubt_is_of_the_words_it_was_told_of() -> None:
     plain = cue()
-    doubted = replace(plain, doubted=Doubt(0.4235, ("text read at 0.71",), short_hash(plain.text)))
+    doubted = replace(plain, stored_doubt=Doubt(0.4235, ("text read at 0.71",), short_hash(plain.text)))
     (read,) = from_json(to_json(track(doubted))).cues
     assert read.doubt == Doubt(0.42, ("text read at 0.71",), short_hash(plain.text))
     assert replace(read, text="Somebody else wrote this.").doubt is None

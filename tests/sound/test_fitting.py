@@ -260,7 +260,7 @@ def test_the_track_says_how_each_line_was_spoken_and_fitting_twice_is_fitting_on
     assert short.steps[-1].startswith("not spoken: it takes")
     assert plain is not None
     assert plain.steps == ()
-    assert made.cues[3].voiced is None
+    assert made.cues[3].stored_take is None
     assert with_voiced(made, fitted(made), "fake:slow") == made
     assert replace(made, cues=()) == replace(TRACK, cues=())
 

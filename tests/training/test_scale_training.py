@@ -39,7 +39,7 @@ from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign
 from shotad.grammar.scale_training import TrainingResult
 from shotad.grammar.training_feed import Feed, Pick, epoch_order
 from shotad.grammar.training_loop import make_optimizer, parameter_groups, rate_factor, set_rates
-from shotad.grammar.training_records import Scores
+from shotad.grammar.training_records import ScaleScores
 from shotad.grammar.training_settings import OptimSettings
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
@@ -176,7 +176,7 @@ def test_rates_rise_fall_and_hang_on_layers() -> None:
 def test_scores_by_hand() -> None:
     confusion = np.zeros((5, 5), np.int64)
     confusion[0, 0], confusion[0, 1], confusion[1, 1], confusion[2, 1] = 3, 1, 4, 2
-    scores = Scores(confusion, 0.5)
+    scores = ScaleScores(confusion, 0.5)
     assert scores.accuracy == pytest.approx(7 / 10)
     assert scores.precision == pytest.approx((1, 4 / 7, 0, 0, 0))
     assert scores.recall == pytest.approx((3 / 4, 1, 0, 0, 0))
@@ -185,9 +185,9 @@ def test_scores_by_hand() -> None:
     assert scores.macro_f1 == pytest.approx((6 / 7 + 8 / 11) / 3)
     assert scores.record()["classes"]["close-up"]["precision"] == 0.571429
     with pytest.raises(ValueError, match="no items"):
-        Scores(np.zeros((5, 5), np.int64), 0.0)
+        ScaleScores(np.zeros((5, 5), np.int64), 0.0)
     with pytest.raises(ValueError, match="5 x 5"):
-        Scores(np.ones((4, 4), np.int64), 0.0)
+        ScaleScores(np.ones((4, 4), np.int64), 0.0)
 
 
 # Small trainings

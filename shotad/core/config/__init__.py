@@ -108,17 +108,24 @@ def load_config(
     assignments: Mapping[str, Any] | Iterable[str] | None = None,
     **flags: Any,
 ) -> Config:
-    """Settings from named or given YAML files, assignments, and flags by dotted key.
+    """Resolve settings and check them. Assignments win over files, and flags over both.
 
-    A file may be a `Config` too, on which the others build. Assignments are a mapping or ``KEY=VALUE``; a
-    flag's dots are written as two underscores.
+    Args:
+        name_or_file: A preset (``"paper"``), a YAML file, a `Config` to start from, or a list of these.
+        assignments: Single settings: ``{"slots.minimum": 3}`` or ``["slots.minimum=3"]``.
+        flags: Single settings by keyword, with two underscores for a dot: ``slots__minimum=3``. None is
+            ignored.
+
+    Returns:
+        The settings, with defaults for all that is not set.
+
+    Raises:
+        ConfigError: A name or key is unknown, or a value is out of range.
 
     >>> load_config(None, ["slots.minimum=3"]).slots.minimum
     3.0
     >>> load_config(["paper", "tv-ad"]).prompt.medium
     'TV series'
-
-    Raises ConfigError for unknown names, unknown keys and values out of range.
     """
     configs = config_names(name_or_file)
     bases = [config for config in configs if isinstance(config, Config)]

@@ -41,7 +41,7 @@ from shotad.script.line_mentions import (
     find_mentions,
     index_names,
     is_followed_by_verb,
-    respelt,
+    respell_names,
     tokens_of,
 )
 
@@ -112,7 +112,7 @@ def read(document: Document) -> tuple[tuple[Member, ...], Lines, list[tuple[Ment
     """The cast, the words of a film's lines, and everybody who is named or meant in each; pronouns not yet
     resolved."""
     cast = members(document.cast)
-    lines = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
+    lines = respell_names(cast, [tokens_of(sentence) for sentence in document.sentences])
     book = index_names(cast, lines)
     return cast, lines, [find_mentions(line, cast, book) for line in lines]
 
@@ -123,7 +123,7 @@ def named(document: Document) -> tuple[tuple[tuple[int, int, str], ...], ...]:
     cast, lines, found = read(document)
     return tuple(
         tuple(
-            (line[mention.start].at, line[mention.end - 1].end, cast[mention.members[0]].name)
+            (line[mention.start].start, line[mention.end - 1].end, cast[mention.members[0]].name)
             for mention in those
             if len(mention.members) == 1
         )
@@ -168,7 +168,7 @@ def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[Mention
         at
         for at, token in enumerate(line)
         if not at
-        or token.opens
+        or token.begins_sentence
         or re.search(r"[,;:—–()]| - ", token.gap)
         or (token.key in CLAUSE_WORDS and not (at in ends and at + 1 in begins))
     ]
@@ -184,7 +184,7 @@ def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[Mention
     fronted = {
         clause
         for clause, (start, after) in enumerate(pairwise(starts))
-        if clause not in subjects and line[start].opens and "," in line[after].gap
+        if clause not in subjects and line[start].begins_sentence and "," in line[after].gap
     }
     return tuple(replace(place, fronted=place.clause in fronted) for place in result)
 
@@ -224,7 +224,7 @@ def _role_of_pronoun(line: Sequence[NameToken], mention: Mention) -> Role:
     if word != "her":
         return "object"
     after = line[mention.end] if mention.end < len(line) else None
-    if after is None or after.gap != " " or after.opens or after.key in AFTER_OBJECT:
+    if after is None or after.gap != " " or after.begins_sentence or after.key in AFTER_OBJECT:
         return "object"
     # A word that tells how, and is not what is hers: ``looks at her warily``.
     how = after.key.endswith("ly") and after.key not in ("belly", "family", "jelly", "only")
@@ -272,7 +272,7 @@ def learned(
             said.setdefault(who, Counter())[then.pronoun] += 1
     titled: dict[Who, str] = {("cast", place): one.pronoun for place, one in enumerate(cast) if one.pronoun}
     known: dict[Who, str] = {
-        ("cast", place): one.pronoun or next(filter(None, map(listed_gender, one.given)), "")
+        ("cast", place): one.pronoun or next(filter(None, map(listed_gender, one.given_names)), "")
         for place, one in enumerate(cast)
     }
     several = {shared(mention) for found, _ in lines for mention in found if len(mention.members) > 1}
@@ -299,7 +299,7 @@ def leads(
         first = max(some, key=lambda who: some[who], default=None)
         if first is None or first[0] != "cast" or pronouns.get(first) != pronoun:
             continue
-        if all(form.role for form in cast[int(first[1])].forms):
+        if all(form.is_role for form in cast[int(first[1])].forms):
             continue
         if some[first] >= max(_LEAD_TIMES, _LEAD_SHARE * sum(some.values())):
             found[pronoun] = first

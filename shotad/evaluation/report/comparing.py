@@ -27,7 +27,15 @@ from shotad.core.progress import plural, table_lines
 from shotad.core.workfolder import readable_json
 from shotad.evaluation.datasets.tables import Table, read_records
 from shotad.evaluation.metric import METRICS, Floats, Item, Json, Result, only
-from shotad.evaluation.report.intervals import FEWEST, LEVEL, Span, Unit, basis_words, spoken_of, units_of
+from shotad.evaluation.report.intervals import (
+    LEVEL,
+    MIN_ITEMS,
+    Span,
+    Unit,
+    basis_words,
+    films_of_scored,
+    units_of,
+)
 from shotad.evaluation.report.table import (
     AGREEMENT,
     NONE,
@@ -43,142 +51,177 @@ from shotad.evaluation.running import Report, base_name
 
 
 def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit) -> Json:
-    """Two results of one metric on the ``n`` ADs that both have rows of, as in ``compare.json``; ``films`` by
-    their ids. ``difference`` is B's number less A's. ``p_two_sided``: how often chance alone sets two equal
-    systems so far apart; None where there are too few ADs or films."""
-    theirs = {row.id for row in b.rows}
-    common = [row.id for row in a.rows if row.id in theirs]
-    a, b = only(a, common), only(b, common)
-    gained = None if a.value is None or b.value is None else b.value - a.value
-    units = units_of(spoken_of([a, b], films), unit)
-    error = units.error(gained, units.without(b) - units.without(a))
+    """Two results of one metric on the ``n`` ADs that both have rows of, as in ``compare.json``.
+
+    ``films`` has the film of each AD, by the AD's id. ``difference`` is B's number less A's. ``p_two_sided``
+    is how often chance alone sets two equal systems so far apart. The last two are None where there are too
+    few ADs or films.
+    """
+    ids_in_b = {row.id for row in b.rows}
+    common_ids = [row.id for row in a.rows if row.id in ids_in_b]
+    a, b = only(a, common_ids), only(b, common_ids)
+    difference = None if a.value is None or b.value is None else b.value - a.value
+    units = units_of(films_of_scored(films, [a, b]), unit)
+    # Both are left out together: what makes a film hard for A and B alike does not widen the interval.
+    error = units.error(difference, units.without(b) - units.without(a))
     interval = p = None
-    if gained is not None and error is not None and min(a.scored, b.scored) >= FEWEST:
-        interval, p = asdict(units.span(gained, error)), units.chance(gained, error)
-    told = {"n": len(common), "a": a.value, "b": b.value, "difference": gained}
-    return {**told, "interval": interval, "p_two_sided": p}
+    if difference is not None and error is not None and min(a.scored, b.scored) >= MIN_ITEMS:
+        interval, p = asdict(units.span(difference, error)), units.chance(difference, error)
+    return {
+        "n": len(common_ids),
+        "a": a.value,
+        "b": b.value,
+        "difference": difference,
+        "interval": interval,
+        "p_two_sided": p,
+    }
 
 
 LISTED = 20
-"""Lines that gained and lost most, that are shown."""
+"""Most lines in the list of those that gained, and of those that lost."""
 
 LISTED_IDS = 10
-"""Ids that are named one by one."""
+"""Most ids in a message; of more there is a number."""
 
 
-_BY_ACTIONS = (
+_USE_ACTIONS = (
     "action", "action-description", "llm-action", "events", "event-verbs", "event-participants"
 )  # fmt: skip
-_BY_CASTS = ("critic", "names-kept")
+"""Metrics whose rows depend on the actions of the human ADs."""
+_USE_CASTS = ("critic", "names-kept")
+"""Metrics whose rows depend on the names of the characters."""
 
 
 Content = dict[str, Any]
-"""What is said of a comparison, by name, as its page, its text and the terminal take it."""
+"""The values of the templates ``compare.html.j2`` and ``compare.md.j2``, by name; the terminal uses some."""
 
 
 def compare(a: Report, b: Report, settings: ReportSettings) -> tuple[Json, Content]:
     """B held against A on the ADs that both scored, joined by id; the others are named, and in no number.
 
-    Returns ``compare.json``: what is known of each metric of both, of which ADs, and of the metrics that were
-    not compared; ``better`` is the better system of a metric, ``open`` where the films do not settle it. And
-    what its pages say.
+    Returns ``compare.json``, and the content of its pages. The record has each metric of both with its
+    numbers and lines, the ids that only one has, and the metrics that were not compared. ``better`` is the
+    better system by a metric, ``open`` where the difference may be chance.
 
     Raises EvaluationError where the same id means another human AD, or no AD is in both.
     """
-    items_a, items_b = ({item.id: item for item in run.scored} for run in (a, b))
-    pairs = [(item, items_b[name]) for name, item in items_a.items() if name in items_b]
-    _same_texts(a.name, b.name, pairs)
+    items_a = {item.id: item for item in a.scored}
+    items_b = {item.id: item for item in b.scored}
+    pairs = [(item, items_b[item_id]) for item_id, item in items_a.items() if item_id in items_b]
+    _check_same_texts(a.name, b.name, pairs)
     metrics: list[Json] = []
-    refused: list[Json] = []
+    not_compared: list[Json] = []
     for result in a.results:
-        other = b.result(result.name)
-        reason = "only A has it" if other is None else _difference(result, other, a, b, pairs)
-        if other is None or reason:
-            refused.append({"title": result.title, "reason": reason})
+        result_b = b.result(result.name)
+        if result_b is None:
+            not_compared.append({"title": result.title, "reason": "only A has it"})
+        elif reason := _why_not_comparable(result, result_b, a, b, pairs):
+            not_compared.append({"title": result.title, "reason": reason})
         else:
-            metrics.append(_compared(result, other, items_a, items_b, settings))
-    known = {result.name for result in a.results}
-    strange = (result.title for result in b.results if result.name not in known)
-    refused += [{"title": title, "reason": "only B has it"} for title in strange]
-    one, two = a.system, b.system
-    only_a = [name for name in items_a if name not in items_b]
-    only_b = [name for name in items_b if name not in items_a]
+            metrics.append(_compared(result, result_b, items_a, items_b, settings))
+    metrics_of_a = {result.name for result in a.results}
+    for result in b.results:
+        if result.name not in metrics_of_a:
+            not_compared.append({"title": result.title, "reason": "only B has it"})
+    same_system = a.system == b.system
+    only_a = [item_id for item_id in items_a if item_id not in items_b]
+    only_b = [item_id for item_id in items_b if item_id not in items_a]
     record = {
         "schema": 2,
-        "a": one if one != two else f"{one} ({a.name})",
-        "b": two if one != two else f"{two} ({b.name})",
+        "a": f"{a.system} ({a.name})" if same_system else a.system,
+        "b": f"{b.system} ({b.name})" if same_system else b.system,
         "dataset": a.title or a.corpus.dataset,
         "n": {"common": len(pairs), "only_a": len(only_a), "only_b": len(only_b)},
         "only_a": only_a,
         "only_b": only_b,
         "intervals": {"unit": settings.unit, "level": LEVEL},
         "metrics": metrics,
-        "not_compared": refused,
+        "not_compared": not_compared,
     }
     return record, _content_of(record, items_a, {**b.titles, **a.titles})
 
 
 def check_same_dataset(earlier: Report, items: Sequence[Item], name: str) -> None:
     """Raise EvaluationError where a report of ``items``, called ``name``, could not be held against it."""
-    known = {item.id: item for item in earlier.scored}
-    _same_texts(earlier.name, name, [(known[item.id], item) for item in items if item.id in known])
+    earlier_items = {item.id: item for item in earlier.scored}
+    pairs = [(earlier_items[item.id], item) for item in items if item.id in earlier_items]
+    _check_same_texts(earlier.name, name, pairs)
 
 
-def _same_texts(a: str, b: str, pairs: Sequence[tuple[Item, Item]]) -> None:
+def _check_same_texts(a: str, b: str, pairs: Sequence[tuple[Item, Item]]) -> None:
+    """Raise EvaluationError where the reports called ``a`` and ``b`` have no AD in common, or one of the ADs
+    has another human text in B."""
     if not pairs:
         raise EvaluationError(f"{a} and {b} have no AD in common.", "Compare runs on one dataset.")
-    other = next((one.id for one, two in pairs if one.references != two.references), None)
-    if other is not None:
-        what = f"AD {quoted(other)} has another human text in {a} than in {b}."
-        raise EvaluationError(what, "Score both with the same annotation.")
+    for item_a, item_b in pairs:
+        if item_a.references != item_b.references:
+            raise EvaluationError(
+                f"AD {quoted(item_a.id)} has another human text in {a} than in {b}.",
+                "Score both with the same annotation.",
+            )
 
 
-def _difference(a: Result, b: Result, one: Report, two: Report, pairs: Sequence[tuple[Item, Item]]) -> str:
-    """Why the numbers of both do not mean the same, or which other truth than the human text they were scored
-    by; empty where they do, and it was the same."""
-    odd = sorted(key for key in {*a.identity, *b.identity} if a.identity.get(key) != b.identity.get(key))
-    if odd:
-        told = "; ".join(f"{key}: {a.identity.get(key)!r} in A, {b.identity.get(key)!r} in B" for key in odd)
-        return f"they were counted differently ({told})"
+def _why_not_comparable(
+    a: Result, b: Result, report_a: Report, report_b: Report, pairs: Sequence[tuple[Item, Item]]
+) -> str:
+    """Why the numbers of a metric in two reports do not mean the same; empty where they do."""
+    differing = []
+    for key in sorted({*a.identity, *b.identity}):
+        if a.identity.get(key) != b.identity.get(key):
+            differing.append(f"{key}: {a.identity.get(key)!r} in A, {b.identity.get(key)!r} in B")
+    if differing:
+        return f"they were counted differently ({'; '.join(differing)})"
     if a.columns != b.columns or a.figure != b.figure:
         return "they were counted by different versions of shotad"
     if a.basis != b.basis:
         return "they rest on different texts of the whole dataset (frequencies of words)"
     name = base_name(a.name)
-    if name in _BY_ACTIONS and any(item.actions != other.actions for item, other in pairs):
+    if name in _USE_ACTIONS and any(item_a.actions != item_b.actions for item_a, item_b in pairs):
         return "the human ADs' actions are others"
-    films = {item.film for item, _ in pairs}
-    if name in _BY_CASTS and any(one.corpus.casts.get(film) != two.corpus.casts.get(film) for film in films):
-        return "the characters' names are others"
+    if name in _USE_CASTS:
+        casts_a, casts_b = report_a.corpus.casts, report_b.corpus.casts
+        films = {item.film for item, _ in pairs}
+        if any(casts_a.get(film) != casts_b.get(film) for film in films):
+            return "the characters' names are others"
     return ""
 
 
 def _compared(
     a: Result, b: Result, items_a: Mapping[str, Item], items_b: Mapping[str, Item], settings: ReportSettings
 ) -> Json:
-    """One metric of both, and the lines on which B gained and lost most."""
-    found = paired(a, b, {name: item.film for name, item in items_a.items()}, unit=settings.unit)
-    values = {row.id: row.value for row in b.rows}
+    """One metric of ``compare.json``: its numbers, and the lines on which B gained and lost most."""
+    films = {item_id: item.film for item_id, item in items_a.items()}
+    numbers = paired(a, b, films, unit=settings.unit)
+    values_b = {row.id: row.value for row in b.rows}
     lines: list[Json] = []
     for row in a.rows:
-        value = values.get(row.id)
-        if row.value is not None and value is not None:
-            item = items_a[row.id]
-            line = {name: getattr(item, name) for name in ("id", "film")}
-            line |= {"start": item.interval.start, "reference": item.reference}
-            line["a"] = {"prediction": item.prediction or "", "value": row.value}
-            lines.append(line | {"b": {"prediction": items_b[row.id].prediction or "", "value": value}})
+        value_b = values_b.get(row.id)
+        if row.value is None or value_b is None:
+            continue
+        item = items_a[row.id]
+        lines.append(
+            {
+                "id": item.id,
+                "film": item.film,
+                "start": item.interval.start,
+                "reference": item.reference,
+                "a": {"prediction": item.prediction or "", "value": row.value},
+                "b": {"prediction": items_b[row.id].prediction or "", "value": value_b},
+            }
+        )
     sign = 1 if a.higher_is_better else -1
-    better = sorted((c for c in lines if sign * _gain(c) > 0), key=lambda c: (-sign * _gain(c), c["id"]))
-    worse = sorted((c for c in lines if sign * _gain(c) < 0), key=lambda c: (sign * _gain(c), c["id"]))
-    verdict, difference, p = "open", found["difference"], found["p_two_sided"]
+    better = [line for line in lines if sign * _gain(line) > 0]
+    better.sort(key=lambda line: (-sign * _gain(line), line["id"]))
+    worse = [line for line in lines if sign * _gain(line) < 0]
+    worse.sort(key=lambda line: (sign * _gain(line), line["id"]))
+    verdict, difference, p = "open", numbers["difference"], numbers["p_two_sided"]
     if difference and p is not None and p <= 1 - LEVEL:
         verdict = "B" if (difference > 0) == a.higher_is_better else "A"
     return {
         "name": a.name,
         "title": a.title,
         "higher_is_better": a.higher_is_better,
-        **found,
+        **numbers,
         "better": verdict,
         "lines": {
             "better_in_b": len(better),
@@ -190,7 +233,7 @@ def _compared(
 
 
 def _gain(line: Json) -> float:
-    """B's number less A's."""
+    """B's value of a line less A's."""
     gain: float = line["b"]["value"] - line["a"]["value"]
     return gain
 
@@ -199,29 +242,32 @@ LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "
 
 
 def _content_of(record: Json, items: Mapping[str, Item], titles: Mapping[str, str]) -> Content:
-    """Who is who, a row of cells for each metric, how to read them, and the lines that gained and lost most
-    by each metric: each list with its heading, a row of cells for each line. ``items`` are A's ADs by id,
-    ``titles`` those of films, where they are known."""
+    """The content of ``record``'s pages: a row of cells for each metric, how to read them, and the lines that
+    gained and lost most by each metric, each list with its heading and a row of cells for each line.
+
+    ``items`` are A's ADs by id, ``titles`` are those of films by the film's id, where they are known.
+    """
     lists, rows = [], []
-    spans = [Span(**one["interval"]) if one["interval"] else None for one in record["metrics"]]
-    for one, span in zip(record["metrics"], spans, strict=True):
-        name, title, lines = one["name"], one["title"], one["lines"]
+    spans = [_span(metric["interval"]) for metric in record["metrics"]]
+    for metric, span in zip(record["metrics"], spans, strict=True):
+        name, title, lines = metric["name"], metric["title"], metric["lines"]
         rows.append(
             (
-                title if one["higher_is_better"] else f"{title} (lower is better)",
-                number(name, one["a"]),
-                number(name, one["b"]),
-                signed(name, one["difference"]),
+                title if metric["higher_is_better"] else f"{title} (lower is better)",
+                number(name, metric["a"]),
+                number(name, metric["b"]),
+                signed(name, metric["difference"]),
                 span_words(name, span),
-                chance_words(one["p_two_sided"]),
-                f"{one['n']:,}",
-                one["better"],
+                chance_words(metric["p_two_sided"]),
+                f"{metric['n']:,}",
+                metric["better"],
             )
         )
-        for what, which in (("gained", "better"), ("lost", "worse")):
-            n, found = lines[f"{which}_in_b"], [_cells(items, titles, name, c) for c in lines[f"{what}_most"]]
-            if found:
-                lists.append((f"{title}: {what} most ({plural(n, 'line')} {which} in B)", found))
+        for change, verdict in (("gained", "better"), ("lost", "worse")):
+            line_rows = [_line_cells(items, titles, name, line) for line in lines[f"{change}_most"]]
+            if line_rows:
+                count = plural(lines[f"{verdict}_in_b"], "line")
+                lists.append((f"{title}: {change} most ({count} {verdict} in B)", line_rows))
     interval = f"{percent(LEVEL)} interval"
     return {
         "title": f"{record['b']} (B) against {record['a']} (A)",
@@ -234,26 +280,43 @@ def _content_of(record: Json, items: Mapping[str, Item], titles: Mapping[str, st
     }
 
 
-def _cells(items: Mapping[str, Item], titles: Mapping[str, str], metric: str, line: Json) -> tuple[str, ...]:
+def _span(interval: Json | None) -> Span | None:
+    """The interval of a record, which holds it as JSON."""
+    return Span(**interval) if interval else None
+
+
+def _line_cells(
+    items: Mapping[str, Item], titles: Mapping[str, str], metric: str, line: Json
+) -> tuple[str, ...]:
     """A line in a list, a cell for each of `LINE_HEADS`."""
-    item, numbers = items[line["id"]], [number(metric, line[side]["value"]) for side in "ab"]
-    said = [line[side]["prediction"] or "nothing" for side in "ab"]
-    film = titles.get(item.film) or item.film
-    gain = signed(metric, _gain(line))
-    return item.id, *numbers, gain, item.reference, *said, film, clock(item.interval)
+    item = items[line["id"]]
+    return (
+        item.id,
+        number(metric, line["a"]["value"]),
+        number(metric, line["b"]["value"]),
+        signed(metric, _gain(line)),
+        item.reference,
+        line["a"]["prediction"] or "nothing",
+        line["b"]["prediction"] or "nothing",
+        titles.get(item.film) or item.film,
+        clock(item.interval),
+    )
 
 
-def comparison_text(told: Content) -> str:
-    """All but the lines, for a terminal."""
-    table = table_lines(told["heads"], told["rows"], range(1, 7))
-    return "\n".join([*told["opening"], "", *table, "", *told["explanation"]])
+def comparison_text(content: Content) -> str:
+    """The comparison for a terminal: without the lists of lines."""
+    table = table_lines(content["heads"], content["rows"], range(1, 7))
+    return "\n".join([*content["opening"], "", *table, "", *content["explanation"]])
 
 
-def write_comparison(folder: Path, record: Json, told: Content) -> list[Path]:
-    """Write ``compare.json``, ``compare.md`` and ``compare.html``. Raises WorkFolderError."""
+def write_comparison(folder: Path, record: Json, content: Content) -> list[Path]:
+    """Write ``compare.json``, ``compare.md`` and ``compare.html``, and return their paths.
+
+    Raises WorkFolderError.
+    """
     texts = {
         "compare.json": readable_json(record),
-        **{name: page(name, **told) for name in ("compare.md", "compare.html")},
+        **{name: page(name, **content) for name in ("compare.md", "compare.html")},
     }
     for name, text in texts.items():
         write_text(folder / name, text)
@@ -261,21 +324,29 @@ def write_comparison(folder: Path, record: Json, told: Content) -> list[Path]:
 
 
 def _opening(record: Json) -> list[str]:
+    """Sentences that say which systems are compared, and on which ADs."""
     lines = [f"A: {record['a']}.", f"B: {record['b']}."]
     common = f"Compared on {plural(record['n']['common'], 'AD')} of {record['dataset']} that both scored"
     if not record["only_a"] and not record["only_b"]:
         return [*lines, f"{common}: the same in both."]
     lines.append(f"{common}. The others are in no number below.")
-    for side, names in (("A", record["only_a"]), ("B", record["only_b"])):
-        if names:
-            shown = ", ".join(names[:LISTED_IDS]) + (", …" if len(names) > LISTED_IDS else "")
-            lines.append(f"Only {side} has {plural(len(names), 'AD')}: {shown}.")
+    for side, ids in (("A", record["only_a"]), ("B", record["only_b"])):
+        if ids:
+            lines.append(f"Only {side} has {plural(len(ids), 'AD')}: {_first_ids(ids)}.")
     return lines
 
 
+def _first_ids(ids: Sequence[str]) -> str:
+    """At most `LISTED_IDS` ids, with an ellipsis where there are more."""
+    return ", ".join(ids[:LISTED_IDS]) + (", …" if len(ids) > LISTED_IDS else "")
+
+
 def _explanation(record: Json, spans: Sequence[Span | None]) -> list[str]:
+    """Sentences that say how the table of metrics is read, and what was not compared."""
     basis = basis_words(spans, record["intervals"]["unit"])
-    lines = [f"Not compared: {one['title']}, because {one['reason']}." for one in record["not_compared"]]
+    lines = []
+    for metric in record["not_compared"]:
+        lines.append(f"Not compared: {metric['title']}, because {metric['reason']}.")
     if not basis:
         return lines
     return [
@@ -288,83 +359,102 @@ def _explanation(record: Json, spans: Sequence[Span | None]) -> list[str]:
 
 
 def agreement_text(record: Json, scores: HumanScores) -> str:
-    """What `agreement` found of these scores, for people."""
-    level, all_of_them = percent(LEVEL), (*record["metrics"], *record["people"])
+    """A record of `agreement` with these scores, for people."""
+    level = percent(LEVEL)
+    metrics_and_people = [*record["metrics"], *record["people"]]
     heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
-    rows = [
-        (one["title"], f"{one['n']:,}", *(_cell(one[name]) for name in COEFFICIENTS)) for one in all_of_them
-    ]
-    several, unknown = len(scores.columns) > 1, record["not_in_the_report"]
+    rows = []
+    for row in metrics_and_people:
+        estimates = [_estimate_words(row[name]) for name in COEFFICIENTS]
+        rows.append((row["title"], f"{row['n']:,}", *estimates))
+    several = len(scores.columns) > 1
     lines = [
         f"{record['system']} against human scores of {plural(len(scores.scores), 'AD')}.",
         f"Scores stand in the column{'s' * several} {', '.join(scores.columns)}"
         f"{', and are averaged' * several}.",
     ]
-    if unknown:
-        shown = ", ".join(unknown[:10]) + (", …" if len(unknown) > 10 else "")
-        lines.append(f"{plural(len(unknown), 'scored AD')} not in the report: {shown}.")
+    unknown_ids = record["not_in_the_report"]
+    if unknown_ids:
+        lines.append(f"{plural(len(unknown_ids), 'scored AD')} not in the report: {_first_ids(unknown_ids)}.")
     if scores.empty:
         lines.append(f"{plural(scores.empty, 'line')} without a score.")
     if scores.ignored:
         lines.append(f"Columns that hold no scores: {', '.join(scores.ignored)}.")
     lines += ["", *table_lines(heads, rows, range(1, 5))]
-    lines += [
-        f"{one['title']}: not defined, {one['reason']}." for one in record["metrics"] if "reason" in one
-    ]
-    ends = (one["pearson"]["interval"] for one in all_of_them)
-    basis = basis_words([Span(**one) if one else None for one in ends], record["intervals"]["unit"])
+    for metric in record["metrics"]:
+        if "reason" in metric:
+            lines.append(f"{metric['title']}: not defined, {metric['reason']}.")
+    spans = [_span(row["pearson"]["interval"]) for row in metrics_and_people]
+    basis = basis_words(spans, record["intervals"]["unit"])
     lines += [basis, ""] if basis else [""]
-    kinds = ("Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman")
-    cells = []
+    paper_heads = (
+        "From the paper, Table 3", "Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman"
+    )  # fmt: skip
+    paper_lines = []
     for row in AGREEMENT:
-        numbers = (*row["paragraphs"].values(), *row["sentences"].values())
-        cells.append((row["called"], *(f"{number:.3f}" for number in numbers)))
-    lines += table_lines(("From the paper, Table 3", *kinds), cells, range(1, 5))
-    told = "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500"
-    return "\n".join([*lines, f"{told} with sentences."])
+        values = (*row["paragraphs"].values(), *row["sentences"].values())
+        paper_lines.append((row["called"], *(f"{value:.3f}" for value in values)))
+    lines += table_lines(paper_heads, paper_lines, range(1, 5))
+    lines.append(
+        "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500 with "
+        "sentences."
+    )
+    return "\n".join(lines)
 
 
 def agreement(
     report: Report, scores: HumanScores, settings: ReportSettings, *, names: Sequence[str] = ()
 ) -> Json:
-    """The metrics of these names (none: all of the report) against people, AD by AD, joined by id, and each
-    annotator against the others: ``agreement.json``. Raises EvaluationError for a metric that the report has
-    not, and where no AD is in both."""
-    results = _wanted(report, names)
-    known = {row.id for result in report.results for row in result.rows}
-    unknown = sorted(name for name in scores.scores if name not in known)
-    if len(unknown) == len(scores.scores):
+    """``agreement.json``: how metrics correlate with people's scores, AD by AD, joined by id, and each
+    annotator with the mean of the other annotators.
+
+    ``names`` are the metrics' (none: all of the report). Raises EvaluationError for a metric that the report
+    has not, and where no AD is in both.
+    """
+    results = _results_named(report, names)
+    report_ids = {row.id for result in report.results for row in result.rows}
+    unknown_ids = sorted(item_id for item_id in scores.scores if item_id not in report_ids)
+    if len(unknown_ids) == len(scores.scores):
         raise EvaluationError(
-            f"None of the {len(unknown)} ADs with human scores is in {report.name}.",
+            f"None of the {len(unknown_ids)} ADs with human scores is in {report.name}.",
             "Give the ids of the dataset's ADs.",
         )
     films = report.films
 
-    def joined(name: str, title: str, values: Mapping[str, float], others: Mapping[str, float]) -> Json:
-        """Both on the ADs that both have, in the order of their ids."""
-        common = sorted(values.keys() & others.keys())
-        x, y = (np.array([some[key] for key in common], np.float64) for some in (values, others))
-        found = correlations(x, y, [films.get(key, key) for key in common], settings)
-        return {"name": name, "title": title, **found}
+    def correlated(name: str, title: str, x: Mapping[str, float], y: Mapping[str, float]) -> Json:
+        """The correlations of ``x`` and ``y`` (by id) on the ADs that both have."""
+        # In the order of their ids: sums are then the same to the last bit, whatever the file's order.
+        common_ids = sorted(x.keys() & y.keys())
+        x_values = np.array([x[item_id] for item_id in common_ids], np.float64)
+        y_values = np.array([y[item_id] for item_id in common_ids], np.float64)
+        films_of_pairs = [films.get(item_id, item_id) for item_id in common_ids]
+        coefficients = correlations(x_values, y_values, films_of_pairs, settings)
+        return {"name": name, "title": title, **coefficients}
 
     metrics = []
     for result in results:
         values = {row.id: row.value for row in result.rows if row.value is not None}
-        metrics.append(joined(result.name, result.title, values, scores.scores))
+        metrics.append(correlated(result.name, result.title, values, scores.scores))
     people = []
-    for name, own in scores.by_annotator.items():
+    for annotator, annotator_scores in scores.by_annotator.items():
         # Each against the mean of the others: what a metric can hope for.
-        others = [given for other, given in scores.by_annotator.items() if other != name]
-        told = {key: [given[key] for given in others if key in given] for key in own}
-        means = {key: float(np.mean(values)) for key, values in told.items() if values}
-        people.append(joined(name, f"{name} (a person)", own, means))
-    counts = {"scored_by_people": len(scores.scores), "not_in_the_report": len(unknown)}
+        colleagues = [by_id for name, by_id in scores.by_annotator.items() if name != annotator]
+        means = {}
+        for item_id in annotator_scores:
+            colleague_scores = [by_id[item_id] for by_id in colleagues if item_id in by_id]
+            if colleague_scores:
+                means[item_id] = float(np.mean(colleague_scores))
+        people.append(correlated(annotator, f"{annotator} (a person)", annotator_scores, means))
     return {
         "schema": 2,
         "system": report.system,
-        "n": {**counts, "empty": scores.empty},
+        "n": {
+            "scored_by_people": len(scores.scores),
+            "not_in_the_report": len(unknown_ids),
+            "empty": scores.empty,
+        },
         "columns": list(scores.columns),
-        "not_in_the_report": unknown,
+        "not_in_the_report": unknown_ids,
         "intervals": {"unit": settings.unit, "level": LEVEL},
         "metrics": metrics,
         "people": people,
@@ -372,10 +462,10 @@ def agreement(
     }
 
 
-_ALL_BUT_1 = 1.0 - 1e-12
-"""What 1 counts as on Fisher's scale, on which it has no place."""
-_FEWEST = 3
-"""Pairs that a correlation is told of; of two it is always 1 or -1."""
+_ALMOST_1 = 1.0 - 1e-12
+"""A correlation of 1 counts as this on Fisher's scale, where 1 itself is infinite."""
+_MIN_PAIRS = 3
+"""A correlation of fewer pairs is not reported: of two it is always 1 or -1."""
 
 
 COEFFICIENTS = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall_tau_b": "kendalltau"}
@@ -383,65 +473,80 @@ COEFFICIENTS = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall_tau_b":
 
 
 def coefficient(name: str, x: Floats, y: Floats) -> float:
-    """That of `COEFFICIENTS` over ``float64[n]`` each; nan where one row is constant."""
+    """The correlation of `COEFFICIENTS` called ``name`` of ``x`` and ``y``, ``float64[n]`` each; nan where
+    one of them is constant. Raises ShotadError where scipy is missing."""
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
-    found = getattr(require_module("scipy.stats", "Correlations", "evaluate"), COEFFICIENTS[name])(x, y)
-    return float(found.statistic)
+    stats = require_module("scipy.stats", "Correlations", "evaluate")
+    correlate = getattr(stats, COEFFICIENTS[name])
+    return float(correlate(x, y).statistic)
 
 
 def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Json:
-    """The correlations of ``x`` and ``y``, ``float64[n]`` each, as JSON: value and interval of each; None
-    where they are not defined, and the ``reason``. Intervals are over films (``films`` has each pair's), on
-    Fisher's scale: they end at 1 and -1."""
+    """The correlations of ``x`` and ``y``, ``float64[n]`` each, as JSON: value and interval of each of
+    `COEFFICIENTS`. Where they are not defined both are None, and ``reason`` says why.
+
+    Intervals are over films (``films`` has the film of each pair). They are computed on Fisher's scale, so
+    that they end at 1 and -1.
+    """
     n, reason = len(x), ""
-    if n < _FEWEST:
+    if n < _MIN_PAIRS:
         reason = f"only {n} ADs have both a score by people and one by the metric"
     elif np.ptp(x) == 0:
         reason = "the metric gives all of them the same number"
     elif np.ptp(y) == 0:
         reason = "people give all of them the same score"
     if reason:
-        nothing = {"value": None, "interval": None}
-        return {"n": n, **dict.fromkeys(COEFFICIENTS, nothing), "reason": reason}
-    units = units_of({f"{k:09d}": film for k, film in enumerate(films)}, settings.unit)
-    owners = np.array([units.of[f"{k:09d}"] for k in range(n)], np.intp)
-    found: Json = {"n": n}
+        undefined = {"value": None, "interval": None}
+        return {"n": n, **dict.fromkeys(COEFFICIENTS, undefined), "reason": reason}
+    pair_ids = [f"{place:09d}" for place in range(n)]
+    units = units_of(dict(zip(pair_ids, films, strict=True)), settings.unit)
+    unit_of_pair = np.array([units.by_id[pair_id] for pair_id in pair_ids], np.intp)
+    record: Json = {"n": n}
     for name in COEFFICIENTS:
-        value, span = coefficient(name, x, y), None
-        if n >= FEWEST:
-            others = [coefficient(name, x[owners != k], y[owners != k]) for k in range(units.n)]
-            whole, *without = np.arctanh(np.clip([value, *others], -_ALL_BUT_1, _ALL_BUT_1))
-            error = units.error(float(whole), np.array(without))
-            span = None if error is None else asdict(units.span(float(whole), error, np.tanh))
-        found[name] = {"value": round(value, 9), "interval": span}
-    return found
+        value, interval = coefficient(name, x, y), None
+        if n >= MIN_ITEMS:
+            without_each = []
+            for unit in range(units.n):
+                remaining = unit_of_pair != unit
+                without_each.append(coefficient(name, x[remaining], y[remaining]))
+            fisher = np.arctanh(np.clip([value, *without_each], -_ALMOST_1, _ALMOST_1))
+            fisher_value = float(fisher[0])
+            error = units.error(fisher_value, fisher[1:])
+            interval = None if error is None else asdict(units.span(fisher_value, error, np.tanh))
+        record[name] = {"value": round(value, 9), "interval": interval}
+    return record
 
 
-def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
+def _results_named(report: Report, names: Sequence[str]) -> list[Result]:
+    """The report's results of these metrics, each once; all where no name is given. A name without an engine
+    stands for the metric with each engine. Raises EvaluationError for a metric that the report has not."""
     if not names:
         return list(report.results)
-    found = [r for name in names for r in report.results if name in (r.name, base_name(r.name))]
-    odd = [name for name in names if not any(name in (r.name, base_name(r.name)) for r in report.results)]
-    if odd:
-        known = ", ".join(result.name for result in report.results)
-        raise EvaluationError(f"{report.name} has no metric {quoted(odd[0])}.", f"It has: {known}.")
-    return list({result.name: result for result in found}.values())
+    results: dict[str, Result] = {}
+    for name in names:
+        matching = [result for result in report.results if name in (result.name, base_name(result.name))]
+        if not matching:
+            available = ", ".join(result.name for result in report.results)
+            raise EvaluationError(f"{report.name} has no metric {quoted(name)}.", f"It has: {available}.")
+        results.update((result.name, result) for result in matching)
+    return list(results.values())
 
 
-def _cell(estimate: Json) -> str:
+def _estimate_words(estimate: Json) -> str:
+    """A correlation and its interval: ``0.412 (0.301 to 0.508)``, or a dash."""
     if estimate["value"] is None:
         return NONE
-    span = estimate["interval"]
-    told = f" ({span['low']:.3f} to {span['high']:.3f})" if span else ""
-    return f"{estimate['value']:.3f}{told}".replace("-", "−")
+    interval = estimate["interval"]
+    ends = f" ({interval['low']:.3f} to {interval['high']:.3f})" if interval else ""
+    return f"{estimate['value']:.3f}{ends}".replace("-", "−")
 
 
 ID_COLUMNS = ("id", "anno_idx", "tvad_index")
 ACTION = "action"
 SCORE = "score"
 
-_NOBODYS = {
+_NO_ANNOTATORS = {
     *METRICS,
     *("start", "end", "scaled_start", "scaled_end", "film", "movie", "imdbid", "title", "clip"),
     *("cmd_clip_idx", "scale", "effective_scale", "threaded", "line", "index", "unnamed: 0", ""),
@@ -453,8 +558,9 @@ _HINT = "Columns: id, score; or id and one for each annotator; with action where
 
 @dataclass(frozen=True, slots=True)
 class HumanScores:
-    """Scores of ADs by id, averaged over ``columns``. ``by_annotator`` has each annotator's own, where there
-    is more than one. ``empty`` lines hold no score; ``ignored`` columns are not of people's numbers."""
+    """Scores of ADs by id, averaged over ``columns``. ``by_annotator`` has each annotator's scores by id,
+    where there is more than one annotator. ``empty`` lines hold no score; ``ignored`` columns hold something
+    else than people's scores."""
 
     scores: Mapping[str, float]
     by_annotator: Mapping[str, Mapping[str, float]]
@@ -464,64 +570,82 @@ class HumanScores:
 
 
 def read_scores(path: Path) -> HumanScores:
-    """The scores in a file. Raises DatasetError for one that cannot be read, EvaluationError with file and
-    line for what cannot be meant."""
+    """The scores in a file: the annotators of a line are averaged, then the lines of an AD.
+
+    Raises DatasetError for a file that cannot be read, EvaluationError with file and line for content that
+    cannot be meant.
+    """
     table = read_records(path)
+    # By AD and action: where the line stands, and its cells that are not empty.
     lines: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
     for row in table.rows:
-        told = {name: cell for name, cell in row.values.items() if cell not in (None, "")}
-        if not told:
+        cells = {column: cell for column, cell in row.values.items() if cell not in (None, "")}
+        if not cells:
             continue
-        name = next((told[key] for key in ID_COLUMNS if key in told), None)
-        if name is None:
+        item_id = next((cells[column] for column in ID_COLUMNS if column in cells), None)
+        if item_id is None:
             raise EvaluationError(f"{row.where} names no AD.", _HINT)
-        key = str(name).strip(), str(told.get(ACTION, "")).strip()
+        key = str(item_id).strip(), str(cells.get(ACTION, "")).strip()
         if key in lines:
             raise EvaluationError(
                 f"{row.where}: AD {quoted(key[0])} was scored before, in {lines[key][0]}.",
                 "Give each annotator a column, and each action its line with an action.",
             )
-        lines[key] = row.where, told
+        lines[key] = row.where, cells
     if not lines:
         raise EvaluationError(f"{path.name} holds no scores.", _HINT)
-    columns, ignored = _annotators(table, [told for _, told in lines.values()])
-    by_ad: defaultdict[str, list[float]] = defaultdict(list)
-    own: dict[str, defaultdict[str, list[float]]] = {column: defaultdict(list) for column in columns}
+    columns, ignored = _score_columns(table, [cells for _, cells in lines.values()])
+    line_means: defaultdict[str, list[float]] = defaultdict(list)
+    by_column: dict[str, defaultdict[str, list[float]]] = {column: defaultdict(list) for column in columns}
     empty = 0
-    for (ad, _), (where, told) in lines.items():
-        found = []
-        for column in (column for column in columns if column in told):
-            value = _number(told[column])
-            if value is None:
-                raise EvaluationError(f"{where}: {column} {quoted(told[column])} is no score.", _HINT)
-            found.append(value)
-            own[column][ad].append(value)
-        if found:
-            by_ad[ad].append(fmean(found))
-        empty += not found
-    people = {column: _means(values) for column, values in own.items()} if len(columns) > 1 else {}
-    return HumanScores(_means(by_ad), people, empty, ignored, tuple(columns))
+    for (item_id, _), (where, cells) in lines.items():
+        line_scores = []
+        for column in columns:
+            if column not in cells:
+                continue
+            score = _number(cells[column])
+            if score is None:
+                raise EvaluationError(f"{where}: {column} {quoted(cells[column])} is no score.", _HINT)
+            line_scores.append(score)
+            by_column[column][item_id].append(score)
+        if line_scores:
+            line_means[item_id].append(fmean(line_scores))
+        else:
+            empty += 1
+    by_annotator = {}
+    if len(columns) > 1:
+        by_annotator = {column: _means(by_id) for column, by_id in by_column.items()}
+    return HumanScores(_means(line_means), by_annotator, empty, ignored, tuple(columns))
 
 
-def _means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    return {key: fmean(those) for key, those in values.items()}
+def _means(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """The mean score of each AD, by id."""
+    return {item_id: fmean(values) for item_id, values in scores.items()}
 
 
-def _annotators(table: Table, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], tuple[str, ...]]:
-    """The columns that hold scores, and those that hold something else."""
+def _score_columns(table: Table, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], tuple[str, ...]]:
+    """The columns that hold scores, and those that hold something else.
+
+    Raises EvaluationError where there is no column of scores.
+    """
     columns = [name for name in table.columns if name not in (*ID_COLUMNS, ACTION)]
     if SCORE in columns:
         return [SCORE], ()
-    told = {name: [row[name] for row in rows if name in row] for name in columns}
-    wrong = {name for name, cells in told.items() if any(_number(cell) is None for cell in cells)}
-    wrong |= {name for name in columns if name.strip().lower().partition("@")[0] in _NOBODYS}
-    names = [name for name in columns if name not in wrong and told[name]]
-    if not names:
+    score_columns, ignored = [], []
+    for column in columns:
+        cells = [row[column] for row in rows if column in row]
+        plain_name = column.strip().lower().partition("@")[0]
+        if plain_name in _NO_ANNOTATORS or any(_number(cell) is None for cell in cells):
+            ignored.append(column)
+        elif cells:
+            score_columns.append(column)
+    if not score_columns:
         raise EvaluationError(f"{table.path.name} has no column of scores.", _HINT)
-    return names, tuple(name for name in columns if name in wrong)
+    return score_columns, tuple(ignored)
 
 
 def _number(cell: Any) -> float | None:
+    """The finite number in a cell; None where there is none."""
     try:
         value = math.nan if isinstance(cell, bool) else float(cell)
     except (TypeError, ValueError):

@@ -19,12 +19,12 @@ Unit = Literal["ad", "film"]
 """What is left out: one AD, or a film with all its ADs."""
 
 LEVEL = 0.95
-"""Of confidence, of every interval that is told: what readers take an interval to be."""
+"""Confidence level of every interval that is reported: the one that readers expect."""
 
-FEWEST = 5
-"""Items that a metric speaks of, below which an interval over them says nothing."""
+MIN_ITEMS = 5
+"""Items to which a metric applies; an interval over fewer says nothing."""
 
-_FEWEST: dict[Unit, int] = {"ad": FEWEST, "film": 2}
+_MIN_UNITS: dict[Unit, int] = {"ad": MIN_ITEMS, "film": 2}
 
 _DIGITS = 9
 """Decimals of what is reported: the last bits of a sum differ between machines."""
@@ -44,29 +44,32 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Rows that are left out together: ``of`` is the unit of a row, by its id, from 0 to ``n`` - 1."""
+    """Rows that are left out together: ``by_id`` is the unit of a row, by its id, from 0 to ``n`` - 1."""
 
     kind: Unit
-    of: Mapping[str, int]
+    by_id: Mapping[str, int]
     n: int
 
     def without(self, result: Result) -> Floats:
-        """``float64[n]``: the result's figure without each of the units."""
+        """``float64[n]``: the result's value without each of the units."""
         totals = np.zeros((self.n, len(result.columns)))
-        rows = [row for row in result.rows if row.id in self.of]
+        rows = [row for row in result.rows if row.id in self.by_id]
         if rows:
-            np.add.at(totals, [self.of[row.id] for row in rows], np.array([row.sums for row in rows]))
+            units_of_rows = [self.by_id[row.id] for row in rows]
+            np.add.at(totals, units_of_rows, np.array([row.sums for row in rows]))
         return result.figure.of(result.sums - totals)
 
-    def error(self, whole: float | None, without: Floats) -> float | None:
-        """The jackknife's standard error of ``whole``, of its value without each unit, ``float64[n]``; None
-        where there are too few units, or it is not defined without one of them."""
-        if whole is None or self.n < _FEWEST[self.kind] or not np.isfinite(without).all():
+    def error(self, value: float | None, without: Floats) -> float | None:
+        """The jackknife's standard error of ``value``, from the values without each unit, ``float64[n]``.
+
+        None where there are too few units, or the value is not defined without one of them.
+        """
+        if value is None or self.n < _MIN_UNITS[self.kind] or not np.isfinite(without).all():
             return None
-        return float(np.sqrt((self.n - 1) / self.n * ((without - whole) ** 2).sum()))
+        return float(np.sqrt((self.n - 1) / self.n * ((without - value) ** 2).sum()))
 
     def span(self, value: float, error: float, scale: Callable[[float], float] = float) -> Span:
-        """The interval around ``value``; ``scale`` turns its ends into what is told."""
+        """The interval around ``value``; ``scale`` turns its ends into the numbers that are reported."""
         reach = quantile(LEVEL, self.n - 1) * error
         low, high = (round(float(scale(end)), _DIGITS) for end in (value - reach, value + reach))
         return Span(low, high, LEVEL, self.kind, self.n)
@@ -86,21 +89,21 @@ def units_of(films: Mapping[str, str], unit: Unit) -> Units:
     2
     """
     kind: Unit = "film" if unit == "film" and len(set(films.values())) > 1 else "ad"
-    names = {name: film if kind == "film" else name for name, film in films.items()}
-    places = {name: place for place, name in enumerate(sorted(set(names.values())))}
-    return Units(kind, {name: places[group] for name, group in names.items()}, len(places))
+    unit_names = films if kind == "film" else {item_id: item_id for item_id in films}
+    numbers = {name: number for number, name in enumerate(sorted(set(unit_names.values())))}
+    return Units(kind, {item_id: numbers[name] for item_id, name in unit_names.items()}, len(numbers))
 
 
-def spoken_of(results: Iterable[Result], films: Mapping[str, str]) -> dict[str, str]:
-    """The film of each item that one of the results speaks of, by the item's id; other films are no units."""
+def films_of_scored(films: Mapping[str, str], results: Iterable[Result]) -> dict[str, str]:
+    """``films`` (id → film) of the items to which one of the results applies; other films are no units."""
     return {row.id: films[row.id] for result in results for row in result.rows if row.value is not None}
 
 
 def span_of(result: Result, films: Mapping[str, str], *, unit: Unit) -> Span | None:
-    """The interval of a result; None where it speaks of too few items."""
-    if result.value is None or result.scored < FEWEST:
+    """The interval of a result; None where it applies to too few items. ``films`` is id → film."""
+    if result.value is None or result.scored < MIN_ITEMS:
         return None
-    units = units_of(spoken_of([result], films), unit)
+    units = units_of(films_of_scored(films, [result]), unit)
     error = units.error(result.value, units.without(result))
     return None if error is None else units.span(result.value, error)
 
@@ -129,22 +132,25 @@ def quantile(level: float, df: int) -> float:
     return high
 
 
-def basis_words(found: Collection[Span | None], unit: Unit) -> str:
+def basis_words(intervals: Collection[Span | None], unit: Unit) -> str:
     """What intervals are over, and what they do not say; empty where there are none."""
-    spans = [span for span in found if span is not None]
+    spans = [span for span in intervals if span is not None]
     if not spans:
         return ""
-    films = sorted({span.units for span in spans if span.unit == "film"})
+    film_counts = sorted({span.units for span in spans if span.unit == "film"})
     level = f"{100 * spans[0].level:.1f}".removesuffix(".0") + " %"
-    how = f"Intervals ({level}) are Student's t with the jackknife's standard error"
-    if films:
-        many = f"{films[0]}" if len(films) == 1 else f"{films[0]} to {films[-1]}"
-        few = " Of so few films they are wide, and rough." if films[0] < 5 else ""
-        return f"{how} over {many} films, each left out once with all its ADs.{few}"
+    method = f"Intervals ({level}) are Student's t with the jackknife's standard error"
+    if film_counts:
+        fewest, most = film_counts[0], film_counts[-1]
+        films = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        warning = " Of so few films they are wide, and rough." if fewest < 5 else ""
+        return f"{method} over {films} films, each left out once with all its ADs.{warning}"
     if unit == "ad":
         return (
-            f"{how} over single ADs, as asked; ADs of a film are alike, so other films may lie well outside."
+            f"{method} over single ADs, as asked; ADs of a film are alike, so other films may lie well "
+            "outside."
         )
     return (
-        f"{how} over the ADs of one film: they cover lines of this film only, and say nothing of other films."
+        f"{method} over the ADs of one film: they cover lines of this film only, and say nothing of other "
+        "films."
     )

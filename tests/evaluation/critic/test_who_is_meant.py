@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shotad.evaluation.metrics.pronouns import Document, named, resolved
-from shotad.script.cast_members import member
+from shotad.script.cast_members import parse_member
 
 THRILLER = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Chief Inspector Hubbard", "The Storyteller")
 FILM = (
@@ -92,7 +92,7 @@ def test_a_shared_name_is_theirs_who_was_spoken_of_last_or_whom_the_lines_make_h
      ("Agent Bilkins", ""), ("Lady Jane Clark", "she"), ("First Lady", "she"), ("Mall Santa", "he")],
 )  # fmt: skip
 def test_titles_and_roles_say_who_is_she(entry: str, pronoun: str) -> None:
-    assert member(entry).pronoun == pronoun
+    assert parse_member(entry).pronoun == pronoun
 
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles Swann", "Celia Ross", "Quarrel", "Max")
