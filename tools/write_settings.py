@@ -39,13 +39,16 @@ _YAML_HEAD = """\
 _PAGE_HEAD = """\
 # Settings
 
-Every setting, with its default. Set one by `--set slots.minimum=3`, or several in a file: `--config FILE`
-(the defaults as a file: `configs/default.yaml`). A flag wins over `--set`, that over a dataset's file,
-that over `--config`, the last of which wins. Numbers that nobody could judge are no settings; they stand in
-the code, each with its reason. `tools/write_settings.py` writes this page from `shotad/core/config/`.
+This page lists every setting with its default. Set one with `--set slots.minimum=3`, or several in a YAML
+file with `--config FILE`. `configs/default.yaml` holds the defaults in this form.
 
-Where it says **yours**, the setting decides what is sent, run or read: a file that came with a film
-[may not choose it](batch.md#what-a-settings-file-beside-a-film-may-do).
+If several set the same key, the first of these wins: an option such as `--language`, `--set`, the file of a
+dataset (`--config cmd-ad`), the last other `--config`.
+
+A setting marked **yours** decides what is sent, run or read. A file that came with a film
+[may not set it](batch.md#what-a-settings-file-beside-a-film-may-do).
+
+`tools/write_settings.py` writes this page from `shotad/core/config/`.
 """
 _COLUMNS = "\n| key | default | unit or values | what it does |\n|---|---|---|---|"
 
@@ -151,7 +154,8 @@ def settings_page() -> str:
     """The text of ``docs/settings.md``."""
     lines = [_PAGE_HEAD.rstrip()]
     for group in groups(Config()):
-        lines += [f"\n## {group.name}\n\n{group.text}"] if group.name and group.keys else []
+        if group.name and group.keys:
+            lines += [f"\n## {group.name}\n\n{textwrap.fill(group.text, 120)}"]
         lines += [_COLUMNS] if group.keys else []
         for key in group.keys:
             cells = f"`{key.name}`", f"`{in_yaml(key.default)}`", key.kind, key.text

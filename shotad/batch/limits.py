@@ -158,5 +158,5 @@ def auto_jobs(films: int, cores: int, memory: int | None, *, loads_models: bool)
 
 
 _CORES_PER_FILM = 2
-"""Decoding uses about so many; see docs/batch.md for what was measured."""
+"""Decoding uses about so many."""
 _MEMORY_PER_FILM = 2_000 * MB

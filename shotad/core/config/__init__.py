@@ -56,11 +56,12 @@ class Config(Settings):
     """Everything that can be set, in one record."""
 
     engine: Annotated[str, UserOnly(harmless=LOCAL_PRESETS)] = "auto"
-    """A preset: the models of Stage I and Stage II."""
+    """A preset: the engines of Stage I and Stage II (``--engine``)."""
     language: Annotated[str, ANY_FILE] = "en"
-    """Language of the description, as a tag of BCP 47 (``de``, ``pt-BR``)."""
+    """Language of the description, a BCP 47 tag (``de``, ``pt-BR``)."""
     seed: int = Field(42, ge=0, le=2**63 - 1)
-    """Seed of everything random: samples of an engine, examples. Each slot gets its own from it."""
+    """Seed of everything random, such as an engine's sampling and the choice of examples. Each slot's own
+    seed is derived from it."""
     film: FilmSettings = FilmSettings()
     shots: ShotSettings = ShotSettings()
     speech: SpeechSettings = SpeechSettings()

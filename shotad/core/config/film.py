@@ -15,48 +15,48 @@ from shotad.core.trust import ANY_FILE
 
 
 class FilmSettings(Settings):
-    """Which reader opens the film, and how deep its frames are kept."""
+    """Which library reads the film, and how large its kept frames are."""
 
     reader: Literal["pyav", "decord"] = "pyav"
-    """``decord`` needs its extra; its pixels differ by a level or two."""
+    """``decord`` needs the extra ``decord``; its pixel values differ by one or two levels."""
     decoder: Literal["cpu", "auto", "cuda", "vaapi", "qsv", "videotoolbox", "d3d11va"] = "cpu"
-    """What decodes the picture in the pass that finds shots: the processors, or a device by ffmpeg's name;
-    ``auto`` takes the first device that can. If none can, the processors do, and a note says so."""
+    """What decodes the picture in the pass that finds shots: the CPU, or a device by ffmpeg's name. ``auto``
+    takes the first device that can. If none can, the CPU decodes, and a note says so."""
     audio_track: int | None = Field(None, ge=0, le=1000)
-    """Number of the audio track, from 0; None takes the container's default."""
+    """Number of the audio track, counted from 0. None: the container's default."""
     grid_height: int = Field(480, ge=16, le=4320)
-    """Lines of the kept frames, at most."""
+    """Lines of a kept frame, at most."""
 
 
 class ShotSettings(Settings):
-    """How shots are found; the numbers are PySceneDetect's own defaults (Shot-by-Shot, section 3.1)."""
+    """How shots are found. The numbers are PySceneDetect's defaults (Shot-by-Shot, section 3.1)."""
 
     detector: Literal["learned", "adaptive"] = "learned"
-    """``learned``: motion decides, and TransNet V2 where that is in doubt and of dissolves and fades; shots
-    may be shorter than ``min_scene_len`` then. ``adaptive``: the cuts of PySceneDetect's AdaptiveDetector."""
+    """``learned``: motion decides; TransNet V2 decides doubtful cuts, dissolves and fades. Shots may then be
+    shorter than ``min_scene_len``. ``adaptive``: the cuts of PySceneDetect's AdaptiveDetector."""
     adaptive_threshold: float = Field(3.0, ge=0.01, le=1000)
-    """Times the score of its neighbours that the score of a cut has at least."""
+    """Times the score of its neighbours that a frame needs to be a cut."""
     min_scene_len: int = Field(15, ge=1, le=100_000)
     """Frames of a shot, at least."""
     window_width: int = Field(2, ge=1, le=1000)
-    """Frames on each side that a frame's score is held against."""
+    """Frames on each side with which a frame's score is compared."""
     path: Literal["fast", "exact"] = "fast"
-    """``fast`` shrinks the planes before colour conversion; ``exact`` scores as the library does."""
+    """``fast`` shrinks the picture before colour conversion; ``exact`` gives PySceneDetect's own scores."""
 
 
 class SpeechSettings(Settings):
-    """What counts as speech, and how far from it a voice must stay."""
+    """What counts as speech, and how far from it a line must stay."""
 
     source: Literal["auto", "subtitles", "sound", "none"] = "auto"
-    """``auto``: subtitles if given or embedded as text, compared with the sound; else the sound. With
-    ``subtitles`` nobody listens."""
+    """``auto``: subtitles that are given or embedded as text, compared with the sound; without them, the
+    sound. ``subtitles``: the sound is not analysed. ``none``: no speech is looked for."""
     encoding: Annotated[str | None, ANY_FILE] = None
-    """Of subtitle files that are not in Unicode: cp1251, gbk, shift_jis. None: found from the bytes."""
+    """Encoding of subtitle files that are not in Unicode, such as cp1251, gbk, shift_jis. None: detected."""
     margin: float = Field(0.25, ge=0, le=60)
-    """Seconds kept free at each side of speech."""
+    """Seconds kept free before and after speech."""
     over_lyrics: bool = False
-    """True lets a voice speak over sung words, and has lines written in slots where song is likely; over a
-    song's instrumental part it always may."""
+    """True: lines may be spoken over sung words, and slots with likely singing get lines. Instrumental music
+    never prevents a line."""
 
     @field_validator("encoding")
     @classmethod
@@ -71,21 +71,22 @@ class SpeechSettings(Settings):
 
 
 class SlotSettings(Settings):
-    """How free time becomes slots. Below 2 s a pause is unusable by WCAG F113; describers use nearly every
-    longer one (`benchmarks/slots.py`)."""
+    """How free time becomes slots. WCAG F113 calls pauses under 2 s unusable; describers use nearly all
+    longer ones (`benchmarks/slots.py`)."""
 
     minimum: float = Field(2.0, ge=0.1, le=3600)
-    """Seconds of free time that a slot needs, 2 at least. Fewer slots cost fewer calls of a model."""
+    """Seconds of free time that a slot needs; below 2, 2 is used. A higher value saves calls of a model."""
     find_credits: bool = True
-    """Whether the roll of end credits is looked for; it needs the weights that read text."""
+    """Whether to look for rolling end credits; needs the weights that read text."""
     detail: Literal["brief", "normal", "rich"] = "normal"
-    """How many slots a gap gets; each level keeps those of the one below. ``brief`` leaves out gaps under
-    4 s."""
+    """How many slots a gap gets. Each level includes the slots of the level below. ``brief`` leaves out gaps
+    under 4 s."""
     seconds_per_word: float = Field(0.375, ge=0.05, le=10)
-    """Seconds that a spoken word takes: 160 words a minute; the benchmarks bring their own speed factor."""
+    """Seconds that a spoken word takes; 0.375 is 160 words a minute. The benchmarks set their own value."""
     budget: Literal["fit", "paper", "paper+3"] = "fit"
-    """``fit``: the words that can be spoken in the slot; ``paper``: one more (Shot-by-Shot, Algorithm 2);
-    ``paper+3``: three more than that, as the published code gives GPT-4o on MAD-Eval."""
+    """Words allowed in a slot. ``fit``: those that can be spoken in it; ``paper``: one more (Shot-by-Shot,
+    Algorithm 2); ``paper+3``: three more than ``paper``, as the published code does for GPT-4o on
+    MAD-Eval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +104,16 @@ CONTEXT_RULES: Mapping[str, ContextRules] = {
 
 
 class ContextSettings(Settings):
-    """Which shots around a slot are shown (Shot-by-Shot, section 3.1)."""
+    """Which shots around a slot Stage I is shown (Shot-by-Shot, section 3.1)."""
 
     past: int = Field(2, ge=0, le=100)
     """Shots before the slot that are shown."""
     future: int = Field(2, ge=0, le=100)
     """Shots after the slot that are shown."""
     rules: Literal["paper", "code"] = "paper"
-    """``code``, as published: current pieces of 0.4 s or less are dropped as well, unless none would be left,
-    and a slot overlaps the shots that it touches, in lists with a gap at each cut (CMD-AD, MAD-Eval)."""
+    """``paper``: the slot's own shots are always shown. ``code``, as published: their parts of 0.4 s or less
+    are dropped too, unless none would be left; in shot lists with a gap at each cut (CMD-AD, MAD-Eval), a
+    shot that the slot only touches counts as well."""
 
     @property
     def by_rules(self) -> ContextRules:
@@ -120,22 +122,22 @@ class ContextSettings(Settings):
 
 
 class FrameSettings(Settings):
-    """How many frames of a clip are shown, where, how large (Shot-by-Shot, section 3.1)."""
+    """How many frames of a clip Stage I is shown, from where, and how large (Shot-by-Shot, section 3.1)."""
 
     inside: int = Field(16, ge=1, le=1024)
-    """Frames of the slot itself."""
+    """Frames from inside the slot."""
     outside: int = Field(16, ge=0, le=1024)
-    """Frames of the rest of the clip."""
+    """Frames from the rest of the clip."""
     sampling: Literal["slot", "uniform", "reference"] = "slot"
-    """``slot``: inside and outside of the slot apart; ``uniform``: evenly over the clip;
-    ``reference``: the published code's, snapped to 32 positions a shot; at 3 frames a second or fewer whole
-    frames, spread over the current shots."""
+    """``slot``: spread separately inside and outside the slot; ``uniform``: evenly over the clip;
+    ``reference``: as the published code, at one of 32 positions in a shot (in films of 3 frames a second or
+    fewer, at whole frames of the slot's shots)."""
     max_pixels: int = Field(360 * 420, ge=28 * 28, le=8192 * 8192)
-    """Pixels of a frame that a model sees, at most: more costs memory and tokens."""
+    """Pixels of a frame, at most; more cost memory and tokens."""
     min_pixels: int = Field(128 * 28 * 28, ge=28 * 28, le=8192 * 8192)
-    """Pixels of a frame, at least; a smaller one is enlarged."""
+    """Pixels of a frame, at least; smaller frames are enlarged."""
     short_side: int | None = Field(None, ge=56, le=8192)
-    """Lines of the shorter side, as for GPT-4o; None: the bounds on pixels above give the size."""
+    """Lines of the shorter side, as for GPT-4o. None: ``max_pixels`` and ``min_pixels`` set the size."""
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:
@@ -148,10 +150,10 @@ ShotLabel = Literal["text", "number", "box", "none"]
 
 
 class OverlaySettings(Settings):
-    """What is painted on the frames."""
+    """What is painted on the frames that a model sees."""
 
     label: ShotLabel = "number"
-    """``number``: the shot's number top left; ``box``: a red border on frames of current shots; ``text``:
-    nothing, the prompt says which frames are of which shot."""
+    """``number``: the shot's number, top left; ``box``: a red border on frames of the slot's shots; ``text``:
+    nothing, the prompt says which frames belong to which shot."""
     characters: Literal["ellipses", "boxes", "none"] = "ellipses"
-    """How recognised people are marked, where a cast is given."""
+    """How recognised people are marked, if a cast is given."""

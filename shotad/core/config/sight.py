@@ -13,14 +13,14 @@ from shotad.core.trust import ANY_FILE, UserOnly
 
 
 class ComputeSettings(Settings):
-    """Where torch models run. Models without torch always run on the CPU."""
+    """Where models run that use torch. Others always run on the CPU."""
 
     device: Annotated[str, ANY_FILE] = "auto"
     """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """``auto``: bfloat16 where the machine gains by it."""
+    """``auto``: bfloat16 where it is faster."""
     batch: int = Field(8, ge=1, le=4096)
-    """Frames at once."""
+    """Frames that a model processes at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +38,22 @@ THREAD_RULES: Mapping[str, ThreadRules] = {
 
 
 class ThreadSettings(Settings):
-    """Which shots share a camera set-up (Shot-by-Shot, section 3.1, equations 3 to 5)."""
+    """Which shots share a camera set-up, a thread (Shot-by-Shot, section 3.1, equations 3 to 5)."""
 
     features: Annotated[str, UserOnly(harmless=r"auto|grid|none|dinov2-[\w-]+")] = "auto"
-    """``auto`` (DINOv2 if its weights are at hand, else ``grid``), ``grid``, ``none`` (no threads),
-    ``dinov2-small`` … ``dinov2-giant-registers``, ``timm:NAME``, ``hub:OWNER/NAME`` or a folder."""
+    """Features by which frames are compared: ``auto`` (DINOv2 if its weights are here, else ``grid``),
+    ``grid``, ``none`` (no threads), ``dinov2-small`` … ``dinov2-giant-registers``, ``timm:NAME``,
+    ``hub:OWNER/NAME`` or a folder."""
     frames: Literal["side", "mid", "all"] = "side"
-    """``side``: the last frame of the earlier shot with the first of the later; ``mid``: the middle ones;
-    ``all``: the best of all pairs of first, middle and last."""
+    """Frames to compare. ``side``: the last of the earlier shot with the first of the later; ``mid``: the
+    middle ones; ``all``: the best pair of first, middle and last."""
     match: Literal["patches", "whole"] = "patches"
-    """``whole``: cosine of the CLS tokens, the paper's baseline."""
+    """``patches``: compare patch by patch; ``whole``: the cosine of the CLS tokens, the paper's baseline."""
     rules: Literal["paper", "code"] = "paper"
-    """``paper``: frames of the whole shot, equation 4 in one direction; ``code``, as published: frames of the
+    """``paper``: frames of the whole shot, equation 4 in one direction. ``code``, as published: frames of the
     part shown, the mean of both directions."""
     threshold: float | None = Field(None, ge=-1, le=1)
-    """Score above which two shots are joined; None: that of the features (0.3 for DINOv2)."""
+    """Score above which two shots are joined. None: the default of the features (0.3 for DINOv2)."""
 
     @property
     def by_rules(self) -> ThreadRules:
@@ -61,10 +62,10 @@ class ThreadSettings(Settings):
 
 
 class ScaleSettings(Settings):
-    """How close the camera is (Shot-by-Shot, section 3.1)."""
+    """How close the camera is to what it shows (Shot-by-Shot, section 3.1)."""
 
     method: Literal["auto", "classifier", "by-face", "none"] = "auto"
-    """``auto``: the classifier where a checkpoint is set, else ``by-face``."""
+    """``auto``: the classifier if ``checkpoint`` is set, else ``by-face``."""
     checkpoint: Annotated[str | None, UserOnly()] = None
     """A file from ``shotad train scale``, or a name in the manifest of weights."""
 
@@ -91,16 +92,17 @@ CAST_RULES: Mapping[str, CastRules] = {
 
 
 class CastSettings(Settings):
-    """Whose the faces are (AutoAD-Zero, section 3.2). Used where a cast is given."""
+    """How faces are recognised (AutoAD-Zero, section 3.2). Used if a cast is given."""
 
     faces: Literal["sface", "buffalo_l"] = "sface"
-    """``sface``: YuNet and SFace, free to use; ``buffalo_l``: InsightFace's, not for commercial use."""
+    """Face models. ``sface``: YuNet and SFace, free to use; ``buffalo_l``: InsightFace's, not for commercial
+    use."""
     threshold: float | None = Field(None, ge=-1, le=1)
-    """Least likeness (cosine) to a person of the cast; None: the value measured for these models."""
+    """Least likeness (cosine) to a member of the cast. None: the value measured for these models."""
     rules: Literal["ours", "paper"] = "ours"
-    """``ours``: faces are followed through a shot, whoever is matched beyond doubt helps to know others, and
-    faces lower than 4 % of the picture get no name. ``paper``, as AutoAD-Zero: each frame by itself, the
-    first ten of the cast that have a photo, marks by first appearance in the clip."""
+    """``ours``: faces are followed through a shot, certain matches serve as further photos, and faces lower
+    than 4 % of the picture get no name. ``paper``, as AutoAD-Zero: each frame alone, the first ten of the
+    cast with a photo, colours of marks by first appearance in the clip."""
 
     @property
     def by_rules(self) -> CastRules:

@@ -36,35 +36,35 @@ PROMPT_RULES: Mapping[str, PromptRules] = {"ours": PromptRules(), "paper": _PAPE
 
 
 class PromptSettings(Settings):
-    """What the prompts say (Algorithms 1 and 2)."""
+    """What the prompts say (Shot-by-Shot, Algorithms 1 and 2)."""
 
     medium: Literal["movie", "TV series"] = "movie"
     """What the prompts call the film."""
     factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
-    """What Stage I is told to look for: ``auto`` goes by the shots' scales."""
+    """What Stage I is told to look for. ``auto``: depends on the shots' scales."""
     verbs: Annotated[tuple[str, ...], ANY_FILE] = (
         "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
         "stare", "grab", "fall", "get", "go", "open", "smile",
     )  # fmt: skip
-    """Verbs that Stage II is given as usual: those most frequent in the AD of a dataset."""
+    """Verbs that Stage II is given as typical: the most frequent in the AD of a dataset."""
     example_count: int = Field(10, ge=0, le=1000)
-    """Example ADs that Stage II is shown; 0: none."""
+    """How many example ADs Stage II is shown; 0: none."""
     example_file: Annotated[str | None, UserOnly(inside=True)] = None
-    """A file of example ADs instead: plain text, a line each, or CSV with a column ``text_gt_wo_char``,
-    ``text`` or ``text_gt``."""
+    """File of example ADs to use instead: plain text with one on each line, or CSV with a column
+    ``text_gt_wo_char``, ``text`` or ``text_gt``."""
     note: Annotated[str, ANY_FILE] = ""
-    """The user's own note on the film: names, place, tone. The prompts of both stages carry it."""
+    """Your note on the film: names, place, tone. The prompts of both stages contain it (``--note``)."""
     note_words: int = Field(250, ge=0, le=100_000)
     """Words of the note that are used."""
     characters: Literal["apart", "clip", "current"] = "apart"
-    """People that Stage I gets: ``apart``, those of the current shots first and the others of the clip after;
-    ``clip``, all in one list; ``current``, those of the current shots alone."""
+    """Which people Stage I is told of. ``apart``: those of the slot's shots first, then the others of the
+    clip; ``clip``: all in one list; ``current``: only those of the slot's shots."""
     rules: Literal["ours", "paper", "code"] = "ours"
-    """``ours``: people by the names to speak, names in given subtitles as hints, Stage II told what to call
-    whom, examples of about the length wanted, the second of each frame. ``paper``: people by full names,
-    circles spoken of in any case, examples at random, no times but those that Qwen's own video has. ``code``:
-    as ``paper``, with the published code's borders of the effective scale, order and stress, and examples
-    within one word of the length, drawn with replacement."""
+    """``ours``: the names to speak, hints from names in given subtitles, names for Stage II too, examples of
+    about the wanted length, the time of each frame. ``paper``: full names, circles mentioned always, random
+    examples, only the times of Qwen's own video. ``code``: as ``paper``, with the published code's limits of
+    the effective scale, its order and emphasis, and examples within one word of the length, drawn with
+    replacement."""
 
     @property
     def by_rules(self) -> PromptRules:
@@ -78,21 +78,22 @@ class PromptSettings(Settings):
 
 
 class SamplingSettings(Settings):
-    """How an engine draws its tokens."""
+    """How an engine samples its tokens."""
 
     temperature: float = Field(0.0, ge=0, le=10)
-    """0: the likeliest token each time; more: freer answers."""
+    """0: always the likeliest token; higher: more varied answers."""
     top_p: float = Field(1.0, ge=0.0001, le=1)
-    """Share of the likeliest tokens, by chance, from which one is drawn."""
+    """Share of probability: a token is drawn from the likeliest that together reach it."""
     max_tokens: int = Field(512, ge=1, le=1_000_000)
-    """Tokens of an answer at most; it is cut off there."""
+    """Tokens of an answer, at most; a longer one is cut off."""
 
 
 class GreedySettings(Settings):
-    """How long an answer may be that is the likeliest one: of equal questions equal answers."""
+    """Stage I always takes the likeliest token, so equal questions get equal answers. Only the length can be
+    set."""
 
     max_tokens: int = Field(512, ge=1, le=1_000_000)
-    """Tokens of an answer at most; it is cut off there."""
+    """Tokens of an answer, at most; a longer one is cut off."""
 
     @property
     def likeliest(self) -> SamplingSettings:
@@ -101,49 +102,51 @@ class GreedySettings(Settings):
 
 
 class Stage1Settings(Settings):
-    """The engine that describes the clip. None: the preset's."""
+    """The engine that describes the clip."""
 
     engine: Annotated[str | None, UserOnly(harmless=LOCAL_ENGINES)] = None
-    """Its name (docs/engines.md); None: the preset's."""
+    """Name of the engine (docs/engines.md). None: the preset's."""
     model: Annotated[str | None, UserOnly(harmless=PLAIN_NAME)] = None
-    """The engine's model: a name, a repository of the hub or a folder; None: the engine's own."""
+    """Model of the engine: a name, a repository on the hub or a folder. None: the engine's default."""
     revision: Annotated[str | None, UserOnly()] = None
-    """Revision of the model on its hub; None: the newest that is here."""
+    """Revision of the model on its hub. None: the newest that is here."""
     base_url: Annotated[str | None, UserOnly()] = None
-    """The endpoint for this stage; None: ``openai.base_url``."""
+    """Address of the server for this stage. None: ``openai.base_url``."""
     sampling: GreedySettings = GreedySettings(max_tokens=512)
     attempts: int = Field(3, ge=1, le=10)
-    """How often a slot is asked about, where no answer can be used."""
+    """How often to ask about a slot while no answer can be used, at most."""
 
 
 class Stage2Settings(Settings):
-    """The engine that writes the AD sentence. None: the preset's."""
+    """The engine that writes the AD sentence."""
 
     engine: Annotated[str | None, UserOnly(harmless=LOCAL_ENGINES)] = None
-    """Its name (docs/engines.md); None: the preset's."""
+    """Name of the engine (docs/engines.md). None: the preset's."""
     model: Annotated[str | None, UserOnly(harmless=PLAIN_NAME)] = None
-    """As in Stage I."""
+    """Model of the engine, as in ``stage1.model``."""
     revision: Annotated[str | None, UserOnly()] = None
-    """Revision of the model on its hub; None: the newest that is here."""
+    """Revision of the model on its hub. None: the newest that is here."""
     base_url: Annotated[str | None, UserOnly()] = None
-    """The endpoint for this stage; None: ``openai.base_url``."""
+    """Address of the server for this stage. None: ``openai.base_url``."""
     sampling: SamplingSettings = SamplingSettings(temperature=0.6, top_p=0.9, max_tokens=256)
     attempts: int = Field(3, ge=1, le=10)
-    """How often a line is asked for, where no answer can be used."""
+    """How often to ask for a line while no answer can be used, at most."""
     repair: Literal["all", "failed", "none"] = "all"
-    """What is asked for again: ``all`` is also a line that breaks a rule or its budget (once), ``failed``
-    only an answer without a line, ``none`` nothing."""
+    """What to ask for again. ``all``: answers without a line and, once, lines that break a rule or their word
+    budget; ``failed``: only answers without a line; ``none``: nothing."""
     candidates: int = Field(1, ge=1, le=10)
-    """Lines that are written for each slot; one is chosen, all are kept."""
+    """Lines to write for each slot; one is chosen, all are kept (``--candidates``)."""
     draw: Literal["joint", "independent"] = "joint"
-    """Ask for all candidates at once, or one by one (Shot-by-Shot, Table 9)."""
+    """``joint``: ask for all candidates at once; ``independent``: one by one (Shot-by-Shot, Table 9)."""
     select: Literal["single", "sequence", "engine"] = "single"
-    """Who chooses among candidates: stated rules for each slot alone; along the film the one that adds
-    most to what was said, by embeddings; or the engine of Stage II, along the film."""
+    """How a candidate is chosen. ``single``: by rules, for each slot alone; ``sequence``: along the film, the
+    one that adds most to earlier lines, by embeddings; ``engine``: along the film, by the engine of Stage
+    II."""
     history: int = Field(5, ge=0, le=1000)
-    """How many of the last lines the narrator knows."""
+    """How many of the last lines the embedded narrator knows."""
     fit: Literal["words", "none"] = "words"
-    """``words``: a line above its budget loses sentences, then clauses, else is dropped; ``none``: stays."""
+    """``words``: a line over its word budget loses sentences, then clauses; if it still does not fit, it is
+    dropped. ``none``: it stays."""
 
     @property
     def lines_an_answer(self) -> int:
@@ -152,59 +155,58 @@ class Stage2Settings(Settings):
 
 
 class LocalSettings(Settings):
-    """Models that run on this machine through transformers; where and how precisely stands in ``compute``."""
+    """Models that run on this machine through transformers. Device and precision are in ``compute``."""
 
     quantise: Literal["none", "8bit", "4bit"] = "none"
-    """Weights in fewer bits (bitsandbytes); the vision tower is left as it is."""
+    """Load weights with fewer bits (bitsandbytes), except those of the vision part."""
     batch: int = Field(16, ge=1, le=4096)
-    """Requests that are handed over together; 1 gives the same bytes whatever else is asked."""
+    """How many requests are answered together, at most. With 1 an answer never depends on the other requests,
+    to the byte."""
 
 
 class EndpointSettings(Settings):
     """A server that speaks OpenAI's chat protocol: vLLM, Ollama, llama.cpp, LM Studio, OpenAI."""
 
     base_url: Annotated[str | None, UserOnly()] = None
-    """None: the environment's ``OPENAI_BASE_URL``, else OpenAI's own."""
+    """Address of the server. None: ``OPENAI_BASE_URL`` of the environment, else OpenAI's."""
     model: Annotated[str | None, ANY_FILE] = None
-    """The model's name on the server; without one here each stage must have its own."""
+    """Name of the model on the server. Without it, each stage must set its own."""
     key_name: Annotated[str, UserOnly()] = "OPENAI_API_KEY"
     """The environment variable that holds the key. The key itself is never a setting."""
     detail: Literal["low", "high", "auto"] = "low"
-    """How closely the server looks at each frame; a higher one costs more tokens."""
+    """Resolution at which the server reads each frame; ``high`` costs more tokens."""
     in_flight: int = Field(4, ge=1, le=256)
-    """Requests that are under way at once."""
+    """How many requests may be open at once."""
     timeout: float = Field(120.0, ge=0.01, le=86_400)
-    """Seconds that a server may take for an answer."""
+    """Seconds to wait for an answer."""
     retries: int = Field(5, ge=0, le=1000)
-    """How often a call is repeated after 408, 409, 429, 5xx and broken connections."""
+    """How often to repeat a call after 408, 409, 429, 5xx and broken connections."""
     longest_pause: float = Field(60.0, ge=0.001, le=86_400)
-    """Seconds; the pauses between grow up to it. A longer ``Retry-After`` stops the run."""
+    """Seconds of the longest pause before a call is repeated. A longer ``Retry-After`` stops the run."""
     price_in: float | None = Field(None, ge=0, le=1_000_000)
     """Price of a million tokens read, in any currency."""
     price_out: float | None = Field(None, ge=0, le=1_000_000)
-    """Price of a million tokens written, in the same."""
+    """Price of a million tokens written, in the same currency."""
 
 
 class StorySettings(Settings):
-    """What Stage II gets of the film beyond the clip. Off by default, and in the paper's configs.
-
-    Tokens are estimated, see `shotad.description.story`.
-    """
+    """What Stage II gets of the film beyond the clip. Off by default and in the paper's configs."""
 
     on: bool = False
-    """Whether Stage II gets the story so far (``--context``)."""
+    """Whether Stage II gets the last lines, the dialogue around the slot and the story so far
+    (``--context``)."""
 
 
 class VerifySettings(Settings):
-    """A second look at each line: is what it states to be seen? Off by default and in the paper's configs."""
+    """Checks each line against the frames again. Off by default and in the paper's configs."""
 
     on: bool = False
-    """Whether there is a second look (``--verify``)."""
+    """Whether each line is checked (``--verify``)."""
 
 
 class TranslateSettings(Settings):
-    """How ``shotad translate`` asks. The engine is that of Stage II."""
+    """How ``shotad translate`` asks. It uses the engine of Stage II."""
 
     quotes: Literal["translate", "keep"] = "translate"
-    """Text in quotation marks, which is read from the screen: translate it, because listeners need not know
-    the language of the sign, or keep it as the film shows it."""
+    """Quoted text from the screen. ``translate``: listeners may not know the language of the sign; ``keep``:
+    as the film shows it."""
