@@ -372,7 +372,7 @@ def is_verb(words: Sequence[str], position: int) -> bool:
 
 def _begins_with_verb(words: Sequence[str]) -> bool:
     """Whether words go on with a verb where a subject stood before them: ``swings out`` after ``he``."""
-    return is_verb(["he", *words], 1)
+    return bool(words) and is_verb(["he", *words], 1)
 
 
 def main_verb(words: Sequence[str]) -> int | None:
