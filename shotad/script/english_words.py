@@ -168,7 +168,7 @@ def third_person_form(base: str) -> str:
     return base + ("es" if re.search(r"(?:s|x|z|ch|sh|[^aeiou]o)$", base) else "s")
 
 
-def plain(base: str) -> str:
+def plural_form(base: str) -> str:
     """The form after a plural: ``open → open``, ``be → are``."""
     return "are" if base == "be" else base
 
@@ -209,7 +209,7 @@ def _stems(base: str) -> tuple[str, ...]:
 
 def present_forms(bases: Iterable[str]) -> frozenset[str]:
     """The present tense of verbs: ``keep keeps``."""
-    return frozenset(form for base in bases for form in (plain(base), third_person_form(base)))
+    return frozenset(form for base in bases for form in (plural_form(base), third_person_form(base)))
 
 
 def _all_forms() -> Iterator[tuple[str, str]]:
@@ -225,7 +225,7 @@ def _all_forms() -> Iterator[tuple[str, str]]:
 
 THIRD_PERSON_VERBS: frozenset[str] = frozenset(map(third_person_form, VERB_BASES))
 """He ``opens``."""
-PLAIN_VERBS: frozenset[str] = frozenset(map(plain, VERB_BASES))
+PLAIN_VERBS: frozenset[str] = frozenset(map(plural_form, VERB_BASES))
 """They ``open``."""
 GERUNDS = frozenset(form for base in VERB_BASES for form in gerund_forms(base))
 """``Opening``."""
@@ -306,8 +306,8 @@ PUTS_SOMEWHERE = NEEDS_PLACE | listed_in("puts_somewhere")
 """The same, with verbs whose base form is a noun as well: ``a hook``, ``the back``."""
 WHOLE_WITH_ITSELF = listed_in("whole_with_itself")
 """Verbs that are whole with ``himself``; ``plugs itself | into the wall`` is not."""
-NEEDS_DEED = listed_in("needs_deed")
-"""Verbs that are not whole without "to" and a deed."""
+NEEDS_INFINITIVE = listed_in("needs_infinitive")
+"""Verbs that are not whole without "to" and an infinitive."""
 _NEEDS_MORE = listed(
     "be become begin bring continue do get give hand have keep lay let make place put remain seem send set "
     "start try use wear"

@@ -64,6 +64,8 @@ FITS = [
     ("Outside, snow covers the roofs.", 4, None),
     ("Outside, the snow covers the roofs.", 5, "The snow covers the roofs."),
     ("Ada, in a torn dress, limps home.", 3, "Ada limps home."),
+    # A list that breaks off.
+    ("He takes a cup, a plate and a fork, a spoon and", 4, "He takes a cup."),
     # Lists.
     ("She packs a comb, a book, and a candle.", 7, "She packs a comb and a book."),
     ('She reads "Come home, all is well" and weeps.', 7, 'She reads "Come home, all is well".'),

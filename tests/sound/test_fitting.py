@@ -169,12 +169,12 @@ def test_a_writer_is_asked_twice_at_most_and_told_what_was_wrong() -> None:
     writer = Writer(bad, bad)
     fitting = fit(SHORT, Slow(), STILL, shorten=writer)
     assert fitting.spoken == ()
-    assert [wish.before for wish in writer.wishes] == [None, bad]
+    assert [wish.previous for wish in writer.wishes] == [None, bad]
     assert fitting.unspoken[0].steps[-2:] == ("asked for at most 5 words", "asked for at most 5 words")
     long = ShortenedLine("Both gentlemen balance there.")
     again = Writer(long, ShortenedLine("They balance there."))
     assert alone(fit(SHORT, Slow(), STILL, shorten=again)).text == "They balance there."
-    assert again.wishes[1].before == long
+    assert again.wishes[1].previous == long
     assert again.wishes[1].words < again.wishes[0].words
     silent = Writer(None)
     assert fit(SHORT, Slow(), STILL, shorten=silent).spoken == ()
