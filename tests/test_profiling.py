@@ -1,4 +1,4 @@
-"""Where the time goes: nested rooms, threads, errors within a span, and nothing while none records."""
+"""Where the time goes: nested steps, threads, errors within a span, and nothing while none records."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def recording() -> Iterator[Recording]:
 
 
 def worked(found: Recording) -> dict[str, float]:
-    return {row.room: round(row.lasted, 6) for row in found.rows()}
+    return {row.step: round(row.lasted, 6) for row in found.rows()}
 
 
 def test_a_table_reads_line_by_line(clock: Clock) -> None:
@@ -72,10 +72,10 @@ def test_a_table_reads_line_by_line(clock: Clock) -> None:
     ]  # fmt: skip
     assert found.as_json() == {
         "wall": 24.0, "cpu": 12.0, "idle": 2.0, "memory": 12_300_000,
-        "rooms": [
-            {"room": "stage1", "lasted": 19.0, "cpu": 9.5, "times": 1},
-            {"room": "decode", "lasted": 3.0, "cpu": 1.5, "times": 1},
-            {"room": "cast", "lasted": 0.0, "cpu": 0.0, "times": 1},
+        "steps": [
+            {"step": "stage1", "lasted": 19.0, "cpu": 9.5, "times": 1},
+            {"step": "decode", "lasted": 3.0, "cpu": 1.5, "times": 1},
+            {"step": "cast", "lasted": 0.0, "cpu": 0.0, "times": 1},
         ],
     }  # fmt: skip
 

@@ -100,7 +100,7 @@ def test_its_public_names() -> None:
         shotad.descibe  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_each_function_is_called_twice_after_all_rooms_were_imported(here: Path) -> None:
+def test_each_function_is_called_twice_after_all_packages_were_imported(here: Path) -> None:
     for room in pkgutil.iter_modules(shotad.__path__):
         importlib.import_module(f"shotad.{room.name}")
     for _ in range(2):

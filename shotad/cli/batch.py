@@ -273,7 +273,7 @@ OF_ONE_MACHINE = {
     "retries": ("--retries", "attempts in --ray-config says how often a film is begun whose worker is lost."),
     "min_free": ("--min-free", "Nobody looks at the disks of nodes: leave it away."),
     "memory": ("--memory", "Ray ends workers that take too much of a node: leave it away."),
-    "timed": ("--profile", "The rooms of a film are spread over workers: profile one film, on one machine."),
+    "timed": ("--profile", "The steps of a film are spread over workers: profile one film, on one machine."),
 }
 """Options that have no effect on a cluster, and what to do instead."""
 

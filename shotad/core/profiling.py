@@ -27,8 +27,8 @@ _T = TypeVar("_T")
 
 
 @contextmanager
-def time_step(room: str) -> Iterator[None]:
-    """Count the time of the block for the step ``room``; as a decorator, the time of every call.
+def time_step(step: str) -> Iterator[None]:
+    """Count the time of the block for the step ``step``; as a decorator, the time of every call.
 
     Spans nest: the time of the inner step does not count for the outer one. In a generator put the span
     around the making of an item, never around a ``yield`` (see `time_items`): it would count the time of the
@@ -38,15 +38,15 @@ def time_step(room: str) -> Iterator[None]:
     if recording is None:
         yield
     else:
-        with recording.mark(room):
+        with recording.mark(step):
             yield
 
 
-def time_items(room: str, items: Iterable[_T]) -> Iterator[_T]:
-    """Yield ``items`` unchanged; the time to make each of them counts for the step ``room``."""
+def time_items(step: str, items: Iterable[_T]) -> Iterator[_T]:
+    """Yield ``items`` unchanged; the time to make each of them counts for the step ``step``."""
     source = iter(items)
     while True:
-        with time_step(room):
+        with time_step(step):
             try:
                 item = next(source)
             except StopIteration:
@@ -77,13 +77,13 @@ def profile_steps(wanted: bool = True) -> Iterator[Recording | None]:
 
 @dataclass(slots=True)
 class StepTime:
-    """The time of one step, called ``room``. Its fields are the keys of the JSON output.
+    """The time of one step, called ``step``. Its fields are the keys of the JSON output.
 
     ``lasted``: seconds by the clock in which at least one thread worked on it. ``cpu``: processor seconds of
     those threads; threads of a library's own are not counted. ``times``: how many spans it had.
     """
 
-    room: str
+    step: str
     lasted: float = 0.0
     cpu: float = 0.0
     times: int = 0
@@ -106,7 +106,7 @@ class Recording:
         self._cpu_start, self.cpu = process_time(), 0.0
         self._ended = False
         self._this_thread = threading.local()
-        """``room``: the step that the thread works on; ``cpu``: its processor seconds when it began that."""
+        """``step``: the step that the thread works on; ``cpu``: its processor seconds when it began that."""
         self._lock = threading.Lock()
         self._steps: dict[str, StepTime] = {}
         self._threads: Counter[str] = Counter()
@@ -114,14 +114,14 @@ class Recording:
         self.idle = 0.0
 
     @contextmanager
-    def mark(self, room: str) -> Iterator[None]:
-        """A block in which this thread works on the step ``room``; then it goes back to the step before."""
-        outer: str | None = getattr(self._this_thread, "room", None)
-        self._change_step(outer, room, begins=True)
+    def mark(self, step: str) -> Iterator[None]:
+        """A block in which this thread works on the step ``step``; then it goes back to the step before."""
+        outer: str | None = getattr(self._this_thread, "step", None)
+        self._change_step(outer, step, begins=True)
         try:
             yield
         finally:
-            self._change_step(room, outer)
+            self._change_step(step, outer)
 
     def _change_step(self, old: str | None, new: str | None, *, begins: bool = False) -> None:
         """Move this thread from one step to another; None is no step. ``begins``: the new one is entered, not
@@ -139,7 +139,7 @@ class Recording:
                 step = self._steps.setdefault(new, StepTime(new))
                 if begins:
                     step.times += 1
-        self._this_thread.room, self._this_thread.cpu = new, cpu
+        self._this_thread.step, self._this_thread.cpu = new, cpu
 
     def end(self) -> None:
         """Stop recording; spans that other threads are still in end here."""
@@ -157,13 +157,13 @@ class Recording:
         with self._lock:
             self._add_time()
             copies = [replace(step) for step in self._steps.values()]
-        return sorted(copies, key=lambda step: (-step.lasted, step.room))
+        return sorted(copies, key=lambda row: (-row.lasted, row.step))
 
     def as_json(self) -> dict[str, Any]:
         """All times as JSON values: seconds to the millisecond, ``memory`` the most bytes at once."""
-        rooms = [_rounded(asdict(row)) for row in self.rows()]
+        steps = [_rounded(asdict(row)) for row in self.rows()]
         totals = {"wall": self.wall, "cpu": self.cpu, "idle": self.idle}
-        return {**_rounded(totals), "rooms": rooms, "memory": peak_memory()}
+        return {**_rounded(totals), "steps": steps, "memory": peak_memory()}
 
     def _add_time(self) -> None:
         """Add the time since the last change to every step that a thread works on; the lock is held."""
@@ -173,7 +173,7 @@ class Recording:
         elapsed = now - self._last
         self._last = now
         self.cpu = process_time() - self._cpu_start
-        active_steps = [self._steps[room] for room, threads in self._threads.items() if threads]
+        active_steps = [self._steps[step] for step, threads in self._threads.items() if threads]
         for step in active_steps:
             step.lasted += elapsed
         if not active_steps:
@@ -193,7 +193,7 @@ def lines(recording: Recording) -> list[str]:
         if step.lasted >= _SHORTEST_SHOWN:
             share = _percent(step.lasted, recording.wall)
             rows.append(
-                (step.room, _in_seconds(step.lasted), share, _in_seconds(step.cpu), f"{step.times:,}")
+                (step.step, _in_seconds(step.lasted), share, _in_seconds(step.cpu), f"{step.times:,}")
             )
     idle_share = _percent(recording.idle, recording.wall)
     table = table_lines(("Step", "at work", "of the run", "processor", "times"), rows, range(1, 5))

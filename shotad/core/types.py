@@ -1,4 +1,4 @@
-"""What flows between the rooms: small frozen records that check themselves when they are made.
+"""What flows between the packages: small frozen records that check themselves when they are made.
 
 Times are float seconds counted from the container's start time; intervals are half-open
 ``[start, end)``. Frame rates are `fractions.Fraction`. Images are RGB ``uint8[H, W, 3]``.

@@ -197,9 +197,9 @@ def test_programs_get_the_table_too(shotad: Shotad, film: Path) -> None:
     said = shotad("describe", film, *FAKE, "--json", "--profile", "--no-sheet")
     found = json.loads(said.out)["profile"]
     assert found["wall"] > 0
-    assert {row["room"] for row in found["rooms"]} >= {"speech", "track"}
+    assert {row["step"] for row in found["steps"]} >= {"speech", "track"}
     said = shotad("describe", film, *FAKE, "--json", "--estimate", "--profile")
-    assert json.loads(said.out)["profile"]["rooms"]
+    assert json.loads(said.out)["profile"]["steps"]
 
 
 def test_that_prompts_are_english_is_told_where_another_language_is_asked_for() -> None:
