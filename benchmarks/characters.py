@@ -37,11 +37,10 @@ from shotad.core import (
 from shotad.core.config.sight import CastSettings
 from shotad.description import (
     RunContext,
-    cast_discovery as discovering,
-    cast_recognition as recognition,
     plan_clips,
     prepare,
 )
+from shotad.description.casting import discovery as discovering, recognition
 from shotad.film import open_film
 from shotad.sight import CastFile, FaceModels, FoundPerson, Gallery, group_people, identify, read_gallery
 from shotad.sight.gallery import Embeddings, mean_of

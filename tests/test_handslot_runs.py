@@ -21,7 +21,7 @@ from shotad.core import (
 from shotad.core.errors import WorkFolderError
 from shotad.core.runsettings import read_settings
 from shotad.description import Engines, describe
-from shotad.description.lint_material import track_material
+from shotad.description.linting.material import track_material
 from shotad.description.pipeline import empty_line
 from shotad.engines.fake import FakeEngine
 from shotad.film import (

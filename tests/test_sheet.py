@@ -30,7 +30,7 @@ from shotad.core.errors import WorkFolderError
 from shotad.core.types import slot_id, thread_name
 from shotad.description import read_worksheet, write_sheet
 from shotad.description.pipeline import long_silences
-from shotad.description.worksheet import keep_material
+from shotad.description.worksheet.records import keep_material
 from shotad.film import Picture
 from shotad.script import (
     Cue,

@@ -65,7 +65,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     if not paths:
         raise UsageError("There is nothing to check.", "Name a film, a work folder, or a script.")
     every = options["level"] == "warning"
-    from shotad.description.lint_check import LintTargets, lint_paths
+    from shotad.description.linting.check import LintTargets, lint_paths
 
     targets = LintTargets(
         speech=options["speech"],

@@ -102,7 +102,7 @@ def export_command(
 
 def _worksheet_of(file: Path, language: str) -> Worksheet | None:
     """The material of the work folder in which a track lies; None where it has no records of the film."""
-    from shotad.description.worksheet_page import worksheet_with_pictures
+    from shotad.description.worksheet.page import worksheet_with_pictures
 
     if not (file.parent / "shots.json").is_file():
         return None

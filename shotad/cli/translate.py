@@ -57,7 +57,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     from shotad.description import estimate_translation, translate_into
     from shotad.description.engine_pair import prepare_engine, prepare_local_engines
     from shotad.description.estimate import estimate_json, estimate_lines
-    from shotad.description.translation import read_track_to_translate, translation_languages
+    from shotad.description.translation.track import read_track_to_translate, translation_languages
 
     tag = language_of(target).tag
     file = track_file(path)
@@ -87,7 +87,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
 
 def _engine(config: Config, source: str) -> Engine:
     """The engine that translates. One that cannot is told so before it refuses to write the new language."""
-    from shotad.description.translation import check_translates
+    from shotad.description.translation.track import check_translates
     from shotad.engines import make_engine, stage_engines
 
     name = stage_engines(config).stage2

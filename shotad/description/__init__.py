@@ -1,4 +1,7 @@
-"""From a film to its lines: prepare, clips, Stage I, Stage II, checks, redo, translation, worksheet."""
+"""From a film to its lines; `pipeline` is the whole run, and its modules stand beside it here.
+
+What is around the run has a folder each: `linting`, `translation`, `casting` and `worksheet`.
+"""
 
 import lazy_loader
 

@@ -1,15 +1,13 @@
 from . import (
     answer_text as answer_text,
     answers as answers,
-    cast_discovery as cast_discovery,
-    cast_recognition as cast_recognition,
     cast_removal as cast_removal,
+    casting as casting,
     clip_builder as clip_builder,
     engine_pair as engine_pair,
     estimate as estimate,
     inputs as inputs,
-    lint_check as lint_check,
-    lint_material as lint_material,
+    linting as linting,
     pipeline as pipeline,
     preparing as preparing,
     prompts as prompts,
@@ -21,15 +19,14 @@ from . import (
     stage1 as stage1,
     templates as templates,
     translation as translation,
-    worksheet_page as worksheet_page,
-    worksheet_people as worksheet_people,
+    worksheet as worksheet,
     writing as writing,
 )
-from .cast_discovery import (
+from .casting.discovery import (
     Discovery as Discovery,
     discover as discover,
 )
-from .cast_recognition import (
+from .casting.recognition import (
     check_cast as check_cast,
 )
 from .clip_builder import (
@@ -52,7 +49,7 @@ from .inputs import (
     Inputs as Inputs,
     check_inputs as check_inputs,
 )
-from .lint_check import (
+from .linting.check import (
     Checker as Checker,
     lint as lint,
     lint_track as lint_track,
@@ -90,16 +87,16 @@ from .stage_answers import (
     Stage2Answer as Stage2Answer,
     Statement as Statement,
 )
-from .translation import (
+from .translation.track import (
     TranslationOutcome as TranslationOutcome,
     estimate_translation as estimate_translation,
     translate_into as translate_into,
 )
-from .worksheet import (
-    read_worksheet as read_worksheet,
-)
-from .worksheet_page import (
+from .worksheet.page import (
     write_sheet as write_sheet,
+)
+from .worksheet.records import (
+    read_worksheet as read_worksheet,
 )
 from .writing import (
     WrittenSlots as WrittenSlots,

@@ -27,8 +27,8 @@ from shotad.core import (
 from shotad.core.errors import CastError, UsageError
 from shotad.core.files import read_file
 from shotad.core.workfolder import work_folder_of
-from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
-from shotad.description.worksheet_page import remove_worksheet
+from shotad.description.casting.recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
+from shotad.description.worksheet.page import remove_worksheet
 from shotad.sight.castfile import (
     names_of,
     photos_in,

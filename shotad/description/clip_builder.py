@@ -33,10 +33,10 @@ from shotad.core.progress import progress_task
 from shotad.core.types import Role, Seconds
 from shotad.core.weight_store import weights_file
 from shotad.core.workfolder import hash_key
-from shotad.description.cast_recognition import check_cast, recognise
+from shotad.description.casting.recognition import check_cast, recognise
 from shotad.description.preparing import RunContext, film_shots
 from shotad.description.slotplan import SlotPlan, shown_shots
-from shotad.description.worksheet import shots_in
+from shotad.description.worksheet.records import shots_in
 from shotad.film import (
     Prepared,
     context_shots,
@@ -84,7 +84,7 @@ def plan_clips(
 ) -> tuple[tuple[SlotPlan, ...], tuple[str, ...]]:
     """What to show and ask for each slot of the part to describe, and what could not be done.
 
-    ``abilities`` are those of Stage I's engine; ``run`` as in `cast_recognition.recognise`; ``readers`` None:
+    ``abilities`` are those of Stage I's engine; ``run`` as in `recognition.recognise`; ``readers`` None:
     they are made for this film, and let go.
     """
     builder = ClipBuilder(context, abilities, readers)

@@ -28,7 +28,7 @@ from shotad.core.errors import (
     UsageError,
 )
 from shotad.core.text_files import FileKind, read_file_bytes
-from shotad.description.lint_check import check_lint_settings
+from shotad.description.linting.check import check_lint_settings
 from shotad.description.prompts import load_examples
 from shotad.film import Subtitles, read_subtitles
 from shotad.film.audio import choose_track

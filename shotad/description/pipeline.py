@@ -34,8 +34,8 @@ from shotad.description.preparing import SHOTS_STEP, RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.stage1 import STAGE1_STEP
 from shotad.description.stage2 import STAGE2_STEP
-from shotad.description.worksheet import keep_material, read_worksheet
-from shotad.description.worksheet_page import write_sheet
+from shotad.description.worksheet.page import write_sheet
+from shotad.description.worksheet.records import keep_material, read_worksheet
 from shotad.description.writing import write_slots
 from shotad.film import Film, Prepared
 from shotad.film.slot_records import (

@@ -43,7 +43,7 @@ from shotad.description.stage1 import clip_of, describe_clip
 from shotad.description.stage2 import write_lines
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer
 from shotad.description.story import StoryMemory, story_of
-from shotad.description.worksheet_page import write_sheet
+from shotad.description.worksheet.page import write_sheet
 from shotad.engines import AnswerLog
 from shotad.engines.asking import ANSWERS_RECORD
 from shotad.film import (

@@ -24,7 +24,7 @@ from shotad.core.errors import EvaluationError
 from shotad.core.files import write_text
 from shotad.core.progress import plural, table_lines
 from shotad.core.workfolder import readable_json
-from shotad.description.lint_material import MISSING
+from shotad.description.linting.material import MISSING
 from shotad.description.seeds import slot_seed
 from shotad.evaluation.datasets.tables import csv_text
 from shotad.evaluation.metric import Json, MetricFormula, Result, Row

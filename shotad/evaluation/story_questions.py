@@ -22,7 +22,7 @@ from shotad.core.errors import DatasetError, EvaluationError
 from shotad.core.records import slots_of
 from shotad.core.types import slot_id
 from shotad.core.workfolder import read_record, work_folder_of
-from shotad.description.lint_check import is_film
+from shotad.description.linting.check import is_film
 from shotad.description.seeds import slot_seed
 from shotad.evaluation.datasets.tables import csv_text, first_of, read_records
 from shotad.evaluation.metric import Json

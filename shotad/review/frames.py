@@ -45,7 +45,7 @@ from shotad.core.files import (
 from shotad.core.records import parse_json
 from shotad.core.types import Role
 from shotad.core.workfolder import hash_key
-from shotad.description.cast_recognition import CHARACTERS, FACES
+from shotad.description.casting.recognition import CHARACTERS, FACES
 from shotad.film import (
     Film,
     Frames as Reading,

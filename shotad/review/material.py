@@ -10,8 +10,8 @@ from shotad.core import ShotadError
 from shotad.core.errors import ReviewError
 from shotad.core.files import read_file
 from shotad.description import read_worksheet
-from shotad.description.worksheet_page import picture_file
-from shotad.description.worksheet_people import find_cast
+from shotad.description.worksheet.page import picture_file
+from shotad.description.worksheet.people import find_cast
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
 from shotad.review.work import state_of_cast

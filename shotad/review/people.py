@@ -36,11 +36,11 @@ from shotad.core.errors import (
 )
 from shotad.core.progress import plural
 from shotad.core.workfolder import hash_key
-from shotad.description.cast_discovery import MAX_PIXELS
-from shotad.description.cast_recognition import CHARACTERS, DISCOVERED
+from shotad.description.casting.discovery import MAX_PIXELS
+from shotad.description.casting.recognition import CHARACTERS, DISCOVERED
 from shotad.description.slot_redo import read_rows
 from shotad.description.slotplan import with_spoken_names
-from shotad.description.worksheet_people import OWN_CAST, find_cast
+from shotad.description.worksheet.people import OWN_CAST, find_cast
 from shotad.film.palette import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json

@@ -24,8 +24,8 @@ from shotad.core.progress import printable
 from shotad.core.types import thread_number
 from shotad.core.workfolder import read_record
 from shotad.description import Checker, lint
-from shotad.description.lint_check import CachedLineFindings
-from shotad.description.lint_material import recorded_findings, track_material
+from shotad.description.linting.check import CachedLineFindings
+from shotad.description.linting.material import recorded_findings, track_material
 from shotad.film import Prepared, SlotChange, word_budget
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view

@@ -34,7 +34,7 @@ from shotad.core.runsettings import (
     render_config,
     with_cast,
 )
-from shotad.description.worksheet_people import find_cast
+from shotad.description.worksheet.people import find_cast
 from shotad.film import Film, open_film
 from shotad.film.slot_records import work_folder_film
 from shotad.review.keeping import signatures
@@ -152,7 +152,7 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
     failures: list[Row] = []
     worksheet = None
     if any(form.has_material for _, form in forms):
-        from shotad.description.worksheet_page import worksheet_with_pictures
+        from shotad.description.worksheet.page import worksheet_with_pictures
 
         worksheet = worksheet_with_pictures(place, session.track.language)
         if worksheet.no_pictures:

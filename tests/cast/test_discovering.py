@@ -17,10 +17,10 @@ from shotad.core import (
 from shotad.core.errors import CastError, UsageError
 from shotad.description import (
     RunContext,
-    cast_discovery as discovering,
     discover,
 )
-from shotad.description.cast_recognition import DISCOVERED
+from shotad.description.casting import discovery as discovering
+from shotad.description.casting.recognition import DISCOVERED
 from shotad.film import open_film
 from shotad.sight import CastFile, CastPicture, DiscoveryRecord, Face, FaceModels, read_gallery
 from shotad.sight.castfile import read_cast

@@ -15,7 +15,6 @@ from filelock import FileLock
 
 from shotad.core import Box, Member
 from shotad.core.errors import UsageError, WorkFolderError
-from shotad.description import cast_recognition as kept
 from shotad.description.cast_removal import (
     RemovedFaces,
     clear_all,
@@ -25,6 +24,7 @@ from shotad.description.cast_removal import (
     photos_to_forget,
     run_folder,
 )
+from shotad.description.casting import recognition as kept
 from shotad.sight import Face, FaceTrack
 from shotad.sight.facetracks import track_to_json
 

@@ -24,7 +24,7 @@ from shotad.core import (
 )
 from shotad.core.runsettings import GivenCast
 from shotad.description import DescribeResult, Engines, redo
-from shotad.description.cast_recognition import FaceSearch, known_faces, read_faces, ticks_in
+from shotad.description.casting.recognition import FaceSearch, known_faces, read_faces, ticks_in
 from shotad.film import Picture, open_film
 from tests.painted_faces import (
     HEADS,

@@ -13,7 +13,7 @@ from shotad.core.errors import RefusalError, ScriptError
 from shotad.description.answers import WHOLE, parse_stage1, parse_stage2
 from shotad.description.choice import choice_in
 from shotad.description.story import parse_memory_update
-from shotad.description.translation_prompt import read_answer
+from shotad.description.translation.prompt import read_answer
 from shotad.description.verify import parse_verdicts
 from tests.describe.prompting import SHARED
 

@@ -16,15 +16,12 @@ from shotad.core import (
     Reply,
     load_config,
 )
-from shotad.core.errors import RefusalError
 from shotad.description import checks as repair
 from shotad.description.checks import (
-    about_description,
     complaints_about,
     original,
     repeats_question,
     sentences_of,
-    unreadable,
 )
 from shotad.description.prompts import stage2_messages
 from shotad.description.templates import material
@@ -171,53 +168,48 @@ def test_a_look_that_failed_is_told_and_blames_nothing() -> None:
         assert (record["unseen"], record["unlooked"]) == ({}, told)
 
 
-ASKED = (Message("system", "You write AD."), Message("user", "Condense this."))
-LOOKED = (Message("user", "Describe the clip.", with_clip=True),)
-RAW = '{"summarized_AD": "A man was seen."}'
-
-
 def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
-    line = "A man was seen."
-    found = repair.stage2_again(ASKED, RAW, [(line, complaints_about(line, 9))], candidates=1, number=1)
-    assert found[:2] == ASKED
-    assert [m.role for m in found] == ["system", "user", "assistant", "user"]
-    assert found[2].text == RAW
-    for said in ('"A man was seen."', "present tense", 'Write "he"', "one sentence anew"):
-        assert said in found[-1].text
-    assert found[-1].text.endswith('\n{"summarized_AD": "..."}')
-    assert "other sentences" not in found[-1].text
+    raw = '{"summarized_AD": "A man was seen."}'
+    talk = write(raw, line(OPENS))
+    first, again = (request.messages for request in talk.asked)
+    assert again[:-2] == first
+    assert [message.role for message in again] == ["system", "user", "assistant", "user"]
+    assert again[-2].text == raw
+    for part in ('"A man was seen."', "present tense", 'Write "he"', "one sentence anew"):
+        assert part in again[-1].text
+    assert again[-1].text.endswith('\n{"summarized_AD": "..."}')
+    assert "other sentences" not in again[-1].text
     # Of several lines only the wrong ones are asked for.
-    wrong = [(line, complaints_about(line, 9)) for line in ("He was here.", "She left.")]
-    found = repair.stage2_again(ASKED, RAW, wrong, candidates=5, number=2)
-    assert list(json.loads(found[-1].text.splitlines()[-1])) == ["summarized_AD_1", "summarized_AD_2"]
-    assert "two sentences anew" in found[-1].text
-    assert "Your other sentences are good" in found[-1].text
-    assert found[-1].text.index("He was here.") < found[-1].text.index("She left.")
+    bad = ("He was here.", "She left.")
+    talk = write(line(*FIVE[:3], *bad), line(*FIVE[3:]), how=JOINT)
+    question = talk.asked[1].messages[-1].text
+    assert list(json.loads(question.splitlines()[-1])) == ["summarized_AD_1", "summarized_AD_2"]
+    assert "two sentences anew" in question
+    assert "Your other sentences are good" in question
+    assert question.index("He was here.") < question.index("She left.")
 
 
-@pytest.mark.parametrize("raw", [ON_LOOK, ""])
-def test_a_model_that_refused_does_not_see_its_refusal(raw: str) -> None:
-    refused = unreadable(RefusalError("no"), "stop")
-    found = repair.stage2_again(ASKED, raw, [("", (refused,))], candidates=1, number=1)
-    assert [m.role for m in found] == ["system", "user"]
-    assert found[1].text.startswith("Condense this.\n\n")
-    assert "sorry" not in found[1].text
-    looked = repair.stage1_again(LOOKED, raw, [refused], ("Actions",))
-    assert len(looked) == 1
-    assert looked[0].with_clip
-    assert looked[0].text.endswith("1. Actions: ...")
+def test_a_model_that_refused_does_not_see_its_refusal() -> None:
+    first, again = (request.messages for request in write(ON_LINE, line(OPENS)).asked)
+    assert [message.role for message in again] == ["system", "user"]
+    assert again[1].text.startswith(f"{first[1].text}\n\n")
+    assert "sorry" not in again[1].text
+    for answer in (ON_LOOK, ""):
+        first, again = (request.messages for request in look(answer, GOOD).asked)
+        assert len(again) == len(first)
+        assert again[-1].with_clip
+        assert "1. Main characters: ..." in again[-1].text.removeprefix(first[-1].text)
 
 
 def test_a_long_answer_is_shown_cut_between_words() -> None:
-    found = repair.stage1_again(
-        LOOKED, "blah " * 1000, about_description((), ["Shot 2"]), ("Main characters", "Actions")
-    )
-    assert found[0] == LOOKED[0]
-    assert len(found[1].text) <= repair.MAX_ANSWER_SHOWN + 2
-    assert found[1].text.endswith("blah …")
-    assert '"Shot 2"' in found[2].text
-    assert found[2].text.endswith("Description:\n1. Main characters: ...\n2. Actions: ...")
-    assert not found[2].with_clip
+    talk = look("blah " * 1000, GOOD)
+    first, again = (request.messages for request in talk.asked)
+    assert again[:-2] == first
+    assert len(again[-2].text) <= 1202  # 1,200 characters and the dots
+    assert again[-2].text.endswith("blah …")
+    assert "Nothing stands under" in again[-1].text
+    assert "Description:\n1. Main characters: ...\n2. Actions: ..." in again[-1].text
+    assert not again[-1].with_clip
 
 
 # What is wrong with a line

@@ -47,7 +47,7 @@ from shotad.description.templates import (
     prompt_block,
     prompt_hash,
 )
-from shotad.description.translation_prompt import (
+from shotad.description.translation.prompt import (
     SourceLine,
     Task,
     messages as translation,

@@ -39,8 +39,8 @@ from shotad.description import (
     lint,
     lint_track,
 )
-from shotad.description.lint_check import LintTargets, lint_paths
-from shotad.description.lint_material import RECORD, known_screen_texts, read_screen
+from shotad.description.linting.check import LintTargets, lint_paths
+from shotad.description.linting.material import RECORD, known_screen_texts, read_screen
 from shotad.film import open_film
 from shotad.script import (
     RULES,
@@ -444,7 +444,7 @@ def test_auto_fetches_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch, here:
 
 def test_the_checks_load_nothing_heavy() -> None:
     heavy = ("cv2", "torch", "onnxruntime", "av", "spacy", "scipy")
-    code = f"import sys, shotad.description.lint_check; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, shotad.description.linting.check; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

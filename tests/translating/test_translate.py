@@ -34,10 +34,9 @@ from shotad.description import (
     TranslationOutcome,
     estimate_translation,
     translate_into,
-    translation,
 )
-from shotad.description.translation import Source, read_track_to_translate, translate_track
-from shotad.description.translation_prompt import (
+from shotad.description.translation import track as translation_track
+from shotad.description.translation.prompt import (
     TOKENS,
     SourceLine,
     Task,
@@ -45,6 +44,7 @@ from shotad.description.translation_prompt import (
     messages,
     read_answer,
 )
+from shotad.description.translation.track import Source, read_track_to_translate, translate_track
 from shotad.engines import AnswerLog
 from shotad.engines.fake import FakeEngine
 from shotad.script import (
@@ -94,7 +94,7 @@ def run(
     engine: FakeEngine,
     log: Path,
     track: Track | None = None,
-    lines: int = translation.LINES,
+    lines: int = translation_track.LINES,
     previous: Track | None = None,
 ) -> TranslationOutcome:
     """A translation into German, so many ``lines`` in a request, beside the ``previous`` one."""
@@ -102,7 +102,7 @@ def run(
     source = Source(track, slots_of(track), ("Ann",))
     memory = AnswerLog(RecordLog(log), "translate.de")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(translation, "LINES", lines)
+        patch.setattr(translation_track, "LINES", lines)
         return translate_track(source, "de", engine, load_config(), memory, previous=previous)
 
 
@@ -462,7 +462,7 @@ def foreseen(place: Path, *settings: str, track: Track | None = None, lines: int
     source = Source(track, slots_of(track), ("Ann",))
     config = load_config(None, settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(translation, "LINES", lines)
+        patch.setattr(translation_track, "LINES", lines)
         estimate = estimate_translation(WorkFolder(place), source, "de", Translator(), config, **options)
     assert {path: path.read_bytes() for path in place.iterdir()} == files
     return estimate
@@ -490,7 +490,7 @@ def test_an_estimate_knows_what_was_translated_and_what_was_answered(tmp_path: P
             return super().generate(requests)
 
     with pytest.MonkeyPatch.context() as patch, WorkFolder(tmp_path) as folder:
-        patch.setattr(translation, "LINES", 1)
+        patch.setattr(translation_track, "LINES", 1)
         source = Source(track_of(), slots_of(track_of()), ("Ann",))
         with pytest.raises(EngineError):
             translate_into(folder, source, "de", Spent(), load_config())

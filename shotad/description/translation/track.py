@@ -39,11 +39,11 @@ from shotad.core.progress import progress_task
 from shotad.core.records import slots_of
 from shotad.core.runsettings import GivenCast
 from shotad.core.workfolder import hash_key
-from shotad.description import translation_prompt as prompt
 from shotad.description.counting import CountedRequest, CountingEngine, EstimateMemory
 from shotad.description.engine_pair import EngineUsage, Terms, engine_usage
 from shotad.description.estimate import Estimate, estimate_counted
 from shotad.description.templates import MATERIAL, check_templates, prompt_hash
+from shotad.description.translation import prompt
 from shotad.engines import (
     AnswerLog,
     AskingPool,

@@ -23,8 +23,8 @@ from shotad.core.files import read_file
 from shotad.core.records import parse_record
 from shotad.core.runsettings import read_settings
 from shotad.core.types import thread_name
-from shotad.description.cast_discovery import DISCOVERY_RATE, LEAST_SECONDS, MAX_PIXELS
-from shotad.description.cast_recognition import CHARACTERS, DISCOVERED, FACES, RECOGNITION_RATE
+from shotad.description.casting.discovery import DISCOVERY_RATE, LEAST_SECONDS, MAX_PIXELS
+from shotad.description.casting.recognition import CHARACTERS, DISCOVERED, FACES, RECOGNITION_RATE
 from shotad.sight import (
     CastPictures,
     DiscoveryRecord as CastFacts,

@@ -21,7 +21,7 @@ from shotad.core import (
 )
 from shotad.core.errors import UsageError
 from shotad.core.progress import progress_task
-from shotad.description.cast_recognition import (
+from shotad.description.casting.recognition import (
     DISCOVERED,
     FaceSearch,
     ShotFaces,

@@ -36,7 +36,7 @@ from shotad.core.files import (
 from shotad.core.profiling import time_items, time_step
 from shotad.core.progress import plural, progress_task
 from shotad.core.runsettings import read_settings
-from shotad.description.worksheet import MATERIAL, keep_material, read_worksheet
+from shotad.description.worksheet.records import MATERIAL, keep_material, read_worksheet
 from shotad.film import Pictures, open_film
 from shotad.film.palette import page_environment
 from shotad.film.slot_records import work_folder_film
@@ -62,7 +62,7 @@ from shotad.script.worksheet import (
 
 PAGE, PICTURES = "worksheet.html", "worksheet"
 
-_TEMPLATES = Path(__file__).parent / "worksheet_templates"
+_TEMPLATES = Path(__file__).parent / "templates"
 _PORTRAIT = re.compile(r"person-[A-Z]+\.jpg")
 _PICTURE = re.compile(rf"\d{{9,}}\.jpg|{_PORTRAIT.pattern}")
 """Names of the pictures that `write_sheet` writes."""

@@ -29,7 +29,7 @@ from shotad.core.records import parse_json
 from shotad.core.text_files import read_text_file
 from shotad.core.types import SpeechKind
 from shotad.core.workfolder import work_folder_of
-from shotad.description.lint_material import (
+from shotad.description.linting.material import (
     read_screen,
     recorded_findings,
     run_of,

@@ -38,9 +38,9 @@ from shotad.core.records import (
 )
 from shotad.core.types import Role
 from shotad.core.workfolder import hash_key
-from shotad.description.cast_discovery import MAX_PIXELS
+from shotad.description.casting.discovery import MAX_PIXELS
 from shotad.description.stage_answers import Stage1Answer
-from shotad.description.worksheet_people import SeenFace, SeenPeople, seen_people
+from shotad.description.worksheet.people import SeenFace, SeenPeople, seen_people
 from shotad.script import (
     SheetEntry,
     Worksheet,

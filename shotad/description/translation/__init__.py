@@ -1,0 +1,1 @@
+"""Beside the run: a track in another language, line by line."""
