@@ -168,7 +168,7 @@ def ad_command(console: Console, **options: Any) -> None:
     run = evaluation.evaluate(
         inputs, names, console, shard=shard, cache=options["cache"], force=options["force"]
     )
-    names = [*(result.name for result in run.results), *(name for name, _ in run.left_out)]
+    names = [*(result.name for result in run.results), *(name for name, _ in run.not_measured)]
     if options["judge"] and not any("@" in name for name in names):
         console.note("None of these metrics needs a judge: --judge was not used.")
     files = list(evaluation.write_report(folder, run))

@@ -63,7 +63,7 @@ class Assisted:
         return replace(
             run,
             corpus=self.corpus,
-            left_out=self.left_out,
+            not_measured=self.left_out,
             notes=(note, *run.notes),
             results=tuple(self.results["chosen"].values()),
             protocol="assisted",
@@ -120,7 +120,7 @@ def choose_assisted(
         choices.append(choice)
     chosen = _with_candidates(corpus, offers, chosen_numbers)
     results: dict[Role, dict[str, Result]] = {role: {} for role in ROLES}
-    measured, left_out = measure(chosen, names, context, done=lambda result: done("chosen", result))
+    measured, left_out = measure(chosen, names, context, on_result=lambda result: done("chosen", result))
     results["chosen"] = {result.name: result for result in measured}
     for name in results["chosen"]:
         if base_name(name) in ENGINE_METRICS:

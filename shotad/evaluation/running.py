@@ -71,7 +71,7 @@ class Report:
     results: tuple[Result, ...] = ()
     extra: int = 0
     doubled: int = 0
-    left_out: tuple[NotMeasured, ...] = ()
+    not_measured: tuple[NotMeasured, ...] = ()
     configs: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()
     title: str = ""
@@ -122,7 +122,7 @@ class Report:
         return tuple(item for item in self.items if item.id in scored_ids)
 
     @property
-    def silent(self) -> tuple[Item, ...]:
+    def unpredicted(self) -> tuple[Item, ...]:
         """The ADs of this report that have no prediction, or one that failed: they count as 0."""
         return tuple(item for item in self.scored if item.prediction is None)
 
@@ -130,7 +130,7 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Numbers of ADs without a usable prediction: ``missing`` have none, those that ``failed`` have one
         that failed, and ``skipped`` were not scored, because ``measures.missing`` is ``skip``."""
-        unpredicted = self.silent
+        unpredicted = self.unpredicted
         missing = sum(item.failure in _NO_PREDICTION for item in unpredicted)
         skipped = 0
         if self.config.measures.missing == "skip":
@@ -272,16 +272,16 @@ def measure(
     context: MetricContext,
     *,
     shard: Shard = WHOLE,
-    done: Callable[[Result], None] = lambda _: None,
+    on_result: Callable[[Result], None] = lambda _: None,
 ) -> tuple[tuple[Result, ...], tuple[NotMeasured, ...]]:
     """The results of ``corpus`` by the metrics of these names, and the metrics left out with the reason.
 
-    ``done`` is called with each result as it comes. Only the films of ``shard`` are scored. A metric or a
-    judge that was named and cannot run is an error before anything is scored; one that only ``all`` asks for
-    is left out, also when it fails while scoring. Raises EvaluationError where no metric is named, and where
-    none of ``all`` can be computed.
+    ``on_result`` is called with each result as it comes. Only the films of ``shard`` are scored. A metric or
+    a judge that was named and cannot run is an error before anything is scored; one that only ``all`` asks
+    for is left out, also when it fails while scoring. Raises EvaluationError where no metric is named, and
+    where none of ``all`` can be computed.
     """
-    ready, left_out = _ready_metrics(names, corpus, context)
+    ready, not_measured = _ready_metrics(names, corpus, context)
     places = shard_places(corpus, shard)
     if context.settings.missing == "skip":
         places = [place for place in places if corpus.items[place].prediction is not None]
@@ -292,13 +292,13 @@ def measure(
         except ShotadError as error:
             if by_name:
                 raise
-            left_out.append((metric.name, str(error)))
+            not_measured.append((metric.name, str(error)))
             continue
-        done(results[-1])
+        on_result(results[-1])
     if not results:
-        reasons = " ".join(f"{name}: {reason}" for name, reason in left_out)
+        reasons = " ".join(f"{name}: {reason}" for name, reason in not_measured)
         raise EvaluationError(f"Nothing could be measured. {reasons}")
-    return tuple(results), tuple(left_out)
+    return tuple(results), tuple(not_measured)
 
 
 def evaluate(
@@ -326,8 +326,8 @@ def evaluate(
             scored = f"{result.scored} ADs{fresh}; {result.seconds:.1f} s"
             progress.note(f"{result.title}: {value} ({scored}).")
 
-        results, left_out = measure(inputs.corpus, names, context, shard=shard, done=show_result)
-    return replace(inputs, results=results, left_out=left_out)
+        results, not_measured = measure(inputs.corpus, names, context, shard=shard, on_result=show_result)
+    return replace(inputs, results=results, not_measured=not_measured)
 
 
 def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
@@ -355,7 +355,7 @@ def _ready_metrics(
     """
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
-    ready, left_out = [], []
+    ready, not_measured = [], []
     requested = _requested_metrics(names, context.settings.judge.engines)
     for name, (by_name, by_judge) in requested.items():
         reason = _missing_input(name, corpus, context)
@@ -372,8 +372,8 @@ def _ready_metrics(
                 reason = str(error)
         elif by_name:
             raise EvaluationError(f"{name} cannot be measured: {reason}")
-        left_out.append((name, reason))
-    return ready, left_out
+        not_measured.append((name, reason))
+    return ready, not_measured
 
 
 def _requested_metrics(names: Sequence[str], judges: Sequence[str]) -> dict[str, tuple[bool, bool]]:

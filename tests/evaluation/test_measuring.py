@@ -113,7 +113,7 @@ def bench_with() -> MetricContext:
 def test_all_takes_each_metric_once_and_tells_each_as_it_comes(few: dict[str, str]) -> None:
     told: list[str] = []
     results, left_out = measure(
-        corpus_of(PAIRS), ["all", "two"], bench_with(), done=lambda r: told.append(r.name)
+        corpus_of(PAIRS), ["all", "two"], bench_with(), on_result=lambda r: told.append(r.name)
     )
     assert [result.name for result in results] == told == ["one", "two"]
     assert [row.id for row in results[0].rows] == [f"film-{k}" for k in range(4)]

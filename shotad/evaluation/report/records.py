@@ -48,49 +48,51 @@ _SPACY_MODEL = re.compile(r"[a-z]{2,3}[-_](core|dep|ent|sent)[-_]\w+[-_](sm|md|l
 
 def surroundings(metrics: Iterable[str]) -> dict[str, Any]:
     """Versions and git state as JSON. Imports no library; asks for Java only where a metric used it."""
-    # Commit of the checkout that shotad runs from; none where it is installed, or git is not there.
-    root = Path(shotad.__file__).resolve().parent.parent
-    top, commit, changed = (
-        _said(["git", "-C", str(root), *words])
-        for words in (
-            ("rev-parse", "--show-toplevel"),
-            ("rev-parse", "HEAD"),
-            ("status", "--porcelain", "--untracked-files=no"),
-        )
-    )
-    git = None
-    if top is not None and commit is not None and Path(top.strip()).resolve() == root:
-        git = {"commit": commit.strip(), "dirty": None if changed is None else bool(changed.strip())}
-    needs_java = any(base_name(metric) in _JAVA_METRICS for metric in metrics)
-    named = ((each.metadata["Name"] or "", each.version) for each in importlib.metadata.distributions())
-    used = sorted(
-        (name.lower().replace("_", "-"), version)
-        for name, version in named
-        if name.lower() in LIBRARIES or _SPACY_MODEL.fullmatch(name.lower())
-    )
-    java = next(iter((_said(["java", "-version"]) or "").strip().splitlines()), None) if needs_java else None
-    return {
+    record: Json = {
         "shotad": __version__,
-        "git": git,
+        "git": _git_state(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        **({"java": java} if needs_java else {}),
-        "libraries": dict(used),
     }
+    if any(base_name(metric) in _JAVA_METRICS for metric in metrics):
+        version_lines = (_output_of("java", "-version") or "").strip().splitlines()
+        record["java"] = version_lines[0] if version_lines else None
+    libraries = []
+    for distribution in importlib.metadata.distributions():
+        name = (distribution.metadata["Name"] or "").lower()
+        if name in LIBRARIES or _SPACY_MODEL.fullmatch(name):
+            libraries.append((name.replace("_", "-"), distribution.version))
+    record["libraries"] = dict(sorted(libraries))
+    return record
 
 
-def _said(words: list[str]) -> str | None:
-    """What a program says, on either channel; None where it is not there or fails."""
-    program = shutil.which(words[0])
-    if program is None:
+def _git_state() -> Json | None:
+    """Commit of the checkout that shotad runs from, and whether files differ from it; None where shotad is
+    installed, or git is missing."""
+    root = Path(shotad.__file__).resolve().parent.parent
+    git = ("git", "-C", str(root))
+    top = _output_of(*git, "rev-parse", "--show-toplevel")
+    commit = _output_of(*git, "rev-parse", "HEAD")
+    changed_files = _output_of(*git, "status", "--porcelain", "--untracked-files=no")
+    # An installed shotad may lie inside somebody else's checkout: its commit says nothing.
+    if top is None or commit is None or Path(top.strip()).resolve() != root:
+        return None
+    dirty = None if changed_files is None else bool(changed_files.strip())
+    return {"commit": commit.strip(), "dirty": dirty}
+
+
+def _output_of(program: str, *arguments: str) -> str | None:
+    """What a program prints, on both channels; None where it is missing or fails."""
+    path = shutil.which(program)
+    if path is None:
         return None
     try:
-        done = subprocess.run(
-            [program, *words[1:]], capture_output=True, text=True, timeout=20, check=True, errors="replace"
+        process = subprocess.run(
+            [path, *arguments], capture_output=True, text=True, timeout=20, check=True, errors="replace"
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout + done.stderr
+    return process.stdout + process.stderr
 
 
 SCHEMA = 2
@@ -102,12 +104,13 @@ ITEM_FIELDS = (
     "id", "film", "clip", "start", "end", "references", "actions", "prediction", "description", "failure",
     "scale", "threaded",
 )  # fmt: skip
-"""Of a line of ``items.jsonl``, in its order."""
+"""Keys of a line of ``items.jsonl``, in its order; ``metrics`` comes after them."""
 
 
 def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
-    """``report.json``."""
+    """``report.json``. ``intervals`` are those of the metrics, by name."""
     corpus, settings = run.corpus, run.config.measures
+    films = {item.film for item in corpus.items}
     record: Json = {
         "schema": SCHEMA,
         "made_with": surroundings(result.name for result in run.results),
@@ -116,7 +119,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
             "title": run.title,
             **hashes_of(corpus),
             "ads": len(corpus.items),
-            "films": len({item.film for item in corpus.items}),
+            "films": len(films),
         },
         "predictions": dict(run.predictions),
         "protocol": run.protocol,
@@ -135,34 +138,35 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
         },
         "notes": list(run.notes),
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
-        "left_out": [{"metric": name, "reason": reason} for name, reason in run.left_out],
+        "left_out": [{"metric": name, "reason": reason} for name, reason in run.not_measured],
         "paper": list(paper_rows(corpus.dataset, run.protocol)),
     }
-    plain: Json = map_texts(record, _without_folder)
-    names = {film: list(corpus.casts.get(film, ())) for film in sorted({item.film for item in corpus.items})}
-    plain["films"] = dict(sorted(run.titles.items()))
-    plain["casts"] = {film: cast for film, cast in names.items() if cast}
-    return plain
+    portable: Json = map_texts(record, _without_folder)
+    portable["films"] = dict(sorted(run.titles.items()))
+    portable["casts"] = {film: list(corpus.casts[film]) for film in sorted(films) if corpus.casts.get(film)}
+    return portable
 
 
 def hashes_of(corpus: Corpus) -> dict[str, str]:
-    """SHA-256, in hex, of all ids and human ADs, of their actions, and of the characters' names of their
-    films; of the last two empty where none are known."""
+    """SHA-256, in hex, of all ids and human ADs (``texts``), of their ``actions``, and of the characters'
+    names of their films (``casts``); the last two are empty where the dataset has none."""
     films = {item.film for item in corpus.items}
     texts = sorted(json.dumps([item.id, item.film, list(item.references)]) for item in corpus.items)
     actions = sorted((item.id, *item.actions) for item in corpus.items if item.actions)
     casts = sorted((film, *names) for film, names in corpus.casts.items() if film in films and names)
-    told = {
-        "texts": "\n".join(texts),
-        "actions": json.dumps(actions) if actions else "",
-        "casts": json.dumps(casts) if casts else "",
+    return {
+        "texts": _sha256("\n".join(texts)),
+        "actions": _sha256(json.dumps(actions)) if actions else "",
+        "casts": _sha256(json.dumps(casts)) if casts else "",
     }
-    found = {what: hashlib.sha256(text.encode()).hexdigest() for what, text in told.items()}
-    return {what: found[what] if told[what] or what == "texts" else "" for what in told}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def metric_record(result: Result, interval: Span | None) -> Json:
-    """One metric of ``report.json``: what it is, its numbers, and of how many items they speak."""
+    """One metric of ``report.json``: what it is, its numbers, and to how many items it applies."""
     return {
         "name": result.name,
         "title": result.title,
@@ -187,25 +191,36 @@ def metric_record(result: Result, interval: Span | None) -> Json:
 def speed_record(run: Report) -> Json:
     """``speed.json``: seconds of each metric, and how many of its rows were counted in this run."""
     metrics = []
-    for one in run.results:
-        times = {"seconds": round(one.seconds, 3), "rows": len(one.rows), "fresh": one.fresh}
-        metrics.append({"name": one.name, **times})
+    for result in run.results:
+        seconds = round(result.seconds, 3)
+        metrics.append(
+            {"name": result.name, "seconds": seconds, "rows": len(result.rows), "fresh": result.fresh}
+        )
     return {"seconds": round(sum(result.seconds for result in run.results), 3), "metrics": metrics}
 
 
 def item_lines(run: Report) -> Iterator[str]:
-    """``items.jsonl``: one line for each AD of the dataset, with what every metric says of it."""
-    rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
+    """``items.jsonl``: one line for each AD of the dataset, with each metric's row of it."""
+    rows = _rows_by_metric(run)
     for item in run.corpus.items:
         metrics: Json = {}
-        for name, found in rows.items():
-            if (row := found.get(item.id)) is not None:
-                more = {"failure": row.failure, "notes": dict(row.notes)}
-                said = {key: value for key, value in more.items() if value}
-                metrics[name] = {"value": row.value, "sums": list(row.sums), **said}
+        for name, rows_by_id in rows.items():
+            row = rows_by_id.get(item.id)
+            if row is None:
+                continue
+            metrics[name] = {"value": row.value, "sums": list(row.sums)}
+            if row.failure:
+                metrics[name]["failure"] = row.failure
+            if row.notes:
+                metrics[name]["notes"] = dict(row.notes)
         times = {"start": item.interval.start, "end": item.interval.end}
-        told = {name: times[name] if name in times else getattr(item, name) for name in ITEM_FIELDS}
-        yield json.dumps({**told, "metrics": metrics}, ensure_ascii=False) + "\n"
+        fields = {name: times[name] if name in times else getattr(item, name) for name in ITEM_FIELDS}
+        yield json.dumps({**fields, "metrics": metrics}, ensure_ascii=False) + "\n"
+
+
+def _rows_by_metric(run: Report) -> dict[str, dict[str, Row]]:
+    """The rows of each metric, by the metric's name and the AD's id."""
+    return {result.name: {row.id: row for row in result.rows} for result in run.results}
 
 
 def item_table(run: Report) -> str:
@@ -215,26 +230,41 @@ def item_table(run: Report) -> str:
     """
     out = io.StringIO()
     table = csv.writer(out)
-    names = [result.name for result in run.results]
-    head = ("id", "film", "title", "clip", "start", "end", "reference", "prediction")
-    table.writerow([*head, *names, "notes"])
-    rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
+    rows = _rows_by_metric(run)
+    table.writerow(["id", "film", "title", "clip", "start", "end", "reference", "prediction", *rows, "notes"])
     for item in run.scored:
-        found = {name: rows[name].get(item.id) for name in names}
-        failed = "; ".join(f"{name}: {row.failure}" for name, row in found.items() if row and row.failure)
-        times = (f"{item.interval.start:.3f}", f"{item.interval.end:.3f}")
-        texts = (item.reference, item.prediction or "")
-        cells = [item.id, item.film, run.titles.get(item.film, ""), item.clip, *times, *texts]
-        numbers = ("" if row is None or row.value is None else f"{row.value:.6g}" for row in found.values())
-        table.writerow([*map(guarded, cells), *numbers, guarded(item.failure or item.missing or failed)])
+        numbers, failures = [], []
+        for name, rows_by_id in rows.items():
+            row = rows_by_id.get(item.id)
+            numbers.append("" if row is None or row.value is None else f"{row.value:.6g}")
+            if row is not None and row.failure:
+                failures.append(f"{name}: {row.failure}")
+        cells = (
+            item.id,
+            item.film,
+            run.titles.get(item.film, ""),
+            item.clip,
+            f"{item.interval.start:.3f}",
+            f"{item.interval.end:.3f}",
+            item.reference,
+            item.prediction or "",
+        )
+        notes = item.failure or item.missing or "; ".join(failures)
+        table.writerow([*map(guarded, cells), *numbers, guarded(notes)])
     return "\ufeff" + out.getvalue()
 
 
 def _without_folder(text: str) -> str:
-    """A file of this machine by its last name, for what it holds stands by its hash; other texts as they
-    are."""
-    paths = () if "\n" in text else (PurePosixPath(text), PureWindowsPath(text))
-    return next((path.name or text for path in paths if path.is_absolute()), text)
+    """The name of the file where ``text`` is an absolute path, else ``text``.
+
+    Folders of this machine are nobody's business, and the file's content stands by its hash.
+    """
+    if "\n" in text:
+        return text
+    for path in (PurePosixPath(text), PureWindowsPath(text)):
+        if path.is_absolute():
+            return path.name or text
+    return text
 
 
 def read_report(path: Path) -> Report:
@@ -243,37 +273,29 @@ def read_report(path: Path) -> Report:
     Raises EvaluationError where it is missing, damaged, or of a newer version.
     """
     folder = path.parent if path.name == REPORT else path
-    head = _json(folder / REPORT)
+    head = _read_object(folder / REPORT)
     if head.get("schema") != SCHEMA:
         raise EvaluationError(
             f"{folder / REPORT} has schema {quoted(head.get('schema'))}, and {SCHEMA} is known here.",
             "Read it with the version of shotad that wrote it, or score again.",
         )
-    speed = _json(folder / SPEED).get("metrics", []) if (folder / SPEED).is_file() else []
-    speeds = {one["name"]: one for one in speed}
+    # Copied reports may lack it: how long the metrics took is no part of what they measured.
+    speed = _read_object(folder / SPEED) if (folder / SPEED).is_file() else {}
+    speeds = {metric["name"]: metric for metric in speed.get("metrics", [])}
     try:
         with (folder / ITEMS).open(encoding="utf-8") as file:
             lines = [json.loads(line) for line in file if line.strip()]
-        names = ("id", "film", "clip", "prediction", "failure", "scale", "threaded")
-        items = tuple(
-            Item(
-                interval=Interval(line["start"], line["end"]),
-                references=tuple(line["references"]),
-                description=line.get("description"),
-                actions=None if line.get("actions") is None else tuple(line["actions"]),
-                **{name: line[name] for name in names},
-            )
-            for line in lines
-        )
+        items = tuple(_item(line) for line in lines)
         casts = {film: tuple(names) for film, names in head.get("casts", {}).items()}
+        results = [_result(metric, lines, speeds.get(metric["name"], {})) for metric in head["metrics"]]
         report = Report(
             corpus=Corpus(items, casts, head["dataset"]["name"]),
             config=Config(),
             predictions=head["predictions"],
-            results=tuple(_result(one, lines, speeds.get(one["name"], {})) for one in head["metrics"]),
+            results=tuple(results),
             extra=head["n"]["extra"],
             doubled=head["n"]["doubled"],
-            left_out=tuple((left["metric"], left["reason"]) for left in head["left_out"]),
+            not_measured=tuple((metric["metric"], metric["reason"]) for metric in head["left_out"]),
             configs=tuple(head["config"]["named"]),
             assignments=tuple(head["config"]["set"]),
             title=head["dataset"]["title"],
@@ -293,8 +315,10 @@ def read_report(path: Path) -> Report:
 
 
 def with_settings(report: Report) -> Report:
-    """A report that was read, with the settings that it was made by. Raises EvaluationError for those of
-    another version."""
+    """A report from `read_report`, with the settings that it was made with.
+
+    Raises EvaluationError for settings of another version.
+    """
     config = report.head["config"]
     try:
         measures = MeasureSettings.model_validate(config["measures"])
@@ -305,7 +329,8 @@ def with_settings(report: Report) -> Report:
     return replace(report, config=Config(seed=config["seed"], measures=measures))
 
 
-def _json(path: Path) -> Json:
+def _read_object(path: Path) -> Json:
+    """The JSON object in a file of a report. Raises EvaluationError."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -319,92 +344,131 @@ def _json(path: Path) -> Json:
     return value
 
 
-def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]) -> Result:
-    name = head["name"]
+def _item(line: Json) -> Item:
+    """The AD of a line of ``items.jsonl``. Raises KeyError, TypeError or ValueError for a damaged one."""
+    actions = line.get("actions")
+    return Item(
+        id=line["id"],
+        film=line["film"],
+        clip=line["clip"],
+        interval=Interval(line["start"], line["end"]),
+        references=tuple(line["references"]),
+        actions=None if actions is None else tuple(actions),
+        prediction=line["prediction"],
+        description=line.get("description"),
+        failure=line["failure"],
+        scale=line["scale"],
+        threaded=line["threaded"],
+    )
+
+
+def _result(metric: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]) -> Result:
+    """The result of one metric of ``report.json``, with its rows from the lines of ``items.jsonl``.
+
+    Raises KeyError, TypeError or ValueError where they are damaged.
+    """
+    name = metric["name"]
     rows = []
     for line in lines:
-        if (record := line["metrics"].get(name)) is not None:
+        record = line["metrics"].get(name)
+        if record is not None:
             sums = tuple(map(float, record["sums"]))
-            told = record["value"], record.get("failure", ""), record.get("notes", {})
-            rows.append(Row(line["id"], sums, *told))
-    found = Result(
-        columns=tuple(head["columns"]),
-        figure=MetricFormula(**head["figure"]),
+            rows.append(
+                Row(line["id"], sums, record["value"], record.get("failure", ""), record.get("notes", {}))
+            )
+    if len(rows) != metric["n"]:
+        raise ValueError(f"{metric['n']} rows of {name} were written, {len(rows)} are there")
+    return Result(
+        name=name,
+        title=metric["title"],
+        columns=tuple(metric["columns"]),
+        figure=MetricFormula(**metric["figure"]),
+        identity=metric["identity"],
         rows=tuple(rows),
-        remarks=tuple(head["remarks"]),
+        basis=metric["basis"],
         fresh=speed.get("fresh", 0),
         seconds=speed.get("seconds", 0.0),
-        **{
-            key: head[key] for key in ("name", "title", "identity", "basis", "comparable", "higher_is_better")
-        },
+        remarks=tuple(metric["remarks"]),
+        comparable=metric["comparable"],
+        higher_is_better=metric["higher_is_better"],
     )
-    if len(found.rows) != head["n"]:
-        raise ValueError(f"{head['n']} rows of {name} were written, {len(found.rows)} are there")
-    return found
 
 
 def merge(reports: Sequence[Report]) -> Report:
-    """The run that the shards, which were read, are parts of.
+    """The run of which ``reports``, from `read_report`, are the shards.
 
     Raises EvaluationError where they are of different datasets, metrics or settings, or have ADs in common.
     """
     if not reports:
         raise EvaluationError("There is no report to merge.", "Name the folders of all shards.")
     first = reports[0]
-    for other in reports[1:]:
-        _check_same_run(first, other)
-    inputs = [with_settings(report) for report in reports]
+    for report in reports[1:]:
+        _check_same_run(first, report)
+    shards = [with_settings(report) for report in reports]
     items = {item.id: item for item in first.items}  # each as it stands in the report that scored it
-    for run in reports[1:]:
-        items.update((item.id, item) for item in run.scored)
-    place = {name: k for k, name in enumerate(items)}
+    for report in reports[1:]:
+        items.update((item.id, item) for item in report.scored)
+    places = {item_id: place for place, item_id in enumerate(items)}
     results = []
-    for result in first.results:
-        whole = reduce(add, (found for report in reports if (found := report.result(result.name))))
+    for first_result in first.results:
+        shard_results = [report.result(first_result.name) for report in reports]
+        merged = reduce(add, (result for result in shard_results if result is not None))
         # In the dataset's order, however the shards came: sums are then the same to the last bit.
-        results.append(only(whole, sorted((row.id for row in whole.rows), key=place.__getitem__)))
+        ids = sorted((row.id for row in merged.rows), key=places.__getitem__)
+        results.append(only(merged, ids))
     # Counts of a file that all shards have read stand once; those of several files add up.
-    joined = {(run.predictions["name"], run.predictions["sha256"]): run for run in inputs}.values()
+    by_file = {(shard.predictions["name"], shard.predictions["sha256"]): shard for shard in shards}
+    not_measured = [metric for report in reports for metric in report.not_measured]
+    notes = [note for report in reports for note in report.notes]
+    titles: dict[str, str] = {}
+    for report in reports:
+        titles.update(report.titles)
     return replace(
-        inputs[0],
+        shards[0],
         name="",
         head={},
         corpus=replace(first.corpus, items=tuple(items.values())),
         results=tuple(results),
-        predictions=_predictions(reports),
-        extra=sum(one.extra for one in joined),
-        doubled=sum(one.doubled for one in joined),
-        left_out=tuple(dict.fromkeys(left for run in reports for left in run.left_out)),
-        titles={name: title for run in reports for name, title in run.titles.items()},
-        notes=tuple(dict.fromkeys(note for run in reports for note in run.notes)),
+        predictions=_merged_predictions(reports),
+        extra=sum(shard.extra for shard in by_file.values()),
+        doubled=sum(shard.doubled for shard in by_file.values()),
+        not_measured=tuple(dict.fromkeys(not_measured)),
+        titles=titles,
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
-def _check_same_run(one: Report, other: Report) -> None:
-    for key, what in (("name", "dataset"), ("texts", "texts of the dataset")):
-        if one.head["dataset"][key] != other.head["dataset"][key]:
+def _check_same_run(a: Report, b: Report) -> None:
+    """Raise EvaluationError where two reports differ in dataset, metrics, or in what is done with missing
+    predictions."""
+    for key, label in (("name", "dataset"), ("texts", "texts of the dataset")):
+        if a.head["dataset"][key] != b.head["dataset"][key]:
             raise EvaluationError(
-                f"{one.name} and {other.name} are not of the same {what}.", "Merge shards of one run."
+                f"{a.name} and {b.name} are not of the same {label}.", "Merge shards of one run."
             )
-    if one.head["config"]["measures"]["missing"] != other.head["config"]["measures"]["missing"]:
+    if a.head["config"]["measures"]["missing"] != b.head["config"]["measures"]["missing"]:
         raise EvaluationError(
-            f"{one.name} and {other.name} differ in what becomes of missing predictions.",
+            f"{a.name} and {b.name} differ in what becomes of missing predictions.",
             "Score both with the same --missing.",
         )
-    odd = {result.name for result in one.results} ^ {result.name for result in other.results}
-    if odd:
+    only_in_one = {result.name for result in a.results} ^ {result.name for result in b.results}
+    if only_in_one:
         raise EvaluationError(
-            f"Only one of {one.name} and {other.name} has {', '.join(sorted(odd))}.",
+            f"Only one of {a.name} and {b.name} has {', '.join(sorted(only_in_one))}.",
             "Score all shards with the same metrics.",
         )
 
 
-def _predictions(reports: Sequence[Report]) -> dict[str, str]:
-    """The file of all shards, or their names one after the other."""
-    found = [dict(one) for one in dict.fromkeys(tuple(run.predictions.items()) for run in reports)]
-    if len(found) == 1:
-        return found[0]
-    systems = dict.fromkeys(one["system"] for one in found if one["system"])
-    names, hashes = [one["name"] for one in found], [one["sha256"] for one in found]
+def _merged_predictions(reports: Sequence[Report]) -> dict[str, str]:
+    """`Report.predictions` of the merged run: the file of all shards, or their names one after the other."""
+    files = []
+    for report in reports:
+        if dict(report.predictions) not in files:
+            files.append(dict(report.predictions))
+    if len(files) == 1:
+        return files[0]
+    systems = dict.fromkeys(file["system"] for file in files if file["system"])
+    names = [file["name"] for file in files]
+    hashes = [file["sha256"] for file in files]
     digest = AND.join(hashes) if all(hashes) else ""
     return {"name": AND.join(names), "sha256": digest, "system": AND.join(systems)}

@@ -1,4 +1,4 @@
-"""Numbers and counts in words, the same in text, page and terminal; this system above others.
+"""Numbers and counts in words, for text, page and terminal; and the paper's numbers beside a report's.
 
 The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems (Xie et al.
 2025; tables 3, 7 to 9, A1, A3, A5). None of them was measured here.
@@ -19,7 +19,7 @@ from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.running import Protocol, Report, base_name
 
 NONE = "–"
-"""Where there is no number."""
+"""Stands where there is no number."""
 
 _TWO_DECIMALS = ("llm-ad-eval", "llm-action")
 """Metrics on a scale of a few points."""
@@ -48,7 +48,7 @@ def percent(part: float) -> str:
 
 
 def chance_words(p: float | None) -> str:
-    """``0.012``; less than a thousandth is told as ``< 0.001``."""
+    """A p value: ``0.012``, and ``< 0.001`` below a thousandth."""
     if p is None:
         return NONE
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
@@ -56,16 +56,16 @@ def chance_words(p: float | None) -> str:
 
 def clock(interval: Interval) -> str:
     """When an AD begins, and how long it is: ``0:23:15, 1.9 s``."""
-    whole = int(interval.start)
-    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}, {interval.duration:.1f} s"
+    seconds = int(interval.start)
+    return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}, {interval.duration:.1f} s"
 
 
 def counts_words(run: Report) -> list[str]:
-    """How many ADs the report speaks of, what became of the others, and what each metric could not score
-    although there was a prediction, a sentence each."""
-    here, there = len(run.scored), len(run.corpus.items)
+    """Sentences: how many ADs the report covers, what became of the others, and how many predictions each
+    metric could not score."""
+    scored_ads, dataset_ads = len(run.scored), len(run.corpus.items)
     missing, failed, skipped = run.counts.values()
-    lines = [f"{run.dataset} has {plural(there, 'AD')}; this report speaks of {here:,} of them."]
+    lines = [f"{run.dataset} has {plural(dataset_ads, 'AD')}; this report speaks of {scored_ads:,} of them."]
     if missing:
         lines.append(f"{plural(missing, 'AD')} had no prediction and {_counts(missing)} as 0.")
     if failed:
@@ -75,18 +75,20 @@ def counts_words(run: Report) -> list[str]:
             f"{plural(skipped, 'AD')} without a prediction {_were(skipped)} left out, as --missing skip "
             "asks: the numbers are higher than those of a run in which they count."
         )
-    if here and not (missing or failed or skipped):
+    if scored_ads and not (missing or failed or skipped):
         lines.append("Every one had a prediction.")
     if run.extra:
         lines.append(f"{plural(run.extra, 'prediction')} {_were(run.extra)} of no AD of it.")
     if run.doubled:
         lines.append(f"{plural(run.doubled, 'id')} came more than once in the predictions.")
-    silent = {item.id for item in run.silent}
+    unpredicted = {item.id for item in run.unpredicted}
     for result in run.results:
-        unscored = sum(bool(row.failure) and row.id not in silent for row in result.rows)
+        unscored = sum(bool(row.failure) and row.id not in unpredicted for row in result.rows)
         if unscored:
-            told = f"{plural(unscored, 'prediction')} could not be scored and {_counts(unscored)} as 0"
-            lines.append(f"{result.title}: {told}.")
+            lines.append(
+                f"{result.title}: {plural(unscored, 'prediction')} could not be scored and "
+                f"{_counts(unscored)} as 0."
+            )
     return lines
 
 
@@ -94,12 +96,12 @@ COLUMNS = (
     "Scored: ADs that the metric speaks of. Failed: of these, those that could not be scored properly and "
     "count as 0."
 )
-"""What stands above two columns of the table of metrics."""
+"""What two columns of the table of metrics mean."""
 
 
 def counted_as_0(result: Result) -> int:
-    """ADs that could not be scored properly and count as 0: without those of which the metric says
-    nothing."""
+    """Number of ADs that could not be scored properly and count as 0; those to which the metric does not
+    apply are not among them."""
     return sum(bool(row.failure) and row.value is not None for row in result.rows)
 
 
@@ -123,23 +125,30 @@ def footnotes(results: Sequence[Result]) -> dict[str, tuple[str, str]]:
     beside the paper's."""
     notes: dict[str, tuple[str, str]] = {}
     for result in results:
-        said = list(result.remarks)
-        if not result.comparable and not any(_NOT_COMPARABLE in remark for remark in said):
-            said.insert(0, f"{_NOT_COMPARABLE} with the paper's number")
+        remarks = list(result.remarks)
+        if not result.comparable and not any(_NOT_COMPARABLE in remark for remark in remarks):
+            remarks.insert(0, f"{_NOT_COMPARABLE} with the paper's number")
         if result.figure.shift:
             zero = number(result.name, result.figure.factor * result.figure.shift)
-            said.append(f"The score 0, as of what is missing, stands at {zero} on this scale.")
-        if said:
-            text = ". ".join(part.strip().rstrip(".") for part in said)
-            text = f"{text[:1].lower()}{text[1:]}" if text[1:2].islower() else text
-            mark = f"[{thread_name(len(notes)).lower()}]"
-            notes[result.name] = mark, f"{result.title}: {text}."
+            remarks.append(f"The score 0, as of what is missing, stands at {zero} on this scale.")
+        if not remarks:
+            continue
+        text = ". ".join(remark.strip().rstrip(".") for remark in remarks)
+        # The title comes before it; an abbreviation (two capitals) stays as it is.
+        if text[1:2].islower():
+            text = f"{text[:1].lower()}{text[1:]}"
+        mark = f"[{thread_name(len(notes)).lower()}]"  # a, b, …, z, aa, like the names of threads
+        notes[result.name] = mark, f"{result.title}: {text}."
     return notes
 
 
 def with_marks(results: Sequence[Result], notes: Mapping[str, tuple[str, str]]) -> list[str]:
     """The title of each metric, with the mark of its note."""
-    return [f"{r.title} {notes[r.name][0]}" if r.name in notes else r.title for r in results]
+    titles = []
+    for result in results:
+        mark = notes[result.name][0] if result.name in notes else ""
+        titles.append(f"{result.title} {mark}" if mark else result.title)
+    return titles
 
 
 def beside_paper(
@@ -148,35 +157,48 @@ def beside_paper(
     """The metrics that the paper has for this dataset, and a row for this system, then for each of the
     paper's: its kind (own, paper, ceiling), system, models, source, and a cell for each metric."""
     rows = paper_rows(run.corpus.dataset, run.protocol)
-    columns = [r for r in run.results if _in_paper(run, r)]
+    columns = [result for result in run.results if _in_paper(run, result)]
     if not columns:
         return [], []
-    own = []
-    for r in columns:
-        span = intervals.get(r.name)
-        own.append(number(r.name, r.value) + (f" ({span_words(r.name, span)})" if span else ""))
-    lines = [("own", run.system, "", "measured here", *own)]
-    for row in (row for row in rows if any(paper_values(row, result) for result in columns)):
-        extra = ["trained on human AD"] if row["trained_on_ad"] else []
-        extra += [row["note"]] if row["note"] and not _is_ceiling(row) else []
-        system = f"{row['method']} ({'; '.join(extra)})" if extra else row["method"]
-        kind, source = "ceiling" if _is_ceiling(row) else "paper", f"{PAPER_MARK}, {row['table']}"
-        lines.append((kind, system, row["models"], source, *(paper_cell(row, result) for result in columns)))
+    measured_cells = []
+    for result in columns:
+        span = intervals.get(result.name)
+        ends = f" ({span_words(result.name, span)})" if span else ""
+        measured_cells.append(number(result.name, result.value) + ends)
+    lines = [("own", run.system, "", "measured here", *measured_cells)]
+    for row in rows:
+        if not any(paper_values(row, result) for result in columns):
+            continue
+        remarks = []
+        if row["trained_on_ad"]:
+            remarks.append("trained on human AD")
+        # The note of a ceiling is a sentence: it stands below the table (`paper_notes`).
+        if row["note"] and not _is_ceiling(row):
+            remarks.append(row["note"])
+        kind = "ceiling" if _is_ceiling(row) else "paper"
+        system = f"{row['method']} ({'; '.join(remarks)})" if remarks else row["method"]
+        source = f"{PAPER_MARK}, {row['table']}"
+        cells = [paper_cell(row, result) for result in columns]
+        lines.append((kind, system, row["models"], source, *cells))
     return with_marks(columns, notes), lines
 
 
 def paper_notes(run: Report, lines: Sequence[Sequence[str]]) -> list[str]:
-    """What must be known to read the paper's rows."""
+    """Sentences that explain the paper's rows; ``lines`` are the rows of `beside_paper`."""
     notes = [f"Rows marked “{PAPER_MARK}” were not measured here: their numbers are those that it prints."]
-    odd = [r.title for r in run.results if not r.comparable and _in_paper(run, r)]
-    if odd:
+    not_comparable = [
+        result.title for result in run.results if not result.comparable and _in_paper(run, result)
+    ]
+    if not_comparable:
         notes.append(
-            f"Not comparable with the numbers below {'it' if len(odd) == 1 else 'them'}, for the reasons in "
-            f"the notes: {', '.join(odd)}."
+            f"Not comparable with the numbers below {'it' if len(not_comparable) == 1 else 'them'}, for the "
+            f"reasons in the notes: {', '.join(not_comparable)}."
         )
-    here, there = len(run.scored), len(run.corpus.items)
-    if here < there:
-        notes.append(f"The first row is of {here:,} of {there:,} ADs, the paper's rows are of all.")
+    scored_ads, dataset_ads = len(run.scored), len(run.corpus.items)
+    if scored_ads < dataset_ads:
+        notes.append(
+            f"The first row is of {scored_ads:,} of {dataset_ads:,} ADs, the paper's rows are of all."
+        )
     if any(" | " in cell for line in lines for cell in line[4:]):
         notes.append(f"Two numbers in a cell are those of two judges, {' and '.join(JUDGES)}.")
     if any(line[0] == "ceiling" for line in lines):
@@ -192,7 +214,7 @@ def paper_notes(run: Report, lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _is_ceiling(row: Json) -> bool:
-    """Whether this is how well people agree with each other."""
+    """Whether the row says how well people agree with each other."""
     return bool(row["protocol"] == "inter-rater")
 
 
@@ -208,22 +230,28 @@ def paper_cell(row: Json, result: Result) -> str:
 Values = tuple[float, ...]
 
 JUDGES = ("LLaMA3-8B", "LLaMA2-7B")
-"""Who gave the two figures of LLM-AD-Eval, in their order."""
+"""The models that gave the two figures of LLM-AD-Eval, in the figures' order."""
 
 
-def _published() -> Iterator[Json]:
+def _rows_of_paper() -> Iterator[Json]:
     """The rows of ``paper.csv``, as JSON. ``models`` are the vision and the language model; LLM-AD-Eval has a
     value for each of `JUDGES` that was asked. ``trained_on_ad``: as opposed to training-free."""
     with Path(__file__).with_name("paper.csv").open(encoding="utf-8", newline="") as file:
         for cells in csv.DictReader(file):
-            told = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "protocol")}
+            texts = {name: cells.pop(name) for name in ("dataset", "method", "models", "table", "protocol")}
             trained, note = bool(cells.pop("trained")), cells.pop("note")
+            # The other columns are metrics.
             values = {name: tuple(map(float, cell.split("|"))) for name, cell in cells.items() if cell}
-            told |= {"trained_on_ad": trained, "values": values, "note": note}
-            yield {"from_the_paper": True, **told}
+            yield {
+                "from_the_paper": True,
+                **texts,
+                "trained_on_ad": trained,
+                "values": values,
+                "note": note,
+            }
 
 
-PAPER = tuple(_published())
+PAPER = tuple(_rows_of_paper())
 
 
 RUN_TO_RUN = {
@@ -246,20 +274,20 @@ def paper_rows(dataset: str, protocol: Protocol = "single") -> tuple[Json, ...]:
 
 
 def paper_values(row: Json, result: Result) -> Values:
-    """What the row has for the metric of ``result``: one number for each judge, else one; empty for none, as
-    for a recall by other k and N than the paper's."""
+    """The row's numbers for the metric of ``result``: one for each judge, else one; empty where it has none,
+    and for a recall by other k and N than the paper's."""
     name = base_name(result.name)
     if name == "recall":
-        found = (result.identity.get("k"), result.identity.get("neighbours"))
-        if found != _RECALL.get(row["dataset"], found):
+        k_and_n = (result.identity.get("k"), result.identity.get("neighbours"))
+        if k_and_n != _RECALL.get(row["dataset"], k_and_n):
             return ()
     values: Values = row["values"].get(name, ())
     return values
 
 
-_TOLD = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
-AGREEMENT: tuple[Json, ...] = tuple(_TOLD["agreement"])
+_PAPER_JSON = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
+AGREEMENT: tuple[Json, ...] = tuple(_PAPER_JSON["agreement"])
 """Correlation of a metric with human scores of actions: 0 to 3, 300 ADs with paragraphs, 500 with sentences,
 five annotators."""
-CEILINGS: tuple[Json, ...] = tuple(_TOLD["ceilings"])
+CEILINGS: tuple[Json, ...] = tuple(_PAPER_JSON["ceilings"])
 """How well two human ADs of the same moment agree (CMD-AD)."""

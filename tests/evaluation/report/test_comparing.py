@@ -118,7 +118,7 @@ def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
     assert merged.corpus.items == whole.corpus.items
     assert merged.predictions == made_file("p0.jsonl + p1.jsonl", f"{'0' * 64} + {'1' * 64}")
     assert (merged.extra, merged.doubled) == (2, 0)
-    assert not merged.silent
+    assert not merged.unpredicted
 
 
 def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:

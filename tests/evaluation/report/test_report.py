@@ -46,7 +46,7 @@ def with_trouble() -> Report:
     told = {"titles": {"tt0": "Die Brücke & Co"}, "extra": 2, "doubled": 1, "title": "CMD-AD"}
     left = (("spice", "Java is missing."),)
     results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))
-    return made_run(corpus, results, left_out=left, configs=("paper",), **told)
+    return made_run(corpus, results, not_measured=left, configs=("paper",), **told)
 
 
 @pytest.fixture(scope="module")
