@@ -144,7 +144,7 @@ class Critic(Metric):
         has_cast = bool(documents[0].cast)
         # Whom the lines of each document mean, from the store where they were read before.
         keys = {document: hash_key(asdict(document)) for document in documents if has_cast}
-        known = self._context.store.filled(f"critic/{hash_key(self._resolver.identity)}", keys, read)
+        known = self._context.store.get_or_compute(f"critic/{hash_key(self._resolver.identity)}", keys, read)
         nobody: list[list[str]] = [[]] * len(film)
         human, predicted = (json.loads(known[one]) if has_cast else nobody for one in documents)
         for place, wanted, said in zip(film, human, predicted, strict=True):
