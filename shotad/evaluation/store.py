@@ -68,7 +68,7 @@ class MetricContext:
             self._shared[name] = make()
         return cast("T", self._shared[name])
 
-    def counted(
+    def compute_values(
         self, space: str, texts: Iterable[str], what: str, size: int, make: Callable[[list[str]], list[bytes]]
     ) -> dict[str, bytes]:
         """The value of each text, from this space of the store or computed now.
@@ -85,7 +85,7 @@ class MetricContext:
                     yield dict(zip(group, make(group), strict=True))
                     task.advance(len(group))
 
-        return self.store.filled(space, {text: hash_key(text) for text in texts}, compute_groups)
+        return self.store.get_or_compute(space, {text: hash_key(text) for text in texts}, compute_groups)
 
 
 class Store(AbstractContextManager["Store"]):
@@ -135,7 +135,7 @@ class Store(AbstractContextManager["Store"]):
         sql = "DELETE FROM kept WHERE space = ? AND key = ?"
         self._execute("be written", "Name another by --cache.", sql, [(space, key) for key in keys])
 
-    def filled(
+    def get_or_compute(
         self, space: str, keys: Mapping[T, str], make: Callable[[list[T]], Iterable[Mapping[T, bytes]]]
     ) -> dict[T, bytes]:
         """The value of each entry of ``keys``, which gives the entries' keys in the space.
@@ -285,7 +285,7 @@ class VectorService:
         if not unique:
             return np.zeros((0, 0), np.float32)
         with self._lock:
-            values = self._context.counted(
+            values = self._context.compute_values(
                 f"vectors/{hash_key(self.identity, prompt)}",
                 unique,
                 "Comparing by meaning",
@@ -320,7 +320,7 @@ class ParseService:
 
     def of(self, texts: Iterable[str]) -> dict[str, Parse]:
         """The parse of each text, by text."""
-        values = self._context.counted(
+        values = self._context.compute_values(
             f"parses/{hash_key(self.identity)}",
             texts,
             "Parsing sentences",

@@ -1,10 +1,10 @@
-"""CRITIC: whom the human AD means, and whom the prediction means, as intersection over union of the names.
+"""CRITIC: the characters that the human AD means and those that the prediction means, compared as sets (IoU).
 
-Han et al., AutoAD III (CVPR 2024), and the code published with it. Whom each line of a film means is said by
-a resolver, chosen by name.
+Han et al., AutoAD III (CVPR 2024), and the code published with it. A resolver, chosen by name, finds the
+characters that each line of a film means, by name or by pronoun.
 
-The one that CRITIC was published with is F-coref, through the library fastcoref (Otmazgin et al. 2022, 2023),
-an extra of its own, since it brings ``datasets`` and pyarrow along. Version 2.1.6 was written for
+CRITIC was published with the resolver F-coref, through the library fastcoref (Otmazgin et al. 2022, 2023). It
+has an extra of its own, since it brings ``datasets`` and pyarrow along. Version 2.1.6 was written for
 transformers 4; what later versions look for is set here. The document is laid out as in the published code:
 the cast list as a first sentence, then the film's lines, all joined by blanks.
 """
@@ -44,16 +44,16 @@ RESOLVERS = {
     "fastcoref": "shotad.evaluation.metrics.critic:FastCoref",
     "lingmess": "shotad.evaluation.metrics.critic:LingMess",
 }
-"""Name → ``module:Class``; imported when it is asked for, and made with the `MetricContext`."""
+"""Name → ``module:Class``; imported on first use, and called with the `MetricContext`."""
 
 
 def make_resolver(name: str, context: MetricContext) -> Resolver:
-    """The resolver ``name``, or of a class that is written out as ``module:Class``.
+    """The resolver ``name``, a key of `RESOLVERS` or ``module:Class``.
 
     Raises EvaluationError for one that is unknown, or that cannot run here.
     """
-    where = RESOLVERS.get(name, name)
-    module, colon, attribute = where.partition(":")
+    address = RESOLVERS.get(name, name)
+    module, colon, class_name = address.partition(":")
     if not colon:
         raise EvaluationError(
             f"There is no resolver {name!r} for CRITIC.",
@@ -61,13 +61,13 @@ def make_resolver(name: str, context: MetricContext) -> Resolver:
             "module:Class.",
         )
     try:
-        made: Resolver = getattr(importlib.import_module(module), attribute)(context)
+        resolver: Resolver = getattr(importlib.import_module(module), class_name)(context)
     except (ImportError, AttributeError) as error:
         raise EvaluationError(
-            f"The resolver {where} of CRITIC cannot be loaded: {error}.",
+            f"The resolver {address} of CRITIC cannot be loaded: {error}.",
             "Name a class that can be imported, as module:Class.",
         ) from None
-    return made
+    return resolver
 
 
 _VERSION = 1
@@ -75,12 +75,12 @@ NO_CAST = "no cast list for this film"
 
 
 class Critic(Metric):
-    """Mean IoU over the ADs whose human line means somebody of the cast.
+    """Mean IoU over the ADs whose human line means a character of the cast.
 
     The resolver reads the human lines of a film, and the predicted ones, each as one document, so that
-    pronouns are names in both. ``code``: with the published code's particulars (an empty prediction is the
-    word ``nan``; what is somebody is said by the resolver under these rules). ``all``: an AD whose human line
-    means nobody counts as 0 where the prediction means somebody, and is not left out as by ``paper``.
+    pronouns are resolved in both. ``measures.critic.rules``: by ``paper`` an AD whose human line means no
+    one is left out; by ``all`` it counts as 0 where the prediction means someone; ``code`` has the published
+    code's particulars (an empty prediction is the word ``nan``, and stricter matching in the resolver).
     """
 
     title = "CRITIC"
@@ -108,53 +108,65 @@ class Critic(Metric):
         return self._resolver.comparable and self._rules == "code"
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """A row depends on all lines of its film, human and predicted: a pronoun means who was spoken of.
-
-        Raises EvaluationError where no film has a cast.
-        """
-        without = {item.film for item in corpus.items if not corpus.casts.get(item.film)}
-        self._missing = len(without), sum(item.film in without for item in corpus.items)
-        found: dict[int, Json] = {}
+        """A row depends on all lines of its film, human and predicted: a pronoun means someone named before."""
+        films_without_cast = {item.film for item in corpus.items if not corpus.casts.get(item.film)}
+        ads_without_cast = sum(item.film in films_without_cast for item in corpus.items)
+        self._missing = len(films_without_cast), ads_without_cast
+        keys: dict[int, Json] = {}
         for film in _films(corpus, places):
-            human, predicted = map(hash_key, map(asdict, self._documents(corpus, film)))
+            human, predicted = (hash_key(asdict(document)) for document in self._documents(corpus, film))
             for number, place in enumerate(film):
                 item = corpus.items[place]
-                found[place] = {"human": human, "predicted": predicted, "line": number}
+                keys[place] = {"human": human, "predicted": predicted, "line": number}
                 if item.prediction is None:
-                    found[place]["failure"] = item.missing
-        return [found[place] for place in places]
+                    keys[place]["failure"] = item.missing
+        return [keys[place] for place in places]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """The rows of these places; a film is resolved when the first of its rows is wanted."""
-        films = {place: film for film in _films(corpus, places) for place in film}
-        done: dict[int, Row] = {}
+        """The rows of these places; a film is resolved when the first of its rows is due."""
+        film_of_place = {place: film for film in _films(corpus, places) for place in film}
+        rows: dict[int, Row] = {}
         for place in places:
-            if place not in done:
-                done.update(self._film(corpus, films[place]))
-            yield done[place]
+            if place not in rows:
+                rows.update(self._film_rows(corpus, film_of_place[place]))
+            yield rows[place]
 
-    def _film(self, corpus: Corpus, film: Sequence[int]) -> Iterator[tuple[int, Row]]:
-        """A film's rows by place: IoU of the two sets of names; nothing where the human AD means nobody."""
-        documents = self._documents(corpus, film)
-
-        def read(new: list[Document]) -> list[dict[Document, bytes]]:
-            found = zip(new, self._resolver.resolve(new), strict=True)
-            return [{document: json.dumps(people).encode() for document, people in found}]
-
-        has_cast = bool(documents[0].cast)
-        # Whom the lines of each document mean, from the store where they were read before.
-        keys = {document: hash_key(asdict(document)) for document in documents if has_cast}
-        known = self._context.store.filled(f"critic/{hash_key(self._resolver.identity)}", keys, read)
-        nobody: list[list[str]] = [[]] * len(film)
-        human, predicted = (json.loads(known[one]) if has_cast else nobody for one in documents)
-        for place, wanted, said in zip(film, human, predicted, strict=True):
+    def _film_rows(self, corpus: Corpus, film: Sequence[int]) -> Iterator[tuple[int, Row]]:
+        """The rows of a film, with their places: the IoU of the two sets of names, None where the human AD
+        means no one."""
+        human, predicted = self._documents(corpus, film)
+        has_cast = bool(human.cast)
+        if has_cast:
+            people = self._people([human, predicted])
+            human_people, predicted_people = people[human], people[predicted]
+        else:
+            human_people = predicted_people = [[] for _ in film]
+        for place, human_names, predicted_names in zip(film, human_people, predicted_people, strict=True):
             item = corpus.items[place]
-            notes = {"human": wanted, "predicted": said} if has_cast else {"why": NO_CAST}
-            if wanted or (said and self._rules == "all"):
-                overlap = len(set(wanted) & set(said)) / len(set(wanted) | set(said))
+            notes: Json = {"why": NO_CAST}
+            if has_cast:
+                notes = {"human": human_names, "predicted": predicted_names}
+            if human_names or (predicted_names and self._rules == "all"):
+                intersection = set(human_names) & set(predicted_names)
+                union = set(human_names) | set(predicted_names)
+                overlap = len(intersection) / len(union)
                 yield place, Row(item.id, (overlap, 1.0), 100.0 * overlap, item.missing, notes)
             else:
                 yield place, Row(item.id, (0.0, 0.0), None, item.missing, notes)
+
+    def _people(self, documents: Sequence[Document]) -> dict[Document, list[list[str]]]:
+        """The characters that each line of each document means, from the store where it was read before."""
+
+        def resolve(new: list[Document]) -> list[dict[Document, bytes]]:
+            people = self._resolver.resolve(new)
+            return [
+                {document: json.dumps(names).encode() for document, names in zip(new, people, strict=True)}
+            ]
+
+        keys = {document: hash_key(asdict(document)) for document in documents}
+        space = f"critic/{hash_key(self._resolver.identity)}"
+        values = self._context.store.get_or_compute(space, keys, resolve)
+        return {document: json.loads(value) for document, value in values.items()}
 
     def _documents(self, corpus: Corpus, film: Sequence[int]) -> tuple[Document, Document]:
         """The human lines of a film, and the predicted ones."""
@@ -164,27 +176,27 @@ class Critic(Metric):
         human = tuple(item.reference for item in items)
         predicted = tuple(item.prediction or "" for item in items)
         if self._rules == "code":
-            # What an empty prediction becomes on the published code's way through a table.
+            # The published code writes predictions into a table and reads it: an empty one becomes this.
             predicted = tuple(text if text.strip() else "nan" for text in predicted)
         return Document(human, cast, starts), Document(predicted, cast, starts)
 
 
 def _films(corpus: Corpus, places: Sequence[int]) -> list[list[int]]:
     """The films of these places, each with all its places in order of time."""
-    wanted = {corpus.items[place].film for place in places}
-    return [film for name, film in corpus.films().items() if name in wanted]
+    names = {corpus.items[place].film for place in places}
+    return [film for name, film in corpus.films().items() if name in names]
 
 
 EXTRA = "coref"
 """The extra of the package that this module needs."""
 _PURPOSE = "Resolving pronouns by a coreference model"
 _FILES = ("*.json", "*.txt", "*.safetensors", "pytorch_model.bin")
-"""Of a model; weights that are no safetensors are read as weights only, without running code."""
+"""Files of a model; weights that are no safetensors are read as weights only, without running code."""
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 class FastCoref:
-    """F-coref."""
+    """The resolver F-coref; subclasses have other models of the same library."""
 
     title = "F-coref"
     name = "fastcoref"
@@ -212,13 +224,15 @@ class FastCoref:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        other = (
-            f"Pronouns were resolved by {self.title} with the weights {Path(self._model).name}, not by the "
-            "model that CRITIC was published with."
-        )
-        model = () if self.comparable else (other,)
-        divided = f"Films too long for {self.title}, which were read in parts: {self._divided}."
-        return (*model, *((divided,) if self._divided else ()))
+        remarks = []
+        if not self.comparable:
+            remarks.append(
+                f"Pronouns were resolved by {self.title} with the weights {Path(self._model).name}, not by "
+                "the model that CRITIC was published with."
+            )
+        if self._divided:
+            remarks.append(f"Films too long for {self.title}, which were read in parts: {self._divided}.")
+        return tuple(remarks)
 
     @property
     def identity(self) -> Json:
@@ -232,11 +246,11 @@ class FastCoref:
         }
 
     def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
-        """Whom each sentence of each film means."""
-        model = self._context.once(f"coref/{self.name}/{self._model}", self._loaded)
+        """The characters that each sentence of each film means."""
+        model = self._context.once(f"coref/{self.name}/{self._model}", self._load)
 
         def fits(text: str) -> bool:
-            """Whether the model reads so long a text: the library leaves out longer ones without a word."""
+            """Whether the model reads so long a text: the library skips longer ones without a message."""
             if model.max_doc_len is None:
                 return True
             words = [token.text for token in model.nlp(text)]
@@ -248,11 +262,12 @@ class FastCoref:
             pieces = parts(document, fits)
             self._divided += len(pieces) > 1
             names = () if self._settings.rules == "code" else named(document)
-            found: list[set[str]] = []
+            people_by_sentence: list[set[str]] = []
             for piece in pieces:
                 clusters = _clusters(model, piece[0])
-                found += meant(piece, clusters, document.cast, names[len(found) :])
-            people.append(tuple(tuple(sorted(one)) for one in found))
+                piece_names = names[len(people_by_sentence) :]
+                people_by_sentence += meant(piece, clusters, document.cast, piece_names)
+            people.append(tuple(tuple(sorted(sentence_people)) for sentence_people in people_by_sentence))
         return people
 
     @cached_property
@@ -260,31 +275,32 @@ class FastCoref:
         """The folder of the model: as given, from the hub's cache, or from the hub."""
         folder = Path(self._model).expanduser()
         if folder.is_dir():
-            if not _whole(folder):
+            if not _is_complete(folder):
                 raise EvaluationError(
                     f"{folder} holds no coreference model: config.json and {' or '.join(_WEIGHTS)}.",
                     "Name a folder with all files of the model by measures.critic.model.",
                 )
             return folder
         hub = require_module("huggingface_hub", _PURPOSE, EXTRA)
-        said, failed = "its files are not all there", hub.errors.HfHubHTTPError
+        reason, http_error = "its files are not all there", hub.errors.HfHubHTTPError
         files = {"allow_patterns": list(_FILES)}
+        # First without the network: a model that was fetched before is used offline.
         for local in (True, False):
             try:
-                found = Path(hub.snapshot_download(self._model, local_files_only=local, **files))
-                if _whole(found):
-                    return found
-            except (OSError, ValueError, failed, *failed.__bases__) as error:
-                said = first_message_line(error)
+                snapshot = Path(hub.snapshot_download(self._model, local_files_only=local, **files))
+                if _is_complete(snapshot):
+                    return snapshot
+            except (OSError, ValueError, http_error, *http_error.__bases__) as error:
+                reason = first_message_line(error)
         raise EvaluationError(
-            f"The coreference model {self._model} is not here and could not be fetched: {said}.",
+            f"The coreference model {self._model} is not here and could not be fetched: {reason}.",
             f"{NETWORK_HINT}, name a folder with it by measures.critic.model, "
             "or set measures.critic.resolver=plain.",
         )
 
     @cached_property
     def _revision(self) -> str:
-        """The hub's, or 16 digits over the files that make the answers."""
+        """16 digits: the hub's commit, or a hash of the model's files."""
         folder = self._folder
         if folder.parent.name == "snapshots":
             return folder.name[:16]
@@ -294,7 +310,8 @@ class FastCoref:
                 digest.update(path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
         return digest.hexdigest()[:16]
 
-    def _loaded(self) -> Any:
+    def _load(self) -> Any:
+        """The library's model. Raises EvaluationError where it cannot be loaded."""
         folder = self._folder
         with _quiet():
             library = require_module("fastcoref", _PURPOSE, EXTRA)
@@ -304,9 +321,9 @@ class FastCoref:
             classes = "fastcoref.coref_models.modeling_"
             fcoref = require_module(f"{classes}fcoref", _PURPOSE, EXTRA).FCorefModel
             lingmess = require_module(f"{classes}lingmess", _PURPOSE, EXTRA).LingMessModel
-            for known in (fcoref, lingmess):
-                if not hasattr(known, "all_tied_weights_keys"):
-                    known.all_tied_weights_keys = {}
+            for model_class in (fcoref, lingmess):
+                if not hasattr(model_class, "all_tied_weights_keys"):
+                    model_class.all_tied_weights_keys = {}
             lingmess._supports_sdpa = False
             try:
                 with silence_transformers(transformers):
@@ -319,9 +336,9 @@ class FastCoref:
                     )
                 # A blank before each word, as it was trained: transformers 5 forgets it with some tokenizers,
                 # and the words fall to pieces.
-                before = model.tokenizer.backend_tokenizer.pre_tokenizer
-                if getattr(before, "add_prefix_space", True) is False:
-                    before.add_prefix_space = True
+                pre_tokenizer = model.tokenizer.backend_tokenizer.pre_tokenizer
+                if getattr(pre_tokenizer, "add_prefix_space", True) is False:
+                    pre_tokenizer.add_prefix_space = True
                 return model
             except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
                 raise EvaluationError(
@@ -340,29 +357,30 @@ class LingMess(FastCoref):
     published = False
 
 
-def _whole(folder: Path) -> bool:
+def _is_complete(folder: Path) -> bool:
+    """Whether a folder has the settings and the weights of a model."""
     return (folder / "config.json").is_file() and any((folder / name).is_file() for name in _WEIGHTS)
 
 
 def _clusters(model: Any, text: str) -> list[Cluster]:
-    """The clusters of one text, as characters. Raises EvaluationError where the library gave none back."""
+    """The clusters of one text. Raises EvaluationError where the library returned none for it."""
     with _quiet():
-        found = model.predict(texts=[text])
-    if len(found) != 1 or found[0].text != text:
+        predictions = model.predict(texts=[text])
+    if len(predictions) != 1 or predictions[0].text != text:
         raise EvaluationError(
             f"The coreference library gave no answer for a text of {len(text)} characters.",
             "Set measures.critic.resolver to another resolver.",
         )
     return [
         [(int(span[0]), int(span[1])) for span in cluster if span is not None]
-        for cluster in found[0].get_clusters(as_strings=False)
+        for cluster in predictions[0].get_clusters(as_strings=False)
     ]
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No bars, reports and warnings of the libraries, and the program's own logging as it was: fastcoref
-    sets it up again when it is imported."""
+    """Within it no progress bars, logs and warnings of the libraries. After it the program's logging is as
+    before: fastcoref sets it up again when it is imported."""
     root = logging.getLogger()
     level, handlers, disabled = root.level, list(root.handlers), logging.root.manager.disable
     logging.disable(logging.WARNING)
@@ -386,11 +404,11 @@ Span = tuple[int, int]
 Cluster = Sequence[Span]
 """All mentions of one person or thing."""
 Names = Sequence[Sequence[tuple[int, int, str]]]
-"""For each sentence the names in it: begin, end, whose."""
+"""For each sentence its names: first and end character, and the character's name in the cast."""
 
 
 Layout = tuple[str, list[Span]]
-"""A text for the model, and where in it each sentence stands."""
+"""A text for the model, and the span of each sentence in it."""
 
 
 def layout(sentences: Sequence[str], cast: Sequence[str]) -> Layout:
@@ -399,18 +417,20 @@ def layout(sentences: Sequence[str], cast: Sequence[str]) -> Layout:
     >>> layout(["Ann waves.", "She sits."], ["Ann Lee", "Bo"])
     ('Ann Lee and Bo. Ann waves. She sits.', [(16, 26), (27, 36)])
     """
-    start = f"{', '.join(cast[:-1])}{' and ' if len(cast) > 1 else ''}{cast[-1]}." if cast else ""
+    cast_list = ""
+    if cast:
+        cast_list = f"{', '.join(cast[:-1])}{' and ' if len(cast) > 1 else ''}{cast[-1]}."
     spans: list[Span] = []
-    at = len(start) + 1
+    start = len(cast_list) + 1
     for sentence in sentences:
-        spans.append((at, at + len(sentence)))
-        at += len(sentence) + 1
-    return " ".join([start, *sentences]), spans
+        spans.append((start, start + len(sentence)))
+        start += len(sentence) + 1
+    return " ".join([cast_list, *sentences]), spans
 
 
 def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
-    """The document in one piece where it fits what the model reads, else in runs of whole sentences, each
-    with the cast list, as few as can be and of about equal length."""
+    """The document in one piece where that ``fits`` the model, else in as few pieces as possible of about
+    equal length; a piece has whole sentences and the cast list."""
     sentences = document.sentences
     for count in range(1, max(1, len(sentences)) + 1):
         bounds = [round(len(sentences) * part / count) for part in range(count + 1)]
@@ -423,25 +443,28 @@ def parts(document: Document, fits: Callable[[str], bool]) -> list[Layout]:
 def meant(
     piece: Layout, clusters: Iterable[Cluster], cast: Sequence[str], names: Names = ()
 ) -> list[set[str]]:
-    """Whom each sentence of a piece means: a cluster is somebody if exactly one name of the cast is among its
-    mentions, letter for letter; a sentence means them if a mention stands wholly in it. So counts the
-    published code. With ``names``, of the piece's sentences, other spellings count too, and who is named is
-    meant in any case."""
+    """The characters that each sentence of a piece means.
+
+    A cluster is a character if exactly one name of the cast is among its mentions, letter for letter; a
+    sentence means the character if a mention stands wholly in it. So counts the published code. With
+    ``names``, of the piece's sentences, other spellings count too, and a named character is always meant.
+    """
     text, spans = piece
-    found: list[set[str]] = [set() for _ in spans]
-    written: dict[Span, str] = {}
-    for number, (begin, _) in enumerate(spans):
+    people: list[set[str]] = [set() for _ in spans]
+    name_at: dict[Span, str] = {}
+    for number, (sentence_start, _) in enumerate(spans):
         for start, end, name in names[number] if names else ():
-            written[begin + start, begin + end] = name
-            found[number].add(name)
+            name_at[sentence_start + start, sentence_start + end] = name
+            people[number].add(name)
     for cluster in clusters:
-        owners = {text[start:end] for start, end in cluster} & set(cast)
+        characters = {text[start:end] for start, end in cluster} & set(cast)
         for start, end in cluster:
-            bare = end - 2 if text[start:end].endswith(("'s", "’s")) else end
-            if (start, bare) in written:
-                owners.add(written[start, bare])
-        if len(owners) == 1:
-            for number, (begin, stop) in enumerate(spans):
-                if any(begin <= start and end <= stop for start, end in cluster):
-                    found[number] |= owners
-    return found
+            end_of_name = end - 2 if text[start:end].endswith(("'s", "’s")) else end
+            if (start, end_of_name) in name_at:
+                characters.add(name_at[start, end_of_name])
+        if len(characters) != 1:
+            continue
+        for number, (sentence_start, sentence_end) in enumerate(spans):
+            if any(sentence_start <= start and end <= sentence_end for start, end in cluster):
+                people[number] |= characters
+    return people

@@ -1,12 +1,11 @@
 """The resolver that is built in: names by rules, pronouns by gender and recency. No model, English only.
 
-In the spirit of Lappin and Leass (1994): candidates are weighed by how lately and in which place they were
-spoken of (who acts, to whom it is done, whose it is), those whom grammar rules out are left aside. Somebody
-in focus may be nobody of the cast (``the man``, another film's Mike): then the pronoun means nobody of the
-cast either.
+In the spirit of Lappin and Leass (1994): candidates are weighed by how recently they were mentioned and in
+which grammatical role (subject, object, owner); those that grammar rules out are skipped. A candidate need
+not be of the cast (``the man``, another film's Mike): a pronoun that means it means no one of the cast.
 
-Places are read from the order of words and from commas, without a parser: AD is short, active and in the
-present. Genders come from titles, given names, and what the film's lines say.
+Roles are read from the order of words and from commas, without a parser: AD is short, active and in the
+present. Genders come from titles, given names, and pronouns in the film's lines.
 """
 
 from __future__ import annotations
@@ -51,9 +50,9 @@ People = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One film's AD: ``sentences`` in order of time (an empty one says nothing), ``starts`` their seconds in
-    the film (one for each, or none where they are not known), ``cast`` the characters as the list has them;
-    equal ones are one."""
+    """One film's AD: ``sentences`` in order of time (some may be empty), ``starts`` their seconds in the film
+    (one for each, or none where they are not known), ``cast`` the characters' names as the list has them;
+    equal names are one character."""
 
     sentences: tuple[str, ...]
     cast: tuple[str, ...]
@@ -61,11 +60,11 @@ class Document:
 
 
 class Resolver(Protocol):
-    """Says who is meant. A class is made with the `MetricContext`, cheaply; its model is loaded when it is
-    first asked.
+    """Finds the characters that sentences mean. ``Class(context)``, with the `MetricContext`, is cheap: a
+    model is loaded at the first `resolve`.
 
-    ``remarks`` are what the report must say of it; ``comparable``: the published numbers were made with it;
-    ``identity`` is all that changes an answer; ``uses_time``: `Document.starts` change its answers.
+    ``remarks`` are notes for the report. ``comparable``: the published numbers were made with it.
+    ``identity`` is all that changes an answer, as JSON. ``uses_time``: `Document.starts` change its answers.
     """
 
     remarks: tuple[str, ...]
@@ -74,7 +73,8 @@ class Resolver(Protocol):
     uses_time: bool
 
     def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
-        """For each document whom of its cast each sentence means, by names as the cast has them."""
+        """For each document and each of its sentences the characters that it means, by their names in the
+        cast."""
         ...
 
 
@@ -82,8 +82,8 @@ _VERSION = 2
 
 
 class PlainResolver:
-    """Names in full and in part; ``he`` and ``she`` by who is in focus; ``they`` for those named together
-    (not with the published code's rules, by which a mention of several is nobody's)."""
+    """Finds names in full and in part, ``he`` and ``she`` by who is in focus, and ``they`` for those named
+    together (not with the published code's rules, by which a mention of several means no one)."""
 
     remarks = (
         "Pronouns were resolved by the plain resolver that is built in (names by rules, pronouns by gender "
@@ -100,7 +100,7 @@ class PlainResolver:
         return {"resolver": "plain", "version": _VERSION, "groups": self._groups}
 
     def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
-        """Whom each sentence of each film means."""
+        """The characters that each sentence of each film means."""
         return [resolved(document, self._groups) for document in documents]
 
 
@@ -109,39 +109,43 @@ Lines = list[tuple[NameToken, ...]]
 
 
 def read(document: Document) -> tuple[tuple[Member, ...], Lines, list[tuple[Mention, ...]]]:
-    """The cast, the words of a film's lines, and everybody who is named or meant in each; pronouns not yet
-    resolved."""
+    """The cast, the words of a film's lines, and the mentions of people in each line: names, nouns, and
+    pronouns, which are not yet resolved."""
     cast = members(document.cast)
     lines = respell_names(cast, [tokens_of(sentence) for sentence in document.sentences])
-    book = index_names(cast, lines)
-    return cast, lines, [find_mentions(line, cast, book) for line in lines]
+    name_index = index_names(cast, lines)
+    return cast, lines, [find_mentions(line, cast, name_index) for line in lines]
 
 
 def named(document: Document) -> tuple[tuple[tuple[int, int, str], ...], ...]:
-    """The names alone, for each sentence: where each begins and ends in it, and whose it is; those that
-    several share are left out."""
-    cast, lines, found = read(document)
-    return tuple(
-        tuple(
-            (line[mention.start].start, line[mention.end - 1].end, cast[mention.members[0]].name)
-            for mention in those
-            if len(mention.members) == 1
-        )
-        for line, those in zip(lines, found, strict=True)
-    )
+    """For each sentence its names: first and end character, and the character's name in the cast.
+
+    Pronouns are not among them, nor names that several of the cast share.
+    """
+    cast, lines, mentions = read(document)
+    names_by_line = []
+    for line, line_mentions in zip(lines, mentions, strict=True):
+        names = []
+        for mention in line_mentions:
+            if len(mention.members) == 1:
+                start, end = line[mention.start].start, line[mention.end - 1].end
+                names.append((start, end, cast[mention.members[0]].name))
+        names_by_line.append(tuple(names))
+    return tuple(names_by_line)
 
 
 def resolved(document: Document, groups: bool = True) -> tuple[People, ...]:
-    """Whom of the cast each sentence means, by name or by pronoun."""
-    cast, lines, found = read(document)
-    where = [places(line, those) for line, those in zip(lines, found, strict=True)]
-    pronouns = learned(cast, list(zip(found, where, strict=True)))
-    focus = Focus(pronouns, leads(cast, found, pronouns), groups)
+    """The characters that each sentence means, by name or by pronoun; by ``they`` only with ``groups``."""
+    cast, lines, mentions = read(document)
+    places = [places_of(line, line_mentions) for line, line_mentions in zip(lines, mentions, strict=True)]
+    pronouns = learn_pronouns(cast, list(zip(mentions, places, strict=True)))
+    focus = Focus(pronouns, leads(cast, mentions, pronouns), groups)
     people: list[People] = []
-    for at, line in enumerate(map(LineMentions, lines, found, where)):
-        if at and document.starts and document.starts[at] - document.starts[at - 1] > PAUSE:
+    for number, line in enumerate(map(LineMentions, lines, mentions, places)):
+        # After a pause without AD the scene has changed.
+        if number and document.starts and document.starts[number] - document.starts[number - 1] > PAUSE:
             focus.forget()
-        people.append(tuple(sorted({cast[place].name for place in focus.read(line)})))
+        people.append(tuple(sorted({cast[member].name for member in focus.read(line)})))
     return tuple(people)
 
 
@@ -152,7 +156,7 @@ Role = Literal["subject", "object", "oblique", "owner"]
 class MentionPlace:
     """Of one mention: its role, its clause in the line (from 0), and the word with which that begins.
     ``fronted``: it stands in a part without a subject before the comma (``Wiping his brow, Tony …``).
-    ``joined``: it goes on a row (``Tony and Mark``) that began with the mention before."""
+    ``joined``: it continues a list (``Tony and Mark``) that began with the mention before."""
 
     role: Role
     clause: int
@@ -161,45 +165,63 @@ class MentionPlace:
     joined: bool = False
 
 
-def places(line: Sequence[NameToken], found: Sequence[Mention]) -> tuple[MentionPlace, ...]:
+def places_of(line: Sequence[NameToken], mentions: Sequence[Mention]) -> tuple[MentionPlace, ...]:
     """The place of each mention of a line."""
-    begins, ends = {mention.start for mention in found}, {mention.end for mention in found}
-    starts = [
-        at
-        for at, token in enumerate(line)
-        if not at
-        or token.begins_sentence
-        or re.search(r"[,;:—–()]| - ", token.gap)
-        or (token.key in CLAUSE_WORDS and not (at in ends and at + 1 in begins))
-    ]
-    result: list[MentionPlace] = []
-    for at, mention in enumerate(found):
-        clause = sum(start <= mention.start for start in starts) - 1
-        before = found[at - 1] if at else None
-        if before is not None and _joined(line, before, mention, found[at + 1 : at + 2]):
-            result.append(replace(result[-1], joined=True))
+    clause_starts = _clause_starts(line, mentions)
+    places: list[MentionPlace] = []
+    for number, mention in enumerate(mentions):
+        clause = sum(start <= mention.start for start in clause_starts) - 1
+        before = mentions[number - 1] if number else None
+        after = mentions[number + 1] if number + 1 < len(mentions) else None
+        if before is not None and _joined(line, before, mention, after):
+            places.append(replace(places[-1], joined=True))
         else:
-            result.append(MentionPlace(_role(line, mention, starts[clause], before), clause, starts[clause]))
-    subjects = {place.clause for place in result if place.role == "subject"}
-    fronted = {
-        clause
-        for clause, (start, after) in enumerate(pairwise(starts))
-        if clause not in subjects and line[start].begins_sentence and "," in line[after].gap
-    }
-    return tuple(replace(place, fronted=place.clause in fronted) for place in result)
+            start = clause_starts[clause]
+            places.append(MentionPlace(_role(line, mention, start, before), clause, start))
+    clauses_with_subject = {place.clause for place in places if place.role == "subject"}
+    fronted_clauses = set()
+    for clause, (start, next_start) in enumerate(pairwise(clause_starts)):
+        if clause not in clauses_with_subject and line[start].begins_sentence and "," in line[next_start].gap:
+            fronted_clauses.add(clause)
+    return tuple(replace(place, fronted=place.clause in fronted_clauses) for place in places)
 
 
-def _joined(line: Sequence[NameToken], before: Mention, mention: Mention, after: Sequence[Mention]) -> bool:
-    """Whether two stand in one row: ``Tony, Mark and Margot``; a comma makes one only if ``and`` follows."""
+def _clause_starts(line: Sequence[NameToken], mentions: Sequence[Mention]) -> list[int]:
+    """The words of a line that begin a clause: after punctuation, and words such as ``and`` or ``while``."""
+    mention_starts = {mention.start for mention in mentions}
+    mention_ends = {mention.end for mention in mentions}
+    starts = []
+    for index, token in enumerate(line):
+        # The ``and`` of ``Tony and Mark`` begins no clause.
+        between_mentions = index in mention_ends and index + 1 in mention_starts
+        if (
+            index == 0
+            or token.begins_sentence
+            or re.search(r"[,;:—–()]| - ", token.gap)
+            or (token.key in CLAUSE_WORDS and not between_mentions)
+        ):
+            starts.append(index)
+    return starts
+
+
+def _joined(line: Sequence[NameToken], before: Mention, mention: Mention, after: Mention | None) -> bool:
+    """Whether a mention continues the list of the mention ``before`` it: ``Tony, Mark and Margot``.
+
+    A comma joins two only if ``and`` joins the second to the mention ``after`` it.
+    """
     if "pronoun" in (mention.kind, before.kind) or before.possessive:
         return False
     between = line[before.end : mention.start]
     if between:
         return len(between) == 1 and between[0].key in ("and", "or")
-    return line[mention.start].gap.strip() == "," and any(_joined(line, mention, one, ()) for one in after)
+    if line[mention.start].gap.strip() != "," or after is None:
+        return False
+    return _joined(line, mention, after, None)
 
 
 def _role(line: Sequence[NameToken], mention: Mention, start: int, before: Mention | None) -> Role:
+    """The role of a mention in its clause, which begins with word ``start``; ``before`` is the mention before
+    it in the line."""
     if mention.kind == "pronoun":
         return _role_of_pronoun(line, mention)
     if mention.possessive:
@@ -211,11 +233,15 @@ def _role(line: Sequence[NameToken], mention: Mention, start: int, before: Menti
         return "oblique" if between and between[-1].key in NAME_PREPOSITIONS else "object"
     if any(word.key in NAME_PREPOSITIONS - {"as"} for word in between):
         return "oblique"
-    moved = any(is_followed_by_verb(line, at) for at in range(start, max(start, mention.start - 1)))
-    return "object" if moved or any(word.key.endswith("ing") for word in between) else "subject"
+    # A verb before the name: its subject stands before that.
+    after_verb = any(
+        is_followed_by_verb(line, index) for index in range(start, max(start, mention.start - 1))
+    )
+    return "object" if after_verb or any(word.key.endswith("ing") for word in between) else "subject"
 
 
 def _role_of_pronoun(line: Sequence[NameToken], mention: Mention) -> Role:
+    """The role of a pronoun, by its form; of ``her`` by the word after it."""
     word = mention.key
     if word in SUBJECT_PRONOUNS:
         return "subject"
@@ -226,279 +252,367 @@ def _role_of_pronoun(line: Sequence[NameToken], mention: Mention) -> Role:
     after = line[mention.end] if mention.end < len(line) else None
     if after is None or after.gap != " " or after.begins_sentence or after.key in AFTER_OBJECT:
         return "object"
-    # A word that tells how, and is not what is hers: ``looks at her warily``.
-    how = after.key.endswith("ly") and after.key not in ("belly", "family", "jelly", "only")
-    return "object" if how else "owner"
+    # An adverb is nothing that she owns: ``looks at her warily``.
+    adverb = after.key.endswith("ly") and after.key not in ("belly", "family", "jelly", "only")
+    return "object" if adverb else "owner"
 
 
-Who = tuple[str, int | str]
-"""Somebody: ``("cast", 3)``, ``("name", "mike")``, ``("noun", "man")``, ``("someone", 7)``."""
+Entity = tuple[str, int | str]
+"""A person in the text: ``("cast", 3)``, ``("name", "mike")``, ``("noun", "man")``, ``("someone", 7)``."""
 _CLEAR = 3
-"""How many times as many lines as speak against it must speak for a pronoun."""
+"""A pronoun is clear where this many times as many lines have it as have the other."""
 _LEAD_TIMES, _LEAD_SHARE = 5, 0.6
-"""How often the lead is named, and of all names of that gender which share."""
+"""How often the lead is named at least, and which share of all names of that gender are the lead's."""
 _AGAINST_LIST = 4
-"""How many lines must say so where the list of given names says otherwise."""
+"""Number of lines that outweigh the list of given names."""
 
 
-def who_of(mention: Mention) -> Who | None:
-    """Whom a name or a noun means, where it is one's alone."""
+def entity_of(mention: Mention) -> Entity | None:
+    """The person that a name or a noun means; None for a name that several of the cast share."""
     if mention.kind == "cast":
         return ("cast", mention.members[0]) if len(mention.members) == 1 else None
     return (mention.kind, mention.key)
 
 
-def shared(mention: Mention) -> Who:
-    """A name that several of the cast have, as if it were somebody."""
+def shared_name(mention: Mention) -> Entity:
+    """A name that several of the cast have, as if it were a person."""
     return ("shared", mention.key)
 
 
-def learned(
+def learn_pronouns(
     cast: Sequence[Member], lines: Sequence[tuple[Sequence[Mention], Sequence[MentionPlace]]]
-) -> dict[Who, str]:
-    """``he`` or ``she`` for everybody with a name of whom it is known. Titles and roles decide; a given name
-    does where the lines do not say otherwise again and again; of the others the lines speak in which somebody
-    acts and has something: ``Four rubs his eyes``."""
-    said: dict[Who, Counter[str]] = {}
-    for found, where in lines:
-        # A line that names one, who acts, and whose the first ``his``, ``her``, ``himself`` in it is.
-        people = [at for at, mention in enumerate(found) if mention.kind != "pronoun"]
-        if len(people) != 1 or people[0] + 1 == len(found):
-            continue
-        at = people[0]
-        who, then, place = who_of(found[at]) or shared(found[at]), found[at + 1], where[at + 1]
-        owns = then.key in REFLEXIVES or place.role == "owner"
-        if owns and who[0] != "noun" and where[at].role == "subject" and place.clause == where[at].clause:
-            said.setdefault(who, Counter())[then.pronoun] += 1
-    titled: dict[Who, str] = {("cast", place): one.pronoun for place, one in enumerate(cast) if one.pronoun}
-    known: dict[Who, str] = {
-        ("cast", place): one.pronoun or next(filter(None, map(listed_gender, one.given_names)), "")
-        for place, one in enumerate(cast)
-    }
-    several = {shared(mention) for found, _ in lines for mention in found if len(mention.members) > 1}
-    for who in [*said, *several]:
-        known.setdefault(who, listed_gender(str(who[1])))
-    for who, before in known.items():
-        he, she = (said.get(who, Counter())[pronoun] for pronoun in ("he", "she"))
+) -> dict[Entity, str]:
+    """``he`` or ``she`` for each person with a name for whom it is clear.
+
+    Titles and roles decide (``Mrs``, ``the king``). A given name does, unless the film's lines contradict the
+    list of names several times. For the others lines count in which a subject owns something: ``Four rubs his
+    eyes``.
+    """
+    counts = _count_pronouns(lines)
+    by_title: dict[Entity, str] = {}
+    pronouns: dict[Entity, str] = {}
+    for number, member in enumerate(cast):
+        genders = [listed_gender(name) for name in member.given_names]
+        by_given_name = next((gender for gender in genders if gender), "")
+        pronouns["cast", number] = member.pronoun or by_given_name
+        if member.pronoun:
+            by_title["cast", number] = member.pronoun
+    names_of_several: set[Entity] = set()
+    for mentions, _ in lines:
+        names_of_several.update(shared_name(mention) for mention in mentions if len(mention.members) > 1)
+    for entity in [*counts, *names_of_several]:
+        pronouns.setdefault(entity, listed_gender(str(entity[1])))
+    for entity, listed_pronoun in pronouns.items():
+        count = counts.get(entity, Counter())
+        he, she = count["he"], count["she"]
         clear = "he" if he > _CLEAR * she else "she" if she > _CLEAR * he else ""
-        if clear and (not before or max(he, she) >= _AGAINST_LIST):
-            known[who] = clear
-    return {who: pronoun for who, pronoun in {**known, **titled}.items() if pronoun}
+        if clear and (not listed_pronoun or max(he, she) >= _AGAINST_LIST):
+            pronouns[entity] = clear
+    return {entity: pronoun for entity, pronoun in {**pronouns, **by_title}.items() if pronoun}
+
+
+def _count_pronouns(
+    lines: Sequence[tuple[Sequence[Mention], Sequence[MentionPlace]]],
+) -> dict[Entity, Counter[str]]:
+    """For each person how often a line has ``he`` or ``she`` for them.
+
+    Only lines count that name one person, as the subject, before a ``his``, ``her`` or ``himself`` in the
+    same clause: there the pronoun can hardly be another's.
+    """
+    counts: dict[Entity, Counter[str]] = {}
+    for mentions, places in lines:
+        people = [number for number, mention in enumerate(mentions) if mention.kind != "pronoun"]
+        if len(people) != 1 or people[0] + 1 == len(mentions):
+            continue
+        person = people[0]
+        entity = entity_of(mentions[person]) or shared_name(mentions[person])
+        pronoun, pronoun_place = mentions[person + 1], places[person + 1]
+        owns = pronoun.key in REFLEXIVES or pronoun_place.role == "owner"
+        same_clause = pronoun_place.clause == places[person].clause
+        if owns and entity[0] != "noun" and places[person].role == "subject" and same_clause:
+            counts.setdefault(entity, Counter())[pronoun.pronoun] += 1
+    return counts
 
 
 def leads(
-    cast: Sequence[Member], lines: Sequence[Sequence[Mention]], pronouns: Mapping[Who, str]
-) -> dict[str, Who]:
-    """The one of the cast whom a film's lines name far more often than all others who are ``he``, or ``she``,
-    or perhaps so; one without a name of their own leads nobody."""
-    named = (mention for found in lines for mention in found if mention.kind in ("cast", "name"))
-    times = Counter(who for mention in named if (who := who_of(mention)) is not None)
-    found: dict[str, Who] = {}
+    cast: Sequence[Member], lines: Sequence[Sequence[Mention]], pronouns: Mapping[Entity, str]
+) -> dict[str, Entity]:
+    """For ``he`` and ``she`` the character whom a film's lines name far more often than all others who have
+    that pronoun, or may have it; no entry where there is none. A character without a proper name is no
+    lead."""
+    times: Counter[Entity] = Counter()
+    for mentions in lines:
+        for mention in mentions:
+            entity = entity_of(mention) if mention.kind in ("cast", "name") else None
+            if entity is not None:
+                times[entity] += 1
+    leads: dict[str, Entity] = {}
     for pronoun in ("he", "she"):
-        some = {who: n for who, n in times.items() if pronouns.get(who, pronoun) == pronoun}
-        first = max(some, key=lambda who: some[who], default=None)
-        if first is None or first[0] != "cast" or pronouns.get(first) != pronoun:
+        candidates = {entity: n for entity, n in times.items() if pronouns.get(entity, pronoun) == pronoun}
+        most_named = max(candidates, key=lambda entity: candidates[entity], default=None)
+        if most_named is None or most_named[0] != "cast" or pronouns.get(most_named) != pronoun:
             continue
-        if all(form.is_role for form in cast[int(first[1])].forms):
+        if all(form.is_role for form in cast[int(most_named[1])].forms):
             continue
-        if some[first] >= max(_LEAD_TIMES, _LEAD_SHARE * sum(some.values())):
-            found[pronoun] = first
-    return found
+        if candidates[most_named] >= max(_LEAD_TIMES, _LEAD_SHARE * sum(candidates.values())):
+            leads[pronoun] = most_named
+    return leads
 
 
 REACH = 4
-"""Lines after which somebody is out of focus."""
+"""Lines after which a person is out of focus."""
 PAUSE = 60.0
-"""Seconds without AD after which nobody is in focus any more."""
+"""Seconds without AD after which no one is in focus any more."""
 _GROUP_REACH = 2
+"""Lines after which a group is out of focus."""
 _WEIGHT: dict[Role, float] = {"subject": 1.0, "owner": 0.6, "object": 0.3, "oblique": 0.0}
 _AROUND = listed("behind around about beside after over above before with under past through")
-"""Before ``him``, where he may be the one who acts: ``closes the door behind him``."""
+"""Words before a ``him`` that may mean the subject: ``closes the door behind him``."""
 
 
 @dataclass(frozen=True, slots=True)
 class InFocus:
-    """Somebody in focus: where they were spoken of last, and how."""
+    """A person in focus: number of the line and word of the last mention, its role, and how many mentions
+    there were (``times``)."""
 
-    who: Who
+    entity: Entity
     pronoun: str
     line: int
-    at: int
+    word: int
     role: Role
     times: int
 
 
 @dataclass
 class LineMentions:
-    """The words of a line, the people in it and their places. ``meant`` grows as they are understood;
-    ``subjects`` are those who act in each clause."""
+    """The words of a line, its mentions and their places. ``resolved`` has the people of each mention that
+    was resolved so far, ``subjects`` the people who act in each clause."""
 
     words: Sequence[NameToken]
-    found: Sequence[Mention]
-    where: Sequence[MentionPlace]
-    meant: list[tuple[Who, ...]] = field(default_factory=list)
-    subjects: dict[int, tuple[Who, ...]] = field(default_factory=dict)
+    mentions: Sequence[Mention]
+    places: Sequence[MentionPlace]
+    resolved: list[tuple[Entity, ...]] = field(default_factory=list)
+    subjects: dict[int, tuple[Entity, ...]] = field(default_factory=dict)
 
-    def acting(self, at: int, before: tuple[Who, ...]) -> tuple[Who, ...]:
-        """Who acts where a pronoun stands that is no subject itself: in a clause that begins with a verb, who
-        acts in the last; behind ``who`` the one before it; in ``lets Mark kiss her`` Mark; in a line that
-        begins with ``and``, those who acted ``before``."""
-        place = self.where[at]
+    def acting(self, number: int, acted_before: tuple[Entity, ...]) -> tuple[Entity, ...]:
+        """Who acts in the clause of mention ``number``, a pronoun; no one where the pronoun is the subject.
+
+        In a clause that begins with a verb it is the subject of the last clause; behind ``who`` the person
+        before it; in ``lets Mark kiss her`` Mark; in a line that begins with ``and`` the subject of the line
+        before (``acted_before``).
+        """
+        place = self.places[number]
         if place.role == "subject":
             return ()
-        before_it = self.found[at - 1] if at else None
-        if before_it and (self.where[at - 1].clause, self.where[at - 1].role) == (place.clause, "object"):
-            then = self.words[before_it.end : self.found[at].start]
-            if then and then[0].key not in NAME_FUNCTION_WORDS and before_it.kind != "pronoun":
-                return self.meant[at - 1]
-        begins = self.words[place.start].key
-        if place.clause not in self.subjects and begins in WHO_PRONOUNS:
-            ended = [n for n, one in enumerate(self.found[: len(self.meant)]) if one.end <= place.start]
-            self.subjects[place.clause] = self.meant[ended[-1]] if ended else ()
-        if place.clause not in self.subjects and begins in DETERMINERS and place.role != "owner":
-            # ``…, the scissors deep in him``: what acts is nobody.
+        if number:
+            before, place_before = self.mentions[number - 1], self.places[number - 1]
+            between = self.words[before.end : self.mentions[number].start]
+            if (
+                (place_before.clause, place_before.role) == (place.clause, "object")
+                and between
+                and between[0].key not in NAME_FUNCTION_WORDS
+                and before.kind != "pronoun"
+            ):
+                return self.resolved[number - 1]
+        first_word = self.words[place.start].key
+        if place.clause not in self.subjects and first_word in WHO_PRONOUNS:
+            resolved_mentions = self.mentions[: len(self.resolved)]
+            before_clause = [
+                people
+                for mention, people in zip(resolved_mentions, self.resolved, strict=True)
+                if mention.end <= place.start
+            ]
+            self.subjects[place.clause] = before_clause[-1] if before_clause else ()
+        if place.clause not in self.subjects and first_word in DETERMINERS and place.role != "owner":
+            # ``…, the scissors deep in him``: a thing is the subject.
             return ()
-        known = [clause for clause in self.subjects if clause <= place.clause]
-        if known:
-            return self.subjects[max(known)]
-        return before if self.words[0].key in ("and", "then") else ()
+        clauses = [clause for clause in self.subjects if clause <= place.clause]
+        if clauses:
+            return self.subjects[max(clauses)]
+        return acted_before if self.words[0].key in ("and", "then") else ()
 
 
 class Focus:
-    """Who is in focus, line after line of one film."""
+    """The people in focus, line after line of one film."""
 
-    def __init__(self, pronouns: Mapping[Who, str], leads: Mapping[str, Who], groups: bool) -> None:
+    def __init__(self, pronouns: Mapping[Entity, str], leads: Mapping[str, Entity], groups: bool) -> None:
         self._pronouns = pronouns
         self._leads = leads
         self._with_groups = groups
-        self._standing: dict[Who, InFocus] = {}
-        self._groups: list[tuple[int, tuple[Who, ...]]] = []
-        """Lines, and who were spoken of together there; nobody where they are nobody that one knows."""
-        self._number = -1
-        self._someone = 0
-        self._acted: tuple[Who, ...] = ()
+        self._in_focus: dict[Entity, InFocus] = {}
+        self._groups: list[tuple[int, tuple[Entity, ...]]] = []
+        """Number of a line, and the people mentioned together there; empty for a group (``the boys``)."""
+        self._line_number = -1
+        self._unknown_people = 0
+        self._acted: tuple[Entity, ...] = ()
+        """The subject of the line before."""
 
     def forget(self) -> None:
-        """Nobody is in focus."""
-        self._standing.clear()
+        """Put everyone out of focus."""
+        self._in_focus.clear()
         self._groups.clear()
         self._acted = ()
 
     def read(self, line: LineMentions) -> frozenset[int]:
-        """Whom of the cast a line means; they are in focus then."""
-        self._number += 1
-        for at, mention in enumerate(line.found):
-            place, people = line.where[at], self._people(at, line)
-            line.meant.append(people)
+        """The characters that a line means, by their numbers in the cast; its people come into focus."""
+        self._line_number += 1
+        for number, mention in enumerate(line.mentions):
+            place = line.places[number]
+            people = self._resolve(number, line)
+            line.resolved.append(people)
             if len(people) == 1:
-                who, role, old = people[0], place.role, self._standing.get(people[0])
-                if role == "subject" and (place.joined or place.clause not in line.subjects):
-                    line.subjects[place.clause] = (*line.subjects.get(place.clause, ()), who)
-                if old is not None and old.line == self._number and _WEIGHT[old.role] > _WEIGHT[role]:
-                    role = old.role
-                pronoun, times = self._gender(who) or mention.pronoun, old.times + 1 if old else 1
-                self._standing[who] = InFocus(who, pronoun, self._number, mention.start, role, times)
+                self._put_in_focus(people[0], mention, place, line)
             if place.joined:
                 # ``Tony and Mark`` are who ``they`` are in what follows.
-                first = max(n for n, one in enumerate(line.where[:at]) if not one.joined)
-                row = dict.fromkeys(who for those in line.meant[first:] for who in those)
-                if len(row) > 1:
-                    self._groups.append((self._number, tuple(row)))
+                first = max(index for index, earlier in enumerate(line.places[:number]) if not earlier.joined)
+                group: dict[Entity, None] = {}
+                for people_of_mention in line.resolved[first:]:
+                    group.update(dict.fromkeys(people_of_mention))
+                if len(group) > 1:
+                    self._groups.append((self._line_number, tuple(group)))
         self._acted = line.subjects[max(line.subjects)] if line.subjects else ()
-        return frozenset(int(who[1]) for people in line.meant for who in people if who[0] == "cast")
+        members: set[int] = set()
+        for people in line.resolved:
+            members.update(int(key) for kind, key in people if kind == "cast")
+        return frozenset(members)
 
-    def _people(self, at: int, line: LineMentions) -> tuple[Who, ...]:
-        mention = line.found[at]
+    def _put_in_focus(
+        self, entity: Entity, mention: Mention, place: MentionPlace, line: LineMentions
+    ) -> None:
+        """Record a mention of one person."""
+        role = place.role
+        if role == "subject" and (place.joined or place.clause not in line.subjects):
+            line.subjects[place.clause] = (*line.subjects.get(place.clause, ()), entity)
+        earlier = self._in_focus.get(entity)
+        # Of several mentions in a line the role of most weight counts.
+        if (
+            earlier is not None
+            and earlier.line == self._line_number
+            and _WEIGHT[earlier.role] > _WEIGHT[role]
+        ):
+            role = earlier.role
+        pronoun = self._pronoun(entity) or mention.pronoun
+        times = earlier.times + 1 if earlier else 1
+        self._in_focus[entity] = InFocus(entity, pronoun, self._line_number, mention.start, role, times)
+
+    def _resolve(self, number: int, line: LineMentions) -> tuple[Entity, ...]:
+        """The people that mention ``number`` of a line means."""
+        mention = line.mentions[number]
         if mention.kind == "cast":
-            return (self._owner(mention),)
+            return (self._bearer(mention),)
         if mention.kind == "group":
-            self._groups.append((self._number, ()))
+            self._groups.append((self._line_number, ()))
             return ()
         if mention.kind != "pronoun":
             return ((mention.kind, mention.key),)
         if mention.pronoun == "they":
-            return self._they(mention, line) if self._with_groups else ()
-        if mention.key in ("his", "her") and line.where[at].fronted:
-            # ``Wiping his brow, Tony …``: who acts behind the comma.
-            after = zip(line.found[at + 1 :], line.where[at + 1 :], strict=True)
-            subject = next((one for one, place in after if place.role == "subject"), None)
-            who = who_of(subject) if subject is not None and subject.kind in ("cast", "name") else None
-            if who is not None and self._gender(who) in ("", mention.pronoun):
-                return (who,)
-        return (self._one(at, line),)
+            return self._resolve_they(mention, line) if self._with_groups else ()
+        if mention.key in ("his", "her") and line.places[number].fronted:
+            # ``Wiping his brow, Tony …``: the subject stands behind the comma.
+            later = zip(line.mentions[number + 1 :], line.places[number + 1 :], strict=True)
+            subject = next((later_mention for later_mention, place in later if place.role == "subject"), None)
+            entity = entity_of(subject) if subject is not None and subject.kind in ("cast", "name") else None
+            if entity is not None and self._pronoun(entity) in ("", mention.pronoun):
+                return (entity,)
+        return (self._resolve_he_or_she(number, line),)
 
-    def _owner(self, mention: Mention) -> Who:
-        """Whose a shared name is: theirs who is she or he as the title or the film's lines say; of several,
-        theirs who was spoken of last, by that name or otherwise."""
-        owners: list[Who] = [("cast", place) for place in mention.members]
-        pronoun = mention.pronoun or self._pronouns.get(shared(mention), "")
-        if pronoun and len(owners) > 1:
-            told = [who for who in owners if self._pronouns.get(who) == pronoun]
-            owners = told or [who for who in owners if not self._pronouns.get(who)]
-        if len(owners) == 1:
-            return owners[0]
-        near = [one for who, one in self._standing.items() if who in owners and self._near(one)]
-        last = max(near, key=lambda one: (one.line, one.at), default=None)
-        return last.who if last else ("name", mention.key)
+    def _bearer(self, mention: Mention) -> Entity:
+        """The character whose name is mentioned. Of several with that name, it is the one with the pronoun of
+        the title, or of the film's lines with that name; else the one mentioned last."""
+        bearers: list[Entity] = [("cast", member) for member in mention.members]
+        pronoun = mention.pronoun or self._pronouns.get(shared_name(mention), "")
+        if pronoun and len(bearers) > 1:
+            with_pronoun = [entity for entity in bearers if self._pronouns.get(entity) == pronoun]
+            bearers = with_pronoun or [entity for entity in bearers if not self._pronouns.get(entity)]
+        if len(bearers) == 1:
+            return bearers[0]
+        near = []
+        for entity, person in self._in_focus.items():
+            if entity in bearers and self._is_near(person):
+                near.append(person)
+        last = max(near, key=lambda person: (person.line, person.word), default=None)
+        return last.entity if last else ("name", mention.key)
 
-    def _near(self, one: InFocus) -> bool:
-        return self._number - one.line <= REACH
+    def _is_near(self, person: InFocus) -> bool:
+        return self._line_number - person.line <= REACH
 
-    def _gender(self, who: Who) -> str:
-        standing = self._standing.get(who)
-        return self._pronouns.get(who, "") or (standing.pronoun if standing else "")
+    def _pronoun(self, entity: Entity) -> str:
+        """``he`` or ``she``; empty where it is not known."""
+        person = self._in_focus.get(entity)
+        return self._pronouns.get(entity, "") or (person.pronoun if person else "")
 
-    def _one(self, at: int, line: LineMentions) -> Who:
-        """Whom ``he`` or ``she`` means; where nobody is in focus, the lead or a new somebody."""
-        mention, place, acting = line.found[at], line.where[at], line.acting(at, self._acted)
-        role, words = place.role, line.words[max(0, mention.start - 5) : mention.start]
-        near = [
-            one for one in self._standing.values() if self._near(one) and one.pronoun in ("", mention.pronoun)
-        ]
+    def _resolve_he_or_she(self, number: int, line: LineMentions) -> Entity:
+        """The person that a pronoun means; where no one is in focus, the lead or a new unknown person."""
+        mention, place = line.mentions[number], line.places[number]
+        role = place.role
+        acting = line.acting(number, self._acted)
+        words_before = line.words[max(0, mention.start - 5) : mention.start]
+        candidates = []
+        for person in self._in_focus.values():
+            if self._is_near(person) and person.pronoun in ("", mention.pronoun):
+                candidates.append(person)
         if mention.key in REFLEXIVES:
-            near = [one for one in near if one.who in acting] or near
+            candidates = [person for person in candidates if person.entity in acting] or candidates
         elif role == "object":
-            # Not who acts, but where he may be: ``closes the door behind him``, not ``creeps behind him``.
-            before = words[-1].key if words else ""
-            thing = before in ("around", "about") or any(token.key in DETERMINERS for token in words[:-1])
-            if not (before in _AROUND and thing):
-                near = [one for one in near if one.who not in acting]
+            # Not the subject, except: ``closes the door behind him``, but not ``creeps behind him``.
+            before = words_before[-1].key if words_before else ""
+            has_object = before in ("around", "about") or any(
+                token.key in DETERMINERS for token in words_before[:-1]
+            )
+            if not (before in _AROUND and has_object):
+                candidates = [person for person in candidates if person.entity not in acting]
         elif role == "subject":
             # Not those on whom he acts: ``He glares at Holmes``.
-            after = zip(line.found[at + 1 :], line.where[at + 1 :], strict=True)
-            others = {who_of(one) for one, there in after if there.clause == place.clause}
-            near = [one for one in near if one.who not in others]
-        # What is done is rarely done to oneself: ``grabs his fist``.
-        upon_others = role == "owner" and any(token.key in DONE_TO_OTHERS for token in words[-2:])
+            objects = set()
+            later = zip(line.mentions[number + 1 :], line.places[number + 1 :], strict=True)
+            for later_mention, later_place in later:
+                if later_place.clause == place.clause:
+                    objects.add(entity_of(later_mention))
+            candidates = [person for person in candidates if person.entity not in objects]
+        # Such things are rarely done to oneself: ``grabs his fist``.
+        upon_others = role == "owner" and any(token.key in DONE_TO_OTHERS for token in words_before[-2:])
 
-        def weight(one: InFocus) -> float:
-            found = _WEIGHT[one.role] - (self._number - one.line)
-            found += 0.4 if one.pronoun == mention.pronoun else -0.3
-            found += 0.15 * min(math.log2(one.times), 3)
-            if one.who in acting:
-                found += -2.0 if upon_others else 1.5
-            return found + 0.3 if role == "object" and one.role in ("object", "oblique") else found
+        def weight(person: InFocus) -> float:
+            total = _WEIGHT[person.role] - (self._line_number - person.line)
+            total += 0.4 if person.pronoun == mention.pronoun else -0.3
+            total += 0.15 * min(math.log2(person.times), 3)
+            if person.entity in acting:
+                total += -2.0 if upon_others else 1.5
+            # Objects stay objects: ``He follows Ann. He calls her``.
+            if role == "object" and person.role in ("object", "oblique"):
+                total += 0.3
+            return total
 
-        best = max(near, key=lambda one: (weight(one), one.at), default=None)
+        best = max(candidates, key=lambda person: (weight(person), person.word), default=None)
         if best is not None:
-            return best.who
+            return best.entity
         lead = self._leads.get(mention.pronoun)
-        if lead is not None and lead not in {who_of(one) for one in line.found if one.kind == "cast"}:
+        named_in_line = {entity_of(named) for named in line.mentions if named.kind == "cast"}
+        if lead is not None and lead not in named_in_line:
             return lead
-        self._someone += 1
-        return ("someone", self._someone)
+        self._unknown_people += 1
+        return ("someone", self._unknown_people)
 
-    def _they(self, mention: Mention, line: LineMentions) -> tuple[Who, ...]:
-        """The last row or group; else, for those who act, everybody of the line before."""
-        them = mention.key == "them"
-        near = [people for line, people in self._groups if them <= self._number - line <= _GROUP_REACH]
-        if near:
-            self._groups.append((self._number, near[-1]))
-            return near[-1]
+    def _resolve_they(self, mention: Mention, line: LineMentions) -> tuple[Entity, ...]:
+        """The last group; else, where ``they`` act, all people of this line so far, or of the line before."""
+        # ``them`` is rarely a group of the same line.
+        min_distance = 1 if mention.key == "them" else 0
+        for group_line, group in reversed(self._groups):
+            if min_distance <= self._line_number - group_line <= _GROUP_REACH:
+                self._groups.append((self._line_number, group))
+                return group
         if mention.key != "they":
             return ()
-        here = tuple(dict.fromkeys(who for people in line.meant for who in people))
-        before = tuple(one.who for one in self._standing.values() if self._number - one.line == 1)
-        people = next((some for some in (here, before) if len(some) > 1), ())
-        self._groups.append((self._number, people))
+        in_this_line: dict[Entity, None] = {}
+        for people_of_mention in line.resolved:
+            in_this_line.update(dict.fromkeys(people_of_mention))
+        in_line_before = tuple(
+            person.entity for person in self._in_focus.values() if self._line_number - person.line == 1
+        )
+        people: tuple[Entity, ...] = ()
+        if len(in_this_line) > 1:
+            people = tuple(in_this_line)
+        elif len(in_line_before) > 1:
+            people = in_line_before
+        self._groups.append((self._line_number, people))
         return people

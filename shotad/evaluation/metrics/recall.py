@@ -261,7 +261,7 @@ class PairScores:
     def of(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """The score of each pair."""
         keys = {pair: hash_key("\0".join(pair)) for pair in dict.fromkeys(pairs)}
-        found = self._context.store.filled(
+        found = self._context.store.get_or_compute(
             f"bertscore/{hash_key(self.identity)}", keys, lambda new: [self._matched(new)]
         )
         return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}

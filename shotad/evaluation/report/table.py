@@ -1,5 +1,4 @@
-"""Numbers and counts in words, the same in text, page and terminal; and the paper's numbers beside a
-report's.
+"""Numbers and counts in words, for text, page and terminal; and the paper's numbers beside a report's.
 
 The numbers of the literature all come from the Shot-by-Shot paper, also those of other systems (Xie et al.
 2025; tables 3, 7 to 9, A1, A3, A5). None of them was measured here.
@@ -279,8 +278,8 @@ def paper_values(row: Json, result: Result) -> Values:
     and for a recall by other k and N than the paper's."""
     name = base_name(result.name)
     if name == "recall":
-        recall_settings = result.identity.get("k"), result.identity.get("neighbours")
-        if recall_settings != _RECALL.get(row["dataset"], recall_settings):
+        k_and_n = (result.identity.get("k"), result.identity.get("neighbours"))
+        if k_and_n != _RECALL.get(row["dataset"], k_and_n):
             return ()
     values: Values = row["values"].get(name, ())
     return values
