@@ -84,7 +84,7 @@ def make_actions(
     if engine == RULES:
         made_by = f"{RULES} by {context.settings.parser.model}, no engine"
         identity: Json = {"version": 1, "engine": RULES, "parser": parser_of(context).identity}
-        made = tuple(_by_rules(ads, made_by, context))
+        ads_with_actions = tuple(_make_by_rules(ads, made_by, context))
     else:
         prompts, judge = checked_prompts("actions"), Judge(engine, context)
         maker = judge.identity
@@ -92,14 +92,14 @@ def make_actions(
         identity = {"version": 1, **maker, "prompts": prompts}
 
         def make(ad: AdText) -> AdText:
-            return _by_engine(ad, judge)
+            return _make_by_engine(ad, judge)
 
-        made = tuple(map_items(make, ads, [judge], f"Making actions by {made_by}", "ADs"))
-    failed = [{"id": ad.id, "reason": ad.failure} for ad in made if ad.actions is None]
-    count = sum(len(ad.actions or ()) for ad in made)
-    return made, {
+        ads_with_actions = tuple(map_items(make, ads, [judge], f"Making actions by {made_by}", "ADs"))
+    failed = [{"id": ad.id, "reason": ad.failure} for ad in ads_with_actions if ad.actions is None]
+    count = sum(len(ad.actions or ()) for ad in ads_with_actions)
+    return ads_with_actions, {
         "shotad": __version__,
-        "n": {"ads": len(made), "failed": len(failed), "actions": count},
+        "n": {"ads": len(ads_with_actions), "failed": len(failed), "actions": count},
         "made_by": made_by,
         "identity": identity,
         "failed": failed,
@@ -109,18 +109,18 @@ def make_actions(
 def actions_text(record: Json) -> str:
     """What came of it, for people."""
     ads, count = record["n"]["ads"], record["n"]["actions"]
-    known = ads - record["n"]["failed"]
-    mean = f", {count / known:.2f} for each of these" if known else ""
-    lines = [f"{count:,} actions of {known:,} of {ads:,} ADs{mean}. Made by {record['made_by']}."]
+    with_actions = ads - record["n"]["failed"]
+    mean = f", {count / with_actions:.2f} for each of these" if with_actions else ""
+    lines = [f"{count:,} actions of {with_actions:,} of {ads:,} ADs{mean}. Made by {record['made_by']}."]
     by_reason: dict[str, list[str]] = {}
-    for one in record["failed"]:
-        by_reason.setdefault(one["reason"], []).append(one["id"])
+    for failure in record["failed"]:
+        by_reason.setdefault(failure["reason"], []).append(failure["id"])
     for reason, names in sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0])):
         lines.append(f"No actions for {len(names):,} ADs ({first_of(names)}): {reason}")
     return "\n".join(lines)
 
 
-def _by_rules(ads: Sequence[AdText], made_by: str, context: MetricContext) -> Iterator[AdText]:
+def _make_by_rules(ads: Sequence[AdText], made_by: str, context: MetricContext) -> Iterator[AdText]:
     texts, parser = [ad.text for ad in ads], parser_of(context)
     with progress_task(context.progress, f"Making actions by {made_by}", len(ads), "ADs") as task:
         parses = parser.of(texts)
@@ -131,7 +131,7 @@ def _by_rules(ads: Sequence[AdText], made_by: str, context: MetricContext) -> It
             task.advance(1)
 
 
-def _by_engine(ad: AdText, judge: Judge) -> AdText:
+def _make_by_engine(ad: AdText, judge: Judge) -> AdText:
     """An engine puts pronouns for people, then takes the text apart. Both answers are read strictly."""
     if not says_something(ad.text):
         return replace(ad, failure="people could not be taken out: it has no words")
@@ -143,20 +143,20 @@ def _by_engine(ad: AdText, judge: Judge) -> AdText:
     return replace(ad, without_names=without_names.value, actions=actions.value, failure=failure)
 
 
-def write_actions(made: Sequence[AdText], record: Json, out: Path) -> tuple[Path, ...]:
+def write_actions(ads: Sequence[AdText], record: Json, out: Path) -> tuple[Path, ...]:
     """Write the CSV file (a row for each AD, actions as Python writes a list), and beside it who made it how,
     and what failed. Both paths."""
     about = out.with_suffix(".about.json")
     write_text(about, readable_json(record))
     rows = []
-    for ad in made:
+    for ad in ads:
         actions = UNKNOWN if ad.actions is None else repr(list(ad.actions))
         rows.append((ad.id, ad.film, ad.text, ad.without_names, actions, record["made_by"]))
     write_text(out, csv_text(COLUMNS, rows))
     return out, about
 
 
-_SMALL = (
+_SMALL_WORDS = (
     DETERMINERS
     | PRONOUNS
     | NOMINATIVE_PRONOUNS
@@ -178,43 +178,47 @@ def names_question(text: str) -> Question[str]:
     """The text with a pronoun for every person."""
 
     def read(value: Any, key: str) -> str:
-        made = sentence(value, key)
-        if len(made) > 2 * len(text) + 40:
+        rewritten = sentence(value, key)
+        if len(rewritten) > 2 * len(text) + 40:
             raise Unreadable("The rewritten text is much longer than the text.")
-        new = [word for word in _words(made) if word not in _SOMEBODY and not _is_in(word, text)]
-        if new:
-            raise Unreadable(f"The rewritten text says {json.dumps(new[0])}, and the text does not.")
-        return made
+        invented = [
+            word for word in _content_words(rewritten) if word not in _SOMEBODY and not _is_in_text(word, text)
+        ]
+        if invented:
+            raise Unreadable(f"The rewritten text says {json.dumps(invented[0])}, and the text does not.")
+        return rewritten
 
     values, parts = {"text": text}, {"text": Part('"…"', STRING, read)}
-    return question("actions-names", values, parts, tokens=_room(text))
+    return question("actions-names", values, parts, tokens=_answer_tokens(text))
 
 
 def split_question(text: str) -> Question[tuple[str, ...]]:
     """The actions of a text, each a sentence of one verb phrase."""
 
-    def read(found: tuple[str, ...]) -> tuple[str, ...]:
-        for one in found:
+    def read(actions: tuple[str, ...]) -> tuple[str, ...]:
+        for action in actions:
             # Most of its words are in no form in the text; one alone may be another form (sat, sits).
-            words = _words(one)
-            if len(words) > 1 and 2 * sum(not _is_in(word, text) for word in words) > len(words):
-                raise Unreadable(f"The text does not say {json.dumps(one, ensure_ascii=False)}.")
-        return found
+            words = _content_words(action)
+            invented = sum(not _is_in_text(word, text) for word in words)
+            if len(words) > 1 and 2 * invented > len(words):
+                raise Unreadable(f"The text does not say {json.dumps(action, ensure_ascii=False)}.")
+        return actions
 
     values, parts = {"text": text}, {"actions": listing(max(3, len(text.split())))}
-    return question("actions-split", values, parts, read, _room(text))
+    return question("actions-split", values, parts, read, _answer_tokens(text))
 
 
-def _room(text: str) -> int:
+def _answer_tokens(text: str) -> int:
     return 64 + 2 * _TOKENS_A_WORD * len(text.split())
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in re.findall(r"\w+", text.lower()) if word not in _SMALL]
+def _content_words(text: str) -> list[str]:
+    return [word for word in re.findall(r"\w+", text.lower()) if word not in _SMALL_WORDS]
 
 
-def _is_in(word: str, text: str) -> bool:
-    return any(one[:_STEM] == word[:_STEM] for one in re.findall(r"\w+", text.lower()))
+def _is_in_text(word: str, text: str) -> bool:
+    stems = {text_word[:_STEM] for text_word in re.findall(r"\w+", text.lower())}
+    return word[:_STEM] in stems
 
 
 ID = ("anno_idx", "id")
@@ -240,17 +244,17 @@ def ads_of(source: str, root: Path | None = None, annotation: Path | None = None
     records = read_records(path)
     text = records.column(TEXT)
     if text is None:
-        what = f"{records.path} has no {' or '.join(TEXT)}."
-        raise DatasetError(what, f"It has: {', '.join(records.columns)}.")
+        message = f"{records.path} has no {' or '.join(TEXT)}."
+        raise DatasetError(message, f"It has: {', '.join(records.columns)}.")
     names, film = records.column(ID), records.column(FILM)
-    found = []
+    ads = []
     for place, row in enumerate(records.rows):
         name = row.text(names) if names else str(place)
         if not name:
             raise row.error(f"{names} is empty", "Give each AD an id.")
-        found.append(AdText(name, row.text(film) or "", row.text(text) or ""))
-    double = sorted(name for name, times in Counter(ad.id for ad in found).items() if times > 1)
-    if double:
-        what = f"{records.path} has ids that stand several times: {first_of(double)}."
-        raise DatasetError(what, "Give each AD its own.")
-    return tuple(found)
+        ads.append(AdText(name, row.text(film) or "", row.text(text) or ""))
+    repeated = sorted(name for name, times in Counter(ad.id for ad in ads).items() if times > 1)
+    if repeated:
+        message = f"{records.path} has ids that stand several times: {first_of(repeated)}."
+        raise DatasetError(message, "Give each AD its own.")
+    return tuple(ads)

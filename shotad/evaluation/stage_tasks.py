@@ -99,7 +99,7 @@ def evaluate_timelines(
 
     def evaluate(character: tuple[StageFilm, StageTimeline]) -> Json:
         film, gold = character
-        return _character(film, gold, pair, vectors)
+        return _evaluate_character(film, gold, pair, vectors)
 
     items = tuple(map_items(evaluate, characters, pair.judges, "Timelines", "characters"))
     identity = {**pair.identity, "vectors": vectors.identity}
@@ -110,7 +110,7 @@ def evaluate_timelines(
     return StageRun("timelines and arcs", tuple(results), items, identity)
 
 
-def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: VectorService) -> Json:
+def _evaluate_character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: VectorService) -> Json:
     """What is found of a character; ``figures`` has a tally of each figure."""
     timeline = pair.actor.ask(drawn(timeline_question(film, gold), TOKENS))
     ours: StageTimeline = timeline.value or StageTimeline(character=gold.character, nodes=())
@@ -119,11 +119,11 @@ def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: Vector
     if len(ours.nodes) > 1:
         joined = pair.actor.ask(drawn(arcs_question(film, ours), TOKENS))
         arcs, failure = joined.value or (), joined.failure
-    recall = _covered(film, gold, ours, pair.judge)
-    precision = _covered(film, ours, gold, pair.judge)
+    recall = _covered_facts(film, gold, ours, pair.judge)
+    precision = _covered_facts(film, ours, gold, pair.judge)
     follows = pair.judge.ask_all(_transition_questions(film, gold, ours))
     theirs = [arc for arc in film.arcs if arc.character == gold.character]
-    nearest = _nearest(theirs, gold, arcs, ours, vectors)
+    nearest = _nearest_arcs(theirs, gold, arcs, ours, vectors)
     texts = [
         {
             "character": gold.character,
@@ -137,9 +137,9 @@ def _character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: Vector
     tallies = (
         recall,
         precision,
-        _tally(follows, len(follows)),
-        _tally(aspect, len(theirs), failure),
-        _tally(progression, len(theirs), failure),
+        _tally_of(follows, len(follows)),
+        _tally_of(aspect, len(theirs), failure),
+        _tally_of(progression, len(theirs), failure),
     )
     return {
         "id": f"{film.id}/{gold.character}",
@@ -171,28 +171,30 @@ Tally = tuple[int, int, str]
 """How many are right, how many could be, and what failed."""
 
 
-def _tally(answers: Sequence[Answer[bool]], of: int, failure: str = "") -> Tally:
-    return sum(answer.value is True for answer in answers), of, failure or by_judge(answers)
+def _tally_of(answers: Sequence[Answer[bool]], possible: int, failure: str = "") -> Tally:
+    return sum(answer.value is True for answer in answers), possible, failure or by_judge(answers)
 
 
-def _covered(film: StageFilm, timeline: StageTimeline, other: StageTimeline, judge: Judge) -> Tally:
+def _covered_facts(
+    film: StageFilm, timeline: StageTimeline, other_timeline: StageTimeline, judge: Judge
+) -> Tally:
     """How many facts of one timeline the other covers. Where the judge lists none, none of as many as it may
     list."""
     if not timeline.nodes:
         return 0, 0, ""
     values = {"character": timeline.character, "timeline": _timeline_values(film, timeline), "most": FACTS}
-    parts, room = {"facts": listing(FACTS)}, _FACT_TOKENS * FACTS
-    facts: Answer[tuple[str, ...]] = judge.ask(question("stage-facts", values, parts, tokens=room))
+    parts, tokens = {"facts": listing(FACTS)}, _FACT_TOKENS * FACTS
+    facts: Answer[tuple[str, ...]] = judge.ask(question("stage-facts", values, parts, tokens=tokens))
     if facts.value is None:
         return 0, FACTS, by_judge([facts])
-    if not other.nodes:
+    if not other_timeline.nodes:
         return 0, len(facts.value), "no timeline"
-    values = {"character": timeline.character, "timeline": _timeline_values(film, other)}
+    values = {"character": timeline.character, "timeline": _timeline_values(film, other_timeline)}
     covered = judge.ask_all([verdict("stage-covered", {**values, "fact": fact}) for fact in facts.value])
-    return _tally(covered, len(facts.value))
+    return _tally_of(covered, len(facts.value))
 
 
-def _nearest(
+def _nearest_arcs(
     theirs: Sequence[StageArc],
     gold: StageTimeline,
     arcs: Sequence[StageArc],
@@ -202,21 +204,22 @@ def _nearest(
     """The engine's arc that is nearest to each of the people's; none where there are none."""
     if not theirs or not arcs:
         return []
-    words = vectors.of([_words(arc) for arc in theirs]) @ vectors.of([_words(arc) for arc in arcs]).T
+    words = vectors.of([_arc_text(arc) for arc in theirs]) @ vectors.of([_arc_text(arc) for arc in arcs]).T
     shared = np.zeros((len(theirs), len(arcs)))
-    for i, one in enumerate(theirs):
+    for i, reference_arc in enumerate(theirs):
+        reference_scenes = _scenes_of_arc(reference_arc, gold)
         for k, arc in enumerate(arcs):
-            some, others = _scenes(one, gold), _scenes(arc, ours)
-            shared[i, k] = len(some & others) / max(1, len(some | others))
+            arc_scenes = _scenes_of_arc(arc, ours)
+            shared[i, k] = len(reference_scenes & arc_scenes) / max(1, len(reference_scenes | arc_scenes))
     best = np.argmax(NEARNESS[0] * words + NEARNESS[1] * shared, axis=1)
     return [arcs[int(place)] for place in best]
 
 
-def _scenes(arc: StageArc, timeline: StageTimeline) -> set[str]:
+def _scenes_of_arc(arc: StageArc, timeline: StageTimeline) -> set[str]:
     return {node.scene for node in timeline.nodes if node.id in arc.nodes}
 
 
-def _words(arc: StageArc) -> str:
+def _arc_text(arc: StageArc) -> str:
     parts = (arc.title, arc.focus, arc.summary, arc.start, arc.end, arc.unresolved)
     return "\n".join(filter(None, parts))
 
@@ -234,23 +237,23 @@ def timeline_question(film: StageFilm, gold: StageTimeline) -> Question[StageTim
         return StageTimeline(character=gold.character, nodes=tuple(numbered))
 
     values = {"character": gold.character, "aliases": gold.aliases, "scenes": film.scenes}
-    parts = {"nodes": _entries(_NODE, StageNode)}
+    parts = {"nodes": _entries_part(_NODE, StageNode)}
     return question("stage-timeline", values, parts, read)
 
 
 def arcs_question(film: StageFilm, timeline: StageTimeline) -> Question[tuple[StageArc, ...]]:
     """Which longer changes join these nodes?"""
-    known = {node.id for node in timeline.nodes}
+    node_ids = {node.id for node in timeline.nodes}
 
     def read(arcs: list[StageArc]) -> tuple[StageArc, ...]:
         for arc in arcs:
             sentence(arc.summary, "summary")
-            if len(set(arc.nodes)) < 2 or not known.issuperset(arc.nodes):
-                raise Unreadable(f"Each arc must have two nodes or more of {', '.join(sorted(known))}.")
+            if len(set(arc.nodes)) < 2 or not node_ids.issuperset(arc.nodes):
+                raise Unreadable(f"Each arc must have two nodes or more of {', '.join(sorted(node_ids))}.")
         return tuple(arcs)
 
     values = {"character": timeline.character, "timeline": _timeline_values(film, timeline)}
-    parts = {"arcs": _entries(_ARC, StageArc, character=timeline.character)}
+    parts = {"arcs": _entries_part(_ARC, StageArc, character=timeline.character)}
     return question("stage-arcs", values, parts, read)
 
 
@@ -258,18 +261,24 @@ _NODE = dict.fromkeys(("scene", "development", "goal", "result", "unresolved"), 
 _ARC = {"title": STRING, "nodes": STRINGS} | dict.fromkeys(("summary", "start", "end", "unresolved"), STRING)
 
 
-def _entries(entry: Mapping[str, Any], kind: type[T], **more: str) -> Part:
+def _entries_part(entry: Mapping[str, Any], kind: type[T], **fixed_values: str) -> Part:
     """A list of such entries, read as ``kind`` and numbered as their ids."""
 
     def read(content: Any, key: str) -> list[T]:
-        if not isinstance(content, list) or not content or not all(isinstance(one, dict) for one in content):
+        if not isinstance(content, list) or not content:
             raise Unreadable(f"{key} must be a list with an entry or more.")
+        if not all(isinstance(entry_values, dict) for entry_values in content):
+            raise Unreadable(f"{key} must be a list with an entry or more.")
+        records = [
+            {**entry_values, **fixed_values, "id": str(number)}
+            for number, entry_values in enumerate(content, 1)
+        ]
         try:
-            return list(entries([{**one, **more, "id": str(n)} for n, one in enumerate(content, 1)], kind))
+            return list(entries(records, kind))
         except ValueError as error:
             raise Unreadable(f"{key}, {error}.") from None
 
-    form = ", ".join(f'"{one}": {"[…]" if kind is STRINGS else "…"}' for one, kind in entry.items())
+    form = ", ".join(f'"{name}": {"[…]" if schema is STRINGS else "…"}' for name, schema in entry.items())
     return Part(f"[{{{form}}}, …]", {"type": "array", "items": entries_schema(entry)}, read)
 
 
@@ -320,12 +329,13 @@ class Bm25:
         lengths = np.array([len(text) for text in texts], np.float64)
         mean = lengths.mean() if lengths.size and lengths.any() else 1.0
         self._norms = K1 * (1 - B + B * lengths / mean)
-        found = Counter(word for counts in self._counts for word in counts)
-        weights = {
-            word: math.log(len(texts) - times + 0.5) - math.log(times + 0.5) for word, times in found.items()
-        }
-        floor = FLOOR * sum(weights.values()) / max(1, len(weights))
-        self._weights = {word: floor if weight < 0 else weight for word, weight in weights.items()}
+        texts_with_word = Counter(word for counts in self._counts for word in counts)
+        weights: dict[str, float] = {}
+        for word, count in texts_with_word.items():
+            weights[word] = math.log(len(texts) - count + 0.5) - math.log(count + 0.5)
+        # A word in more than half of the texts would weigh less than nothing.
+        least_weight = FLOOR * sum(weights.values()) / max(1, len(weights))
+        self._weights = {word: least_weight if weight < 0 else weight for word, weight in weights.items()}
 
     def scores(self, query: Sequence[str]) -> Scores:
         """How near each text is to the words of ``query``; one that stands twice counts twice."""
@@ -347,21 +357,21 @@ def chooser(setting: str, texts: Sequence[str], language: str, context: MetricCo
     """How ``setting`` chooses among ``texts``. Raises EvaluationError for an unknown one; ShotadError where
     vectors cannot be counted here."""
     if setting not in SETTINGS:
-        known = f"Known: {', '.join(SETTINGS)}."
-        raise EvaluationError(f"There is no memory setting {setting!r}.", known, usage=True)
-    most = {"none": 0, "full": len(texts)}.get(setting, top)
+        hint = f"Known: {', '.join(SETTINGS)}."
+        raise EvaluationError(f"There is no memory setting {setting!r}.", hint, usage=True)
+    count = {"none": 0, "full": len(texts)}.get(setting, top)
     if setting == "bm25":
         index = Bm25([words_of(text, language) for text in texts])
-        return lambda query: _ranked(index.scores(words_of(query, language)), most)
+        return lambda query: _best_places(index.scores(words_of(query, language)), count)
     if setting == "dense" and texts:
         service = vectors_of(context)
         vectors = service.of(texts)
-        return lambda query: _ranked(vectors @ service.of([query])[0], most)
-    return lambda query: list(range(most))[: len(texts)]
+        return lambda query: _best_places(vectors @ service.of([query])[0], count)
+    return lambda query: list(range(count))[: len(texts)]
 
 
-def _ranked(scores: npt.NDArray[Any], most: int) -> list[int]:
-    return [int(place) for place in np.argsort(-scores, kind="stable")[:most]]
+def _best_places(scores: npt.NDArray[Any], count: int) -> list[int]:
+    return [int(place) for place in np.argsort(-scores, kind="stable")[:count]]
 
 
 def evaluate_questions(
@@ -390,7 +400,7 @@ def evaluate_questions(
         cases.append((film, story_question, setting, choose(setting, film)))
 
     def answer(case: tuple[StageFilm, StoryQuestion, str, Choose]) -> Json:
-        return _answered(*case, pair)
+        return _answer_with_memory(*case, pair)
 
     items = tuple(map_items(answer, cases, pair.judges, "Questions", "questions"))
     identity = {**pair.identity, "memory": list(memory), "top": top, "tries": TRIES}
@@ -410,7 +420,7 @@ def evaluate_questions(
     return StageRun("question answering", tuple(results), items, identity)
 
 
-def _answered(
+def _answer_with_memory(
     film: StageFilm, story_question: StoryQuestion, setting: str, choose: Choose, pair: Pair
 ) -> Json:
     """A question, story_question `TRIES` times; equal answers are judged once."""
@@ -467,7 +477,9 @@ def evaluate_role_play(
     stops an engine.
     """
     pair = Pair(engine, judge, context, "stage")
-    banks = {(film.id, role.character): _Bank(role, film.language) for film in films for role in film.roles}
+    banks = {
+        (film.id, role.character): _MemoryBank(role, film.language) for film in films for role in film.roles
+    }
     talks: list[tuple[StageFilm, StageInterview]] = []
     for kind in DIMENSIONS:
         talks += [(film, talk) for film in films for talk in film.interviews if talk.kind == kind][:limit]
@@ -478,16 +490,16 @@ def evaluate_role_play(
         )
 
     @cache
-    def choose(setting: str, bank: _Bank) -> Choose:
+    def choose(setting: str, bank: _MemoryBank) -> Choose:
         return bank.chooser(setting, context, top)
 
-    cases: list[tuple[StageFilm, StageInterview, _Bank, Choose, str]] = []
+    cases: list[tuple[StageFilm, StageInterview, _MemoryBank, Choose, str]] = []
     for setting, (film, talk) in product(dict.fromkeys(memory), talks):
         bank = banks[film.id, talk.character]
         cases.append((film, talk, bank, choose(setting, bank), setting))
 
-    def interview(case: tuple[StageFilm, StageInterview, _Bank, Choose, str]) -> Json:
-        return _interview(*case, pair)
+    def interview(case: tuple[StageFilm, StageInterview, _MemoryBank, Choose, str]) -> Json:
+        return _score_interview(*case, pair)
 
     items = tuple(map_items(interview, cases, pair.judges, "Role-play", "interviews"))
     identity = {**pair.identity, "memory": list(memory), "top": top}
@@ -507,39 +519,42 @@ def evaluate_role_play(
     return StageRun("role-play", tuple(results), items, identity)
 
 
-class _Bank:
+class _MemoryBank:
     """A role with its memories in order of the story, and the texts by which they are looked for: with the
     labels of the published code, so that BM25 chooses the same."""
 
     def __init__(self, role: StageRole, language: str) -> None:
         self.role, self._language = role, language
-        self.memories = sorted(role.memories, key=lambda one: (one.order is None, one.order or 0, one.id))
-        one = role.persona
+        self.memories = sorted(
+            role.memories, key=lambda memory: (memory.order is None, memory.order or 0, memory.id)
+        )
+        persona = role.persona
         self._summary = [
-            *_labelled("Traits", ", ".join(one.traits[:6])),
-            *_labelled("Style", ", ".join(one.style[:4])),
-            *_labelled("Constraints", " ".join(one.constraints[:3])),
+            *_labelled("Traits", ", ".join(persona.traits[:6])),
+            *_labelled("Style", ", ".join(persona.style[:4])),
+            *_labelled("Constraints", " ".join(persona.constraints[:3])),
         ]
 
     def chooser(self, setting: str, context: MetricContext, top: int) -> Choose:
         texts = []
-        for one in self.memories:
-            facts = _labelled("Grounded facts", " ".join(one.facts))
-            texts.append("\n".join([one.text, *facts, *_labelled("Tags", ", ".join(one.tags))]))
+        for memory in self.memories:
+            facts = _labelled("Grounded facts", " ".join(memory.facts))
+            tags = _labelled("Tags", ", ".join(memory.tags))
+            texts.append("\n".join([memory.text, *facts, *tags]))
         return chooser(setting, texts, self._language, context, top)
 
-    def query(self, asked: str, lines: Sequence[tuple[str, str]]) -> str:
+    def query(self, user_turn: str, lines: Sequence[tuple[str, str]]) -> str:
         """What is asked stands first, for long texts are cut before they become vectors."""
         history = _labelled("Dialogue history", "\n".join(f"{speaker}: {text}" for speaker, text in lines))
-        return "\n".join([f"Current user turn: {asked}", *self._summary, *history])
+        return "\n".join([f"Current user turn: {user_turn}", *self._summary, *history])
 
 
 def _labelled(name: str, text: str) -> list[str]:
     return [f"{name}: {text}"] if text else []
 
 
-def _interview(
-    film: StageFilm, talk: StageInterview, bank: _Bank, choose: Choose, setting: str, pair: Pair
+def _score_interview(
+    film: StageFilm, talk: StageInterview, bank: _MemoryBank, choose: Choose, setting: str, pair: Pair
 ) -> Json:
     """An interview: the actor answers turn by turn, then the judge scores the whole."""
     turns: list[Json] = []
@@ -604,5 +619,5 @@ def _persona_values(role: StageRole) -> Json:
         "style": persona.style,
         "constraints": persona.constraints,
         "examples": persona.examples,
-        "relations": [f"{one.other}: {one.relation}" for one in role.relations],
+        "relations": [f"{relation.other}: {relation.relation}" for relation in role.relations],
     }

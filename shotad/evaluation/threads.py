@@ -82,41 +82,52 @@ FIGURES = ("ap", "precision", "recall", "wcp")
 
 
 def setup_record(
-    setup: ThreadSetup, clips: Sequence[LabelledClip], found: Sequence[Scores], threshold: float | None
+    setup: ThreadSetup,
+    clips: Sequence[LabelledClip],
+    scores_of_clips: Sequence[Scores],
+    threshold: float | None,
 ) -> tuple[Json, list[Json]]:
-    """Counts and figures of one set-up over all ``clips``, of which this was ``found``, at ``threshold``, and
-    those of each clip, as in ``threads.json``. None takes the threshold with the best F1: ``tuned``, found by
-    looking at the labels."""
+    """Counts and figures of one set-up over all ``clips`` with these scores, at ``threshold``, and those of
+    each clip, as in ``threads.json``. None takes the threshold with the best F1: ``tuned``, found by looking
+    at the labels."""
     truths = [together_pairs(clip.clusters, len(clip.shots)) for clip in clips]
-    told = zip(found, truths, strict=True)
-    scored = [(scores, pairs) for scores, pairs in told if not isinstance(scores, str)]
-    scores = np.concatenate([np.zeros(0), *(values for values, _ in scored)])
-    together = np.concatenate([np.zeros(0, bool), *(pairs for _, pairs in scored)])
+    # The zeros give an array of the right type even where no clip could be scored.
+    score_parts, truth_parts = [np.zeros(0)], [np.zeros(0, bool)]
+    for values, pairs in zip(scores_of_clips, truths, strict=True):
+        if not isinstance(values, str):
+            score_parts.append(values)
+            truth_parts.append(pairs)
+    scores, together = np.concatenate(score_parts), np.concatenate(truth_parts)
     missed = sum(int(np.count_nonzero(pairs)) for pairs in truths) - int(np.count_nonzero(together))
     best = best_threshold(scores, together, missed)
-    chosen = threshold if threshold is not None else best[0] if best else float("inf")
-    rows, every = list[Json](), list[Counts]()
-    for clip, values, pairs in zip(clips, found, truths, strict=True):
-        of = {"labels": clip.name, "clip": clip.clip, **asdict(setup)}
+    if threshold is not None:
+        chosen = threshold
+    elif best:
+        chosen = best[0]
+    else:
+        chosen = float("inf")  # nothing belongs together: nothing is joined
+    rows, counts_of_clips = list[Json](), list[Counts]()
+    for clip, values, pairs in zip(clips, scores_of_clips, truths, strict=True):
+        row_head = {"labels": clip.name, "clip": clip.clip, **asdict(setup)}
         if isinstance(values, str):
-            of["failed"], counts = values, count_clip(None, chosen, clip.clusters, len(clip.shots))
+            row_head["failed"], counts = values, count_clip(None, chosen, clip.clusters, len(clip.shots))
             ap = 0.0 if counts["together"] else None
         else:
             counts = count_clip(values, chosen, clip.clusters, len(clip.shots))
             ap = average_precision(values, pairs)
-        rows.append({**of, **figures_of(ap, counts), **counts})
-        every.append(counts)
-    total = {name: sum(counts[name] for counts in every) for name in every[0]}
+        rows.append({**row_head, **figures_of(ap, counts), **counts})
+        counts_of_clips.append(counts)
+    total = {name: sum(counts[name] for counts in counts_of_clips) for name in counts_of_clips[0]}
     # The mean of each figure over the clips that have it, and over how many that is.
-    known = {name: [row[name] for row in rows if row[name] is not None] for name in FIGURES}
+    defined = {name: [row[name] for row in rows if row[name] is not None] for name in FIGURES}
     overall = {
         **asdict(setup),
         "threshold": chosen if np.isfinite(chosen) else None,
         "tuned": threshold is None,
         "best": {"threshold": best[0], "f1": best[1]} if best else None,
         "pooled": figures_of(average_precision(scores, together, missed), total),
-        "mean": {name: sum(values) / len(values) if values else None for name, values in known.items()},
-        "mean_over": {name: len(values) for name, values in known.items()},
+        "mean": {name: sum(values) / len(values) if values else None for name, values in defined.items()},
+        "mean_over": {name: len(values) for name, values in defined.items()},
         "counts": total,
     }
     return overall, rows
@@ -157,27 +168,27 @@ def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> flo
     """Area under the precision-recall steps of ``[n]`` pairs, by the definition of scikit-learn's
     ``average_precision_score``: equal scores are one step, nothing is interpolated. ``unscored`` pairs belong
     together but are never found. None where no pair belongs together."""
-    _, found, taken = _steps(scores, together)
+    _, hits, pairs_taken = _score_steps(scores, together)
     positives = int(np.count_nonzero(together)) + unscored
     if positives == 0:
         return None
-    return float(np.sum(found / taken * np.diff(found, prepend=0)) / positives)
+    return float(np.sum(hits / pairs_taken * np.diff(hits, prepend=0)) / positives)
 
 
 def best_threshold(scores: Floats, together: Bools, unscored: int = 0) -> tuple[float, float] | None:
     """The threshold with the greatest F1 over these pairs, half-way between two scores, of equals the top;
     and that F1. None where no scored pair belongs together."""
-    levels, found, taken = _steps(scores, together)
+    levels, hits, pairs_taken = _score_steps(scores, together)
     positives = int(np.count_nonzero(together)) + unscored
     if not np.any(together):
         return None
-    f1 = 2 * found / (taken + positives)
+    f1 = 2 * hits / (pairs_taken + positives)
     best = int(np.argmax(f1))
     below = levels[best + 1] if best + 1 < len(levels) else levels[best] - 1
     return float(levels[best] + below) / 2, float(f1[best])
 
 
-def _steps(scores: Floats, together: Bools) -> tuple[Floats, Floats, Floats]:
+def _score_steps(scores: Floats, together: Bools) -> tuple[Floats, Floats, Floats]:
     """The distinct scores, highest first; how many pairs that belong together, and how many in all, have
     at least that score: three arrays ``[levels]``."""
     order = np.argsort(-scores, kind="stable")
@@ -191,8 +202,8 @@ def together_pairs(clusters: Iterable[Collection[int]], shots: int) -> Bools:
     ``[n (n - 1) / 2]``. For clusters [0, 2] of three shots: [False, True, False]."""
     label = labels_of(clusters, shots)
     i, j = np.triu_indices(shots, 1)
-    found: Bools = label[i] == label[j]
-    return found
+    is_together: Bools = label[i] == label[j]
+    return is_together
 
 
 def labels_of(clusters: Iterable[Collection[int]], shots: int) -> npt.NDArray[np.int64]:
@@ -227,14 +238,14 @@ def count_clip(
     i, j = np.triu_indices(shots, 1)
     together = truth[i] == truth[j]
     count = int(np.count_nonzero(together))
-    right = wrong = pure = found = 0
+    right = wrong = pure = predicted_clusters = 0
     if scores is not None:
         matrix: Any = np.eye(shots)
         matrix[i, j] = matrix[j, i] = scores
         predicted, joined = labels_of(threads_of(matrix, threshold), shots), scores > threshold
         right = int(np.count_nonzero(joined & together))
         wrong = int(np.count_nonzero(joined)) - right
-        pure, found = pure_shots(predicted.tolist(), truth.tolist()), len(np.unique(predicted))
+        pure, predicted_clusters = pure_shots(predicted.tolist(), truth.tolist()), len(np.unique(predicted))
     return {
         "right": right,
         "wrong": wrong,
@@ -243,7 +254,7 @@ def count_clip(
         "pairs": len(i),
         "together": count,
         "pure": pure,
-        "clusters": found,
+        "clusters": predicted_clusters,
         "true_clusters": len(np.unique(truth)),
     }
 
@@ -255,36 +266,37 @@ SCHEMA = 1
 def threads_text(record: Json) -> str:
     """Each set-up pooled and as mean of clips, the paper's rows, clips one by one, and a legend."""
     overall, n, rows = record["overall"], record["n"]["clips"], []
-    for one in overall:
-        threshold = float("inf") if one["threshold"] is None else one["threshold"]
-        how = ", tuned" if one["tuned"] else ""
-        rows.append(_row(one, f"pooled, > {threshold:.3g}{how}", one["pooled"]))
-        rows.append(_row(one, "mean of clips", one["mean"]))
-    papers = [_row(one, f"paper: {one['features']}", one) for one in PAPER]
-    listed = table_lines(_HEADS, [*rows, *papers], range(3, len(_HEADS)))
-    counts, more = overall[0]["counts"], "  … the others stand in threads.json."
+    for setup in overall:
+        threshold = float("inf") if setup["threshold"] is None else setup["threshold"]
+        tuned_mark = ", tuned" if setup["tuned"] else ""
+        rows.append(_setup_row(setup, f"pooled, > {threshold:.3g}{tuned_mark}", setup["pooled"]))
+        rows.append(_setup_row(setup, "mean of clips", setup["mean"]))
+    paper_rows = [_setup_row(setup, f"paper: {setup['features']}", setup) for setup in PAPER]
+    listed = table_lines(_HEADS, [*rows, *paper_rows], range(3, len(_HEADS)))
+    counts, and_more = overall[0]["counts"], "  … the others stand in threads.json."
     lines = [
         f"Clips: {n}. Shots: {counts['shots']}. Pairs of shots: {counts['pairs']}, from one "
         f"camera set-up: {counts['together']}. Features: {record['features']}."
     ]
-    if failed := [f"  {one['labels']}: {one['reason']}" for one in record["failed"]]:
-        what = "clips failed; in all figures they count as nothing found:"
-        lines += [f"{len(failed)} of {n} {what}", *failed[:LISTED]]
-        lines += [more] if len(failed) > LISTED else []
-    lines += ["", *listed[: -len(papers)], ""]
+    failed = [f"  {clip['labels']}: {clip['reason']}" for clip in record["failed"]]
+    if failed:
+        failed_title = "clips failed; in all figures they count as nothing found:"
+        lines += [f"{len(failed)} of {n} {failed_title}", *failed[:LISTED]]
+        lines += [and_more] if len(failed) > LISTED else []
+    lines += ["", *listed[: -len(paper_rows)], ""]
     lines += ["For comparison, the paper's Table 1: Thread-Safe, about 4,700 clips, its own features."]
-    lines += listed[-len(papers) :]
+    lines += listed[-len(paper_rows) :]
     if len(overall) == 1:
         lines += ["", f"By clip, {overall[0]['frames']} {overall[0]['match']}:"]
         for row in record["clips"][:LISTED]:
             if "failed" not in row:
-                ap, precision, recall, wcp = (_shown(row[name]) for name in FIGURES)
+                ap, precision, recall, wcp = (_figure_text(row[name]) for name in FIGURES)
                 lines.append(
                     f"  {row['labels']}: AP {ap}, P {precision}, R {recall}, WCP {wcp}; {row['shots']} "
                     f"shots, {row['clusters']} threads for {row['true_clusters']}."
                 )
-        lines += [more] if n > LISTED else []
-    return "\n".join([*lines, "", *LEGEND, *([TUNED] if any(one["tuned"] for one in overall) else [])])
+        lines += [and_more] if n > LISTED else []
+    return "\n".join([*lines, "", *LEGEND, *([TUNED] if any(setup["tuned"] for setup in overall) else [])])
 
 
 def evaluate_threads(
@@ -298,14 +310,14 @@ def evaluate_threads(
     """Score all clips (at least one) and write ``threads.json`` into ``folder``, which comes back. The
     threshold is the one that was set for this kind of match, else that of the features."""
     scores = score_clips(clips, setups, config, folder, maker, progress or NoProgress())
-    found = []
+    records = []
     for setup in setups:
         # For whole frames the paper names none, and cosines of whole frames mean other things than scores.
         threshold = maker.threshold if setup.match == "patches" else None
         if setup.match == config.threads.match and config.threads.threshold is not None:
             threshold = config.threads.threshold
-        found.append(setup_record(setup, clips, scores[setup], threshold))
-    rows = found[0][1]
+        records.append(setup_record(setup, clips, scores[setup], threshold))
+    rows = records[0][1]
     failed = [row for row in rows if "failed" in row]
     record = {
         "version": SCHEMA,
@@ -317,10 +329,10 @@ def evaluate_threads(
             "reader": config.film.reader,
         },
         "n": {"clips": len(rows), "scored": len(rows) - len(failed), "failed": len(failed)},
-        "overall": [overall for overall, _ in found],
+        "overall": [overall for overall, _ in records],
         "failed": [{"labels": row["labels"], "clip": row["clip"], "reason": row["failed"]} for row in failed],
         "paper": list(PAPER),
-        "clips": [row for _, those in found for row in those],
+        "clips": [row for _, clip_rows in records for row in clip_rows],
     }
     folder.write_json("threads.json", record)
     return record
@@ -353,8 +365,13 @@ LISTED = 20
 _HEADS = ("frames", "match", "what", "AP", "P", "R", "WCP")
 
 
-def _row(setup: Json, what: str, figures: Json) -> tuple[str, ...]:
-    return (setup["frames"], setup["match"], what, *(_shown(figures[name]) for name in FIGURES))
+def _setup_row(setup: Json, figures_title: str, figures: Json) -> tuple[str, ...]:
+    return (
+        setup["frames"],
+        setup["match"],
+        figures_title,
+        *(_figure_text(figures[name]) for name in FIGURES),
+    )
 
 
 LEGEND = (
@@ -368,7 +385,7 @@ TUNED = (
 )
 
 
-def _shown(value: float | None) -> str:
+def _figure_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
@@ -396,126 +413,136 @@ def score_clips(
     """The scores of all pairs of each clip, in order, for each set-up, kept or made. A film that cannot be
     read is a failed clip, told at once and tried again by the next run."""
     log, reader = folder.log_of_records("threads"), config.film.reader
-    found: dict[ThreadSetup, list[Scores]] = {setup: [] for setup in setups}
+    scores_by_setup: dict[ThreadSetup, list[Scores]] = {setup: [] for setup in setups}
     with progress_task(progress, "Scoring clips", len(clips), "clips") as task:
         for clip in clips:
             shots = [[shot.start, shot.end] for shot in clip.shots]
             rate = str(clip.frame_rate) if clip.frame_rate else None
             by_patches = [RADIUS, TEMPERATURE, config.threads.by_rules.both_ways]
             keys: dict[ThreadSetup, str] = {}
-            made: dict[ThreadSetup, Floats] = {}
+            new_scores: dict[ThreadSetup, Floats] = {}
             try:
-                with _opened(clip, reader) as film:
-                    of = (THREADS_STEP, film.info.fingerprint, rate, reader, shots, maker.identity)
+                with _open_clip(clip, reader) as film:
+                    clip_key = (THREADS_STEP, film.info.fingerprint, rate, reader, shots, maker.identity)
                     for setup in setups:
-                        how = by_patches if setup.match == "patches" else []
-                        keys[setup] = hash_key(*of, [setup.frames, setup.match, *how])
+                        match_key = by_patches if setup.match == "patches" else []
+                        keys[setup] = hash_key(*clip_key, [setup.frames, setup.match, *match_key])
                     if lacking := [setup for setup in setups if log.get(keys[setup]) is None]:
-                        made = _made(clip, lacking, film, maker, config)
+                        new_scores = _score_clip(clip, lacking, film, maker, config)
             except FilmError as error:
                 progress.note(f"{clip.name}: {error}")
                 for setup in setups:
-                    found[setup].append(str(error))
+                    scores_by_setup[setup].append(str(error))
             else:
-                for setup, scores in made.items():
+                for setup, scores in new_scores.items():
                     if not np.isfinite(scores).all():
                         raise ValueError(f"{maker.identity} gives scores of {clip.name} that are not numbers")
                     place = {"labels": clip.name, "clip": clip.clip, **asdict(setup)}
                     log.add(keys[setup], {**place, "scores": [round(float(s), DECIMALS) for s in scores]})
                 for setup in setups:
-                    found[setup].append(np.asarray(log.record(keys[setup])["scores"], np.float64))
+                    scores_by_setup[setup].append(np.asarray(log.record(keys[setup])["scores"], np.float64))
             task.advance()
-    return found
+    return scores_by_setup
 
 
-def _opened(clip: LabelledClip, reader: str) -> Film:
+def _open_clip(clip: LabelledClip, reader: str) -> Film:
     """The film of a clip. Raises FilmError for what is not there or cannot be read."""
     if not clip.path.exists():
-        what = f"The film {clip.clip} of {clip.name} is not there: {clip.path}."
-        raise FilmError(what, 'Correct "clip": it is relative to the label file.')
+        message = f"The film {clip.clip} of {clip.name} is not there: {clip.path}."
+        raise FilmError(message, 'Correct "clip": it is relative to the label file.')
     try:
         return open_film(clip.path, reader=reader, frame_rate=clip.frame_rate)
     except UsageError:
         if clip.frame_rate is not None:
             raise
-        what = f"The film {clip.clip} of {clip.name} is a row of pictures."
-        raise FilmError(what, 'Add its "frame_rate" to the labels.') from None
+        message = f"The film {clip.clip} of {clip.name} is a row of pictures."
+        raise FilmError(message, 'Add its "frame_rate" to the labels.') from None
 
 
-def _made(
+def _score_clip(
     clip: LabelledClip, setups: Sequence[ThreadSetup], film: Film, maker: FeatureMaker, config: Config
 ) -> dict[ThreadSetup, Floats]:
     """Scores float64 ``[n (n - 1) / 2]`` of one clip for each set-up."""
-    n = len(clip.shots)
-    if n < 2:
+    shot_count = len(clip.shots)
+    if shot_count < 2:
         return {setup: np.zeros(0) for setup in setups}
-    wanted = sorted({place for setup in setups for place in positions_for(setup.frames)})
+    frame_positions = sorted({place for setup in setups for place in positions_for(setup.frames)})
     length, rate = film.info.duration, film.info.frame_rate or USUAL_RATE
     for number, shot in enumerate(clip.shots):
         if length and shot.end > length + SLACK:
-            raise _outside(clip, number, f"which is {length:.2f} s long")
-    moments = [found for shot in clip.shots if (found := moments_of(shot, rate)) is not None]
-    asked = {place: np.array([getattr(m, place) for m in moments]) for place in wanted}
-    kinds = _features(clip, film, asked, maker, config.compute.batch)
-    grid = next(iter(kinds.values())).grid
-    done: dict[ThreadSetup, Floats] = {}
+            raise _outside_film(clip, number, f"which is {length:.2f} s long")
+    all_moments = [moments_of(shot, rate) for shot in clip.shots]
+    moments = [moment for moment in all_moments if moment is not None]
+    seconds_by_position: dict[FramePosition, Seconds] = {}
+    for position in frame_positions:
+        seconds_by_position[position] = np.array([getattr(moment, position) for moment in moments])
+    features = _frame_features(clip, film, seconds_by_position, maker, config.compute.batch)
+    grid = next(iter(features.values())).grid
+    scores_by_setup: dict[ThreadSetup, Floats] = {}
     for setup in setups:
         if setup.match == "whole":
-            scores = whole_scores(kinds, setup.frames)
+            scores = whole_scores(features, setup.frames)
         else:
             matching = matching_of(maker, grid, config.threads.by_rules.both_ways)
-            scores = shot_scores(kinds, matching, setup.frames)
-        done[setup] = np.asarray(scores[np.triu_indices(n, 1)], np.float64)
-    return done
+            scores = shot_scores(features, matching, setup.frames)
+        scores_by_setup[setup] = np.asarray(scores[np.triu_indices(shot_count, 1)], np.float64)
+    return scores_by_setup
 
 
-def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
+def _outside_film(clip: LabelledClip, number: int, reason: str) -> FilmError:
     return FilmError(
-        f"Shot {number} {clip.shots[number]} of {clip.name} lies outside the film {clip.clip}, {why}.",
+        f"Shot {number} {clip.shots[number]} of {clip.name} lies outside the film {clip.clip}, {reason}.",
         "Shots are seconds from the film's start: correct them, or the film.",
     )
 
 
-def _features(
-    clip: LabelledClip, film: Film, asked: dict[FramePosition, Seconds], maker: FeatureMaker, size: int
+def _frame_features(
+    clip: LabelledClip,
+    film: Film,
+    seconds_by_position: dict[FramePosition, Seconds],
+    maker: FeatureMaker,
+    batch_size: int,
 ) -> dict[FramePosition, Features]:
     """Features of the frames of each place, made ``size`` at a time; a frame that several moments mean is
     made into features once. Raises FilmError where a shot has no picture of its own."""
     step = float(1 / (film.info.frame_rate or USUAL_RATE))
     # For each moment its shot's number, and the second at or after which its frame must begin.
-    begins = {
-        second: (number, clip.shots[number].start - step)
-        for seconds in asked.values()
-        for number, second in enumerate(seconds.tolist())
-    }
-    made: dict[float, tuple[Features, int]] = {}  # by the second at which a frame is shown
+    begins: dict[float, tuple[int, float]] = {}
+    for seconds in seconds_by_position.values():
+        for number, second in enumerate(seconds.tolist()):
+            begins[second] = number, clip.shots[number].start - step
+    # By the second at which a frame is shown: the features of its batch, and its place there.
+    features_by_second: dict[float, tuple[Features, int]] = {}
     shown: dict[float, float] = {}  # that second, by moment
     batch: dict[float, Image] = {}
 
-    def make() -> None:
+    def make_batch() -> None:
         features = maker.of(list(batch.values()))
-        made.update((second, (features, place)) for place, second in enumerate(batch))
+        for place, second in enumerate(batch):
+            features_by_second[second] = features, place
         batch.clear()
 
     for picture in film.pictures(sorted(begins)):
         number, earliest = begins[picture.wanted]
         if picture.seconds < earliest:
-            raise _outside(clip, number, f"whose last picture before that comes at {picture.seconds:.2f} s")
+            raise _outside_film(
+                clip, number, f"whose last picture before that comes at {picture.seconds:.2f} s"
+            )
         shown[picture.wanted] = picture.seconds
-        if picture.seconds not in made:
+        if picture.seconds not in features_by_second:
             batch[picture.seconds] = picture.image
-        if len(batch) == size:
-            make()
+        if len(batch) == batch_size:
+            make_batch()
     if len(shown) < len(begins):
-        first = min(second for second in begins if second not in shown)
-        raise _outside(clip, begins[first][0], "which cannot be read that far")
+        first_missing = min(second for second in begins if second not in shown)
+        raise _outside_film(clip, begins[first_missing][0], "which cannot be read that far")
     if batch:
-        make()
-    found = {}
-    for place, seconds in asked.items():
-        parts = [made[shown[second]] for second in seconds.tolist()]
+        make_batch()
+    features_by_position = {}
+    for place, seconds in seconds_by_position.items():
+        parts = [features_by_second[shown[second]] for second in seconds.tolist()]
         xp = array_namespace(parts[0][0].patches)
         patches = xp.stack([features.patches[k, ...] for features, k in parts])
         whole = xp.stack([features.whole[k, ...] for features, k in parts])
-        found[place] = Features(patches, whole, parts[0][0].grid)
-    return found
+        features_by_position[place] = Features(patches, whole, parts[0][0].grid)
+    return features_by_position
