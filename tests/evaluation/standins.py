@@ -95,7 +95,7 @@ def _parsed(text: str) -> Parse:
             tag="VBZ" if here else "." if sign else "NN",
             dep="ROOT" if place == first else "conj" if here else "punct" if sign else "dobj",
             head=place if place == first else verb,
-            begins=begins,
+            begins_sentence=begins,
             space=not sign,
         )
         tokens.append(token)
