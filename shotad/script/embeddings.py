@@ -50,17 +50,17 @@ Vectors = npt.NDArray[np.float32]
 """float32[n, d], a unit vector to each text."""
 
 EXTRA = "language"
-"""The extra of the package that this module needs."""
+"""The extra of the package that brings sentence-transformers and torch."""
 DEFAULT_EMBEDDER = "minilm"
 """all-MiniLM-L6-v2 of the manifest, 384 dimensions (Wang et al. 2020; sentence-transformers)."""
 
 PURPOSE = "Comparing sentences by meaning"
 _ENGINE = "embeddings"
 _MODULES = "modules.json"
-_OWN = "sentence_transformers."
+_LIBRARY_CLASSES = "sentence_transformers."
 _SMALL = 1 << 30
 """Bytes of weights."""
-_WHOLE = "Give a folder or repository with a whole sentence-transformers model, saved as safetensors."
+_MODEL_HINT = "Give a folder or repository with a whole sentence-transformers model, saved as safetensors."
 
 
 def make_embedder(
@@ -76,8 +76,8 @@ def make_embedder(
     for a model that cannot be had or loaded.
     """
     library = require_module("sentence_transformers", PURPOSE, EXTRA)
-    folder, named = _found(name, progress)
-    _check(folder)
+    folder, name_and_revision = _find_model(name, progress)
+    _check_modules(folder)
     compute = compute or ComputeSettings()
     device = device_of(compute)
     # What is set; where that is ``auto``, float32 for small models, which are quick enough in it.
@@ -94,9 +94,10 @@ def make_embedder(
             )
     except damaged_model_errors(PURPOSE) as error:
         raise WeightsError(
-            f"The model in {folder} cannot be loaded: {first_message_line(error)}.", _WHOLE
+            f"The model in {folder} cannot be loaded: {first_message_line(error)}.", _MODEL_HINT
         ) from None
-    return Embedder(model.eval(), Identity(_ENGINE, **named), batch, ending(folder))
+    identity = Identity(_ENGINE, **name_and_revision)
+    return Embedder(model.eval(), identity, batch, missing_end_token(folder))
 
 
 def check_installed() -> None:
@@ -106,36 +107,37 @@ def check_installed() -> None:
 
 
 class Embedder:
-    """A loaded model that turns texts into vectors. Its lists are sorted by length and cut into batches, then
-    put back in order.
+    """A loaded model that turns texts into vectors.
 
-    ``ending`` stands after each text: an end token that its tokenizer leaves out.
+    Texts are sorted by length and cut into batches, then put back in order. ``end_token`` is put after each
+    text, where the model's tokenizer leaves it out.
     """
 
-    def __init__(self, model: Any, identity: Identity, batch: int, ending: str = "") -> None:
-        self._model, self.identity, self._batch, self._ending = model, identity, batch, ending
+    def __init__(self, model: Any, identity: Identity, batch: int, end_token: str = "") -> None:
+        self._model, self.identity, self._batch, self._end_token = model, identity, batch, end_token
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
         """float32[n, d], a unit vector to each text, in order.
 
-        ``prompt`` is put before each text, for models that are told what the vectors are for.
+        ``prompt`` is put before each text, for models that need to know what the vectors are for.
         """
         if not texts:
+            # The number of dimensions is that of any text.
             return self.of([""])[:0]
-        found = self._model.encode(
-            [text + self._ending for text in texts],
+        encoded = self._model.encode(
+            [text + self._end_token for text in texts],
             prompt=prompt or None,
             batch_size=self._batch,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        vectors = np.asarray(found, np.float32)
+        vectors = np.asarray(encoded, np.float32)
         # Here and not in the model, which may count in bfloat16, where a norm is right to 1 % only.
         norms = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return np.ascontiguousarray(vectors / norms, np.float32)
 
 
-def _check(folder: Path) -> None:
+def _check_modules(folder: Path) -> None:
     """Refuse a folder whose loading would guess how words become a sentence, run code or read a pickle.
 
     sentence-transformers takes the mean of all words where ``modules.json`` is missing, which is wrong
@@ -144,21 +146,25 @@ def _check(folder: Path) -> None:
     path = folder / _MODULES
     try:
         modules = json.loads(path.read_text(encoding="utf-8"))
-        kinds = [str(module["type"]) for module in modules]
-        places = [folder / module["path"] for module in modules]
+        class_names = [str(module["type"]) for module in modules]
+        module_folders = [folder / module["path"] for module in modules]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WeightsError(f"{path} cannot be read: {first_message_line(error)}.", _WHOLE) from None
-    foreign = [kind for kind in kinds if not kind.startswith(_OWN)]
-    if foreign:
-        what = f"The model in {folder} brings code of its own ({foreign[0]}), which is not run."
-        raise WeightsError(what, "Choose a model that sentence-transformers can load without.")
-    pickles = [place for place in places if any(place.glob("*.bin")) and not any(place.glob("*.safetensors"))]
-    if pickles or not weight_files(folder):
-        raise WeightsError(f"The model in {(pickles or [folder])[0]} has no safetensors.", _WHOLE)
+        message = f"{path} cannot be read: {first_message_line(error)}."
+        raise WeightsError(message, _MODEL_HINT) from None
+    for class_name in class_names:
+        if not class_name.startswith(_LIBRARY_CLASSES):
+            message = f"The model in {folder} brings code of its own ({class_name}), which is not run."
+            raise WeightsError(message, "Choose a model that sentence-transformers can load without.")
+    for module_folder in module_folders:
+        # Weights in a .bin file are a pickle, which runs code when it is read.
+        if any(module_folder.glob("*.bin")) and not any(module_folder.glob("*.safetensors")):
+            raise WeightsError(f"The model in {module_folder} has no safetensors.", _MODEL_HINT)
+    if not weight_files(folder):
+        raise WeightsError(f"The model in {folder} has no safetensors.", _MODEL_HINT)
 
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
-_COUNTED = (".json", ".safetensors", ".txt", ".model")
+_HASHED_SUFFIXES = (".json", ".safetensors", ".txt", ".model")
 
 
 def embedding_model(name: str, progress: Progress | None = None) -> dict[str, str]:
@@ -169,10 +175,11 @@ def embedding_model(name: str, progress: Progress | None = None) -> dict[str, st
     """
     if name in manifest():
         return {"model": name, "revision": weights(name).sha256[:16]}
-    return _found(name, progress)[1]
+    _, name_and_revision = _find_model(name, progress)
+    return name_and_revision
 
 
-def _found(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
+def _find_model(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
     """The model's folder, fetched first if it is not here, and its name and revision."""
     folder = Path(name).expanduser()
     if name in manifest():
@@ -181,7 +188,7 @@ def _found(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
         # 16 digits over the files that make the vectors.
         digest = hashlib.sha256()
         for path in sorted(folder.rglob("*")):
-            if path.suffix in _COUNTED and path.is_file():
+            if path.suffix in _HASHED_SUFFIXES and path.is_file():
                 content = bytes.fromhex(file_sha256(path))
                 digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
         return folder, {"model": folder.resolve().name, "revision": digest.hexdigest()[:16]}
@@ -194,9 +201,9 @@ def _found(name: str, progress: Progress | None) -> tuple[Path, dict[str, str]]:
     return folder, {"model": name, "revision": folder.name[:16]}
 
 
-def ending(folder: Path) -> str:
+def missing_end_token(folder: Path) -> str:
     """What must be put after each text: the end token where the model wants one and its tokenizer, as it is
-    loaded without the model's own code, puts none; else nothing."""
+    loaded without the model's own code, puts none; else nothing. Raises WeightsError."""
     path = folder / "tokenizer_config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -210,21 +217,20 @@ def ending(folder: Path) -> str:
             str(folder), local_files_only=True, trust_remote_code=False
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WeightsError(
-            f"The tokenizer in {folder} cannot be loaded: {first_message_line(error)}."
-        ) from None
-    ended = tokenizer("a")["input_ids"][-1] == tokenizer.eos_token_id
-    return "" if ended or tokenizer.eos_token is None else str(tokenizer.eos_token)
+        message = f"The tokenizer in {folder} cannot be loaded: {first_message_line(error)}."
+        raise WeightsError(message) from None
+    has_end_token = tokenizer("a")["input_ids"][-1] == tokenizer.eos_token_id
+    return "" if has_end_token or tokenizer.eos_token is None else str(tokenizer.eos_token)
 
 
 _WORDS_PURPOSE = "Comparing words in their sentences"
 _WORDS_ENGINE = "token vectors"
-_ENCODERS = "Give a folder or repository with a whole encoder and its tokenizer, saved as safetensors."
-_SPACED = ("roberta", "gpt2")
+_ENCODER_HINT = "Give a folder or repository with a whole encoder and its tokenizer, saved as safetensors."
+_MODELS_WITH_SPACE = ("roberta", "gpt2")
 """Models that tell a word at the beginning of a text from the same word behind a space. As bert_score 0.3.13
 does with transformers 4, which its baselines fit, texts begin with a space for them."""
 
-_USUAL = 512
+_DEFAULT_MAX_TOKENS = 512
 """Tokens that a text may have where a model sets no limit (T5, XLNet)."""
 
 
@@ -234,41 +240,42 @@ of beginning or end (``[CLS]``, ``[SEP]``)."""
 
 
 @dataclass(frozen=True, slots=True)
-class EncoderPlace:
-    """An encoder that is on this machine: its folder, what it is called in records, and how many layers it
-    has."""
+class LocalEncoder:
+    """An encoder that is on this machine, not loaded: its folder, its name and revision in records, and its
+    number of layers."""
 
     folder: Path
     identity: Identity
     layers: int
 
 
-def check_name(name: str) -> None:
+def check_encoder_name(name: str) -> None:
     """Raise ShotadError where ``name`` can be no encoder, or the extra is missing; nothing is fetched."""
     require_module("transformers", _WORDS_PURPOSE, EXTRA)
     folder = Path(name).expanduser()
     if name in manifest() or _REPOSITORY.fullmatch(name) or is_model_folder(folder):
         return
     if folder.is_dir():
-        raise WeightsError(f"The folder {name} holds no config.json with all of its safetensors.", _ENCODERS)
-    what = f"There is no encoder {name!r}."
-    raise WeightsError(what, "Known: minilm, a folder, or a repository of the hub (owner/name).")
+        message = f"The folder {name} holds no config.json with all of its safetensors."
+        raise WeightsError(message, _ENCODER_HINT)
+    message = f"There is no encoder {name!r}."
+    raise WeightsError(message, "Known: minilm, a folder, or a repository of the hub (owner/name).")
 
 
-def locate(name: str, progress: Progress | None = None) -> EncoderPlace:
+def find_encoder(name: str, progress: Progress | None = None) -> LocalEncoder:
     """The encoder called ``name``: weights of the manifest, a folder, or a repository of the hub.
 
     Fetches weights that are not here. Raises ShotadError without the extra, WeightsError for a model that
     cannot be had.
     """
-    check_name(name)
-    folder, named = _found(name, progress)
-    config = _config(require_module("transformers", _WORDS_PURPOSE, EXTRA), folder)
+    check_encoder_name(name)
+    folder, name_and_revision = _find_model(name, progress)
+    config = _load_config(require_module("transformers", _WORDS_PURPOSE, EXTRA), folder)
     layers = getattr(config, "num_hidden_layers", None)
     if not isinstance(layers, int):
-        what = f"The model in {folder} is no encoder with layers ({config.model_type})."
-        raise WeightsError(what, _ENCODERS)
-    return EncoderPlace(folder, Identity(_WORDS_ENGINE, **named), layers)
+        message = f"The model in {folder} is no encoder with layers ({config.model_type})."
+        raise WeightsError(message, _ENCODER_HINT)
+    return LocalEncoder(folder, Identity(_WORDS_ENGINE, **name_and_revision), layers)
 
 
 class TokenEncoder:
@@ -279,20 +286,21 @@ class TokenEncoder:
     """
 
     def __init__(
-        self, place: EncoderPlace, layer: int, compute: ComputeSettings | None = None, batch: int = 64
+        self, local: LocalEncoder, layer: int, compute: ComputeSettings | None = None, batch: int = 64
     ) -> None:
-        if not 0 <= layer <= place.layers:
-            what = f"The model {place.identity.model} has no layer {layer}."
-            raise WeightsError(what, f"Name one of 0 to {place.layers}.")
+        if not 0 <= layer <= local.layers:
+            message = f"The model {local.identity.model} has no layer {layer}."
+            raise WeightsError(message, f"Name one of 0 to {local.layers}.")
         self._torch = require_module("torch", _WORDS_PURPOSE, EXTRA)
         self._device = device_of(compute or ComputeSettings())
-        half = compute is not None and compute.precision == "bfloat16"
-        dtype = self._torch.bfloat16 if half else self._torch.float32
+        is_half = compute is not None and compute.precision == "bfloat16"
+        dtype = self._torch.bfloat16 if is_half else self._torch.float32
         transformers = require_module("transformers", _WORDS_PURPOSE, EXTRA)
-        config = _config(transformers, place.folder)
-        config.num_hidden_layers = layer  # those behind are not even read
+        config = _load_config(transformers, local.folder)
+        # Layers behind are not even read.
+        config.num_hidden_layers = layer
         options = {"local_files_only": True, "trust_remote_code": False}
-        source = str(place.folder)
+        source = str(local.folder)
         try:
             with silence_transformers(transformers):
                 self._tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)
@@ -300,62 +308,69 @@ class TokenEncoder:
                     source, config=config, dtype=dtype, use_safetensors=True, **options
                 )
         except damaged_model_errors(_WORDS_PURPOSE) as error:
-            what = f"The model in {place.folder} cannot be loaded: {first_message_line(error)}."
-            raise WeightsError(what, _ENCODERS) from None
+            message = f"The model in {local.folder} cannot be loaded: {first_message_line(error)}."
+            raise WeightsError(message, _ENCODER_HINT) from None
         encoder = model.get_encoder() if config.is_encoder_decoder else model
         self._model = encoder.eval().to(self._device)
-        self._longest = _longest(self._tokenizer, config)
+        self._max_tokens = _max_tokens(self._tokenizer, config)
         self._marks = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id} - {None}
-        self._spaced = config.model_type in _SPACED
+        self._begins_with_space = config.model_type in _MODELS_WITH_SPACE
         self._batch = batch
 
     def of(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The vectors of each text, in order. What is longer than the model takes is cut off."""
         if not texts:
             return []
-        bare = [text.strip() for text in texts]
-        if self._spaced:
-            bare = [f" {text}" if text else text for text in bare]
-        tokens: list[list[int]] = self._tokenizer(bare, truncation=True, max_length=self._longest)[
-            "input_ids"
-        ]
-        order = sorted((i for i in range(len(texts)) if tokens[i]), key=lambda i: (len(tokens[i]), tokens[i]))
-        found = [(np.zeros((0, 0), np.float32), np.zeros(0, np.bool_))] * len(texts)
-        for _, group in groupby(order, key=lambda i: len(tokens[i])):
-            alike = list(group)
-            for first in range(0, len(alike), self._batch):
-                places = alike[first : first + self._batch]
-                vectors = self._encoded([tokens[i] for i in places])
-                for i, rows in zip(places, vectors, strict=True):
-                    words = np.array([token not in self._marks for token in tokens[i]], np.bool_)
-                    found[i] = rows, words
-        return found
+        stripped = [text.strip() for text in texts]
+        if self._begins_with_space:
+            stripped = [f" {text}" if text else text for text in stripped]
+        tokenized = self._tokenizer(stripped, truncation=True, max_length=self._max_tokens)
+        tokens: list[list[int]] = tokenized["input_ids"]
+        # Texts by their number of tokens, so that those in a batch need no padding.
+        order = sorted(
+            (text for text in range(len(texts)) if tokens[text]),
+            key=lambda text: (len(tokens[text]), tokens[text]),
+        )
+        no_vectors: TokenVectors = (np.zeros((0, 0), np.float32), np.zeros(0, np.bool_))
+        vectors_of_texts = [no_vectors] * len(texts)
+        for _, group in groupby(order, key=lambda text: len(tokens[text])):
+            same_length = list(group)
+            for start in range(0, len(same_length), self._batch):
+                batch = same_length[start : start + self._batch]
+                vectors_of_batch = self._encode([tokens[text] for text in batch])
+                for text, vectors in zip(batch, vectors_of_batch, strict=True):
+                    is_word = np.array([token not in self._marks for token in tokens[text]], np.bool_)
+                    vectors_of_texts[text] = vectors, is_word
+        return vectors_of_texts
 
-    def _encoded(self, rows: list[list[int]]) -> npt.NDArray[np.float32]:
-        """float32[n, t, d] of ``n`` rows of ``t`` tokens each."""
+    def _encode(self, rows: list[list[int]]) -> npt.NDArray[np.float32]:
+        """float32[n, t, d], a unit vector to each token, of ``n`` rows of ``t`` tokens each."""
         torch = self._torch
-        ids = torch.tensor(rows, device=self._device)
+        token_ids = torch.tensor(rows, device=self._device)
         with torch.inference_mode():
-            out = self._model(ids, attention_mask=torch.ones_like(ids))[0].float()
-            out = torch.nn.functional.normalize(out, dim=-1)
-        return np.ascontiguousarray(out.cpu().numpy(), np.float32)
+            vectors = self._model(token_ids, attention_mask=torch.ones_like(token_ids))[0].float()
+            vectors = torch.nn.functional.normalize(vectors, dim=-1)
+        return np.ascontiguousarray(vectors.cpu().numpy(), np.float32)
 
 
-def _config(transformers: Any, folder: Path) -> Any:
+def _load_config(transformers: Any, folder: Path) -> Any:
+    """The model's configuration (a transformers ``PretrainedConfig``). Raises WeightsError."""
     try:
         with silence_transformers(transformers):
             return transformers.AutoConfig.from_pretrained(
                 str(folder), local_files_only=True, trust_remote_code=False
             )
     except damaged_model_errors(_WORDS_PURPOSE) as error:
-        raise WeightsError(
-            f"The model in {folder} cannot be read: {first_message_line(error)}.", _ENCODERS
-        ) from None
+        message = f"The model in {folder} cannot be read: {first_message_line(error)}."
+        raise WeightsError(message, _ENCODER_HINT) from None
 
 
-def _longest(tokenizer: Any, config: Any) -> int:
-    """Tokens that a text may have: RoBERTa counts its places from behind the padding's number."""
-    places = getattr(config, "max_position_embeddings", None) or 0
-    places = places if places > 0 else _USUAL
-    roberta = "roberta" in config.model_type or config.model_type == "camembert"
-    return int(min(tokenizer.model_max_length, places - ((config.pad_token_id or 0) + 1 if roberta else 0)))
+def _max_tokens(tokenizer: Any, config: Any) -> int:
+    """How many tokens a text may have."""
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    if positions <= 0:
+        positions = _DEFAULT_MAX_TOKENS
+    # RoBERTa counts its positions from behind the padding's number.
+    if "roberta" in config.model_type or config.model_type == "camembert":
+        positions -= (config.pad_token_id or 0) + 1
+    return int(min(tokenizer.model_max_length, positions))

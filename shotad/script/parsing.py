@@ -1,6 +1,6 @@
-"""Sentences taken apart: verbs, what depends on them, and where sentences begin, through spaCy.
+"""Parses of sentences: verbs, what depends on them, and where sentences begin, through spaCy.
 
-What a parse is here needs no spaCy: it can be kept, and read by whoever has it.
+A `Parse` needs no spaCy: it can be kept in a file, and read where spaCy is not installed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from shotad.core import NoProgress, Progress
 from shotad.core.errors import WeightsError
@@ -30,9 +31,12 @@ _GET = "Name a package that is installed, a folder with a model, or get one: pyt
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word or sign. ``head`` is the place of the word it depends on, its own for a root; ``begins``: a
-    sentence begins here; ``space``: a blank follows in the text. Labels are those of Universal Dependencies
-    (``pos``), the Penn Treebank (``tag``) and ClearNLP (``dep``), as spaCy's English models give them."""
+    """One word or sign.
+
+    ``head`` is the position of the word that it depends on, its own for a root; ``space``: a blank follows in
+    the text. Labels are those of Universal Dependencies (``pos``), the Penn Treebank (``tag``) and ClearNLP
+    (``dep``), as spaCy's English models give them.
+    """
 
     text: str
     lemma: str
@@ -40,56 +44,67 @@ class Token:
     tag: str
     dep: str
     head: int
-    begins: bool
+    begins_sentence: bool
     space: bool
 
 
 @dataclass(frozen=True)
 class Parse:
-    """A text taken apart, in one or more sentences."""
+    """A parsed text of one or more sentences."""
 
     tokens: tuple[Token, ...] = ()
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each token the places of those that depend on it, in order of the text."""
-        found: list[list[int]] = [[] for _ in self.tokens]
-        for place, token in enumerate(self.tokens):
-            if token.head != place:
-                found[token.head].append(place)
-        return tuple(tuple(row) for row in found)
+        """For each token the positions of those that depend on it, in order of the text."""
+        children_of_tokens: list[list[int]] = [[] for _ in self.tokens]
+        for position, token in enumerate(self.tokens):
+            # A root is its own head.
+            if token.head != position:
+                children_of_tokens[token.head].append(position)
+        return tuple(tuple(children) for children in children_of_tokens)
 
-    def subtree(self, place: int) -> Iterator[int]:
-        """The places of a token and of all that depends on it: what does so from the left, itself, what
-        does so from the right (the order of the text, but where branches cross)."""
-        waiting = [(place, False)]
-        while waiting:
-            here, told = waiting.pop()
-            if told:
-                yield here
+    def subtree(self, root: int) -> Iterator[int]:
+        """The positions of a token and of all that depends on it: first what does so from the left, then the
+        token, then what does so from the right (the order of the text, but where branches cross)."""
+        # A stack of positions; with True where the token's left side has been put on the stack before it.
+        stack = [(root, False)]
+        while stack:
+            position, is_expanded = stack.pop()
+            if is_expanded:
+                yield position
                 continue
-            below = self.children[here]
-            waiting += [(child, False) for child in reversed(below) if child > here]
-            waiting.append((here, True))
-            waiting += [(child, False) for child in reversed(below) if child < here]
+            children = self.children[position]
+            # Reversed, since what is put on the stack last comes off first.
+            stack += [(child, False) for child in reversed(children) if child > position]
+            stack.append((position, True))
+            stack += [(child, False) for child in reversed(children) if child < position]
 
     def sentences(self) -> Iterator[range]:
-        """The places of each sentence."""
-        starts = [place for place, token in enumerate(self.tokens) if token.begins or place == 0]
-        for first, end in pairwise([*starts, len(self.tokens)]):
-            yield range(first, end)
+        """The positions of the tokens of each sentence."""
+        starts = [
+            position for position, token in enumerate(self.tokens) if token.begins_sentence or position == 0
+        ]
+        for start, end in pairwise([*starts, len(self.tokens)]):
+            yield range(start, end)
 
-    def text(self, places: Sequence[int]) -> str:
-        """The words at ``places`` as they stand in the text, a blank wherever some are left out."""
-        words = []
-        for last, place in zip([-1, *places], places, strict=False):
-            gap = last >= 0 and (self.tokens[last].space or place != last + 1)
-            words.append(" " * gap + self.tokens[place].text)
+    def text(self, positions: Sequence[int]) -> str:
+        """The words at ``positions`` as they stand in the text, a blank wherever some are left out."""
+        words: list[str] = []
+        previous: int | None = None
+        for position in positions:
+            if previous is not None and (self.tokens[previous].space or position != previous + 1):
+                words.append(" ")
+            words.append(self.tokens[position].text)
+            previous = position
         return "".join(words)
 
     def to_bytes(self) -> bytes:
         """Compact JSON, a list for each token."""
-        rows = [[t.text, t.lemma, t.pos, t.tag, t.dep, t.head, t.begins, t.space] for t in self.tokens]
+        rows: list[list[str | int]] = []
+        for token in self.tokens:
+            labels = [token.text, token.lemma, token.pos, token.tag, token.dep]
+            rows.append([*labels, token.head, token.begins_sentence, token.space])
         return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
 
     @staticmethod
@@ -100,11 +115,12 @@ class Parse:
 
 @dataclass(frozen=True, slots=True)
 class ParserModel:
-    """A spaCy model that is here: what it is called in records, its version, and where it is."""
+    """A spaCy model on this machine: its name in records, its version, and what spaCy loads it from
+    (``source``: a folder, or the name of an installed package)."""
 
     name: str
     version: str
-    place: str
+    source: str
 
     @property
     def identity(self) -> dict[str, str]:
@@ -121,53 +137,61 @@ def find_parser(name: str, progress: Progress | None = None) -> ParserModel:
         require_module("spacy", _PURPOSE, EXTRA)
     folder = Path(name).expanduser()
     if (folder / _META).is_file():
-        return _of_folder(folder.resolve(), "")
+        return _model_in_folder(folder.resolve(), "")
     package = importlib.util.find_spec(name) if name.isidentifier() else None
     if package is not None and package.origin is not None:
-        return replace(_of_folder(Path(package.origin).parent, name), place=name)
-    entry = name.replace("_", "-")
-    if entry in manifest():
-        return _of_folder(weights_folder(entry, progress or NoProgress()), entry.replace("-", "_"))
+        return replace(_model_in_folder(Path(package.origin).parent, name), source=name)
+    manifest_name = name.replace("_", "-")
+    if manifest_name in manifest():
+        folder = weights_folder(manifest_name, progress or NoProgress())
+        return _model_in_folder(folder, manifest_name.replace("-", "_"))
     raise WeightsError(f"There is no spaCy model {name!r}.", _GET.format(name))
 
 
-def _of_folder(folder: Path, name: str) -> ParserModel:
+def _model_in_folder(folder: Path, name: str) -> ParserModel:
+    """The model in a folder; without a ``name`` by that in its ``meta.json``. Raises WeightsError."""
     try:
         meta = json.loads((folder / _META).read_text(encoding="utf-8"))
-        called = name or f"{meta['lang']}_{meta['name']}"
-        return ParserModel(called, str(meta["version"]), str(folder))
+        model_name = name or f"{meta['lang']}_{meta['name']}"
+        return ParserModel(model_name, str(meta["version"]), str(folder))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        what = f"{folder / _META} cannot be read: {first_message_line(error)}."
-        raise WeightsError(what, "Give a folder that spaCy wrote.") from None
+        message = f"{folder / _META} cannot be read: {first_message_line(error)}."
+        raise WeightsError(message, "Give a folder that spaCy wrote.") from None
 
 
 class Parser:
-    """A loaded model. Texts go through it in batches."""
+    """A loaded model. Texts go through it ``batch`` at a time."""
 
     def __init__(self, model: ParserModel, batch: int = 256) -> None:
         self.model, self._batch = model, batch
         spacy = require_module("spacy", _PURPOSE, EXTRA)
         try:
-            self._pipeline = spacy.load(model.place, exclude=_UNUSED)
+            self._pipeline = spacy.load(model.source, exclude=_UNUSED)
         except (OSError, ValueError, LookupError, TypeError, ImportError) as error:
             raise WeightsError(
                 f"The spaCy model {model.name} cannot be loaded: {first_message_line(error)}.",
                 "Install a model that fits spaCy's version: python -m spacy validate.",
             ) from None
-        lacking = {"tagger", "parser", "lemmatizer"} - set(self._pipeline.pipe_names)
-        if lacking:
-            what = f"The spaCy model {model.name} has no {' and no '.join(sorted(lacking))}."
-            raise WeightsError(what, _GET.format("en_core_web_sm"))
+        missing = {"tagger", "parser", "lemmatizer"} - set(self._pipeline.pipe_names)
+        if missing:
+            message = f"The spaCy model {model.name} has no {' and no '.join(sorted(missing))}."
+            raise WeightsError(message, _GET.format("en_core_web_sm"))
 
     def of(self, texts: Sequence[str]) -> Iterator[Parse]:
         """The parse of each text, in order, as they come."""
         for doc in self._pipeline.pipe(texts, batch_size=self._batch):
-            yield Parse(
-                tuple(
-                    Token(
-                        t.text, t.lemma_, t.pos_, t.tag_, t.dep_, t.head.i, bool(t.is_sent_start),
-                        bool(t.whitespace_),
-                    )
-                    for t in doc
-                )
-            )  # fmt: skip
+            yield Parse(tuple(map(_token, doc)))
+
+
+def _token(token: Any) -> Token:
+    """A token of spaCy as one of ours, which needs no spaCy to be read again."""
+    return Token(
+        token.text,
+        token.lemma_,
+        token.pos_,
+        token.tag_,
+        token.dep_,
+        token.head.i,
+        bool(token.is_sent_start),
+        bool(token.whitespace_),
+    )

@@ -142,7 +142,7 @@ def benches(folder: Path) -> Iterator[MakeBench]:
         patch.setattr(room, "check_installed", lambda: None)
         patch.setattr(room, "make_embedder", lambda *_, **__: Words())
         patch.setattr(room, "embedding_model", lambda name, *_: {"model": name, "revision": "1"})
-        patch.setattr(recall, "check_name", lambda _: None)
+        patch.setattr(recall, "check_encoder_name", lambda _: None)
         patch.setattr(room, "find_parser", lambda name, *_: ParserModel(name, "1", "verbs"))
         patch.setattr(room, "Parser", Verbs)
         coco_files(folder, patch)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Identity
-from shotad.script.embeddings import EncoderPlace, Vectors
+from shotad.script.embeddings import LocalEncoder, Vectors
 from shotad.script.parsing import Parse, Token
 
 
@@ -28,7 +28,7 @@ class Overlap:
 
     identity: dict[str, Any] = field(default_factory=lambda: {"score": "words in common"})
     layer: int = 1
-    place: EncoderPlace = EncoderPlace(Path(), Identity("words", "words"), 1)  # noqa: RUF009
+    place: LocalEncoder = LocalEncoder(Path(), Identity("words", "words"), 1)  # noqa: RUF009
 
     def of(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
         return {pair: overlap(*pair) for pair in pairs}
@@ -95,7 +95,7 @@ def _parsed(text: str) -> Parse:
             tag="VBZ" if here else "." if sign else "NN",
             dep="ROOT" if place == first else "conj" if here else "punct" if sign else "dobj",
             head=place if place == first else verb,
-            begins=begins,
+            begins_sentence=begins,
             space=not sign,
         )
         tokens.append(token)

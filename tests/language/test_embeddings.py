@@ -16,7 +16,7 @@ from shotad.core import ShotadError
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import WeightsError
 from shotad.script import Embedder, make_embedder
-from shotad.script.embeddings import TokenEncoder, ending, locate
+from shotad.script.embeddings import TokenEncoder, find_encoder, missing_end_token
 from tests.conftest import needed
 
 pytest.importorskip("transformers", reason="the extra language is not installed")
@@ -149,16 +149,20 @@ def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(g
     found = embedder.of(TEXTS, prompt="Query: ")
     assert found == pytest.approx(ended, abs=1e-5)
     assert abs(found - bare).max() > 0.05
-    assert ending(make_gte(tmp_path / "without", wants_end=False)) == ending(tmp_path) == ""
+    assert (
+        missing_end_token(make_gte(tmp_path / "without", wants_end=False))
+        == missing_end_token(tmp_path)
+        == ""
+    )
     own = shutil.copytree(gte, tmp_path / "own")
     inner = Tokenizer.from_file(str(own / "tokenizer.json"))
     inner.post_processor = processors.TemplateProcessing(single=f"$A {END}", special_tokens=[(END, 0)])
     inner.save(str(own / "tokenizer.json"))
-    assert ending(own) == ""
+    assert missing_end_token(own) == ""
     for text, message in (("{", "cannot be read"), ('{"add_eos_token": true}', "cannot be loaded")):
         (tmp_path / "tokenizer_config.json").write_text(text, encoding="utf-8")
         with pytest.raises(WeightsError, match=message):
-            ending(tmp_path)
+            missing_end_token(tmp_path)
 
 
 WORDS = ["Ann opens a door.", "Bob sits", "", "She walks slowly up the stairs.", "Bob sits"]
@@ -170,7 +174,7 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_token_has_a_unit_vector_and_marks_are_no_words(folder: Path) -> None:
-    texts = TokenEncoder(locate(str(folder)), 3, CPU).of(WORDS)
+    texts = TokenEncoder(find_encoder(str(folder)), 3, CPU).of(WORDS)
     assert [len(text[1]) for text in texts] == [7, 4, 2, 10, 4]
     assert [int(words.sum()) for _, words in texts] == [5, 2, 0, 8, 2]
     for text in texts:
@@ -181,7 +185,7 @@ def test_each_token_has_a_unit_vector_and_marks_are_no_words(folder: Path) -> No
         assert not text[1][-1]
     assert (texts[1][0] == texts[4][0]).all()
     for batch in (1, 2):
-        together = TokenEncoder(locate(str(folder)), 3, CPU, batch=batch).of(WORDS)
+        together = TokenEncoder(find_encoder(str(folder)), 3, CPU, batch=batch).of(WORDS)
         for one, other in zip(texts, together, strict=True):
             assert one[0] == pytest.approx(other[0], abs=1e-5)
 
@@ -210,7 +214,7 @@ def test_a_layer_is_what_the_whole_model_has_there(kind: str, folder: Path, tmp_
     ids = transformers.AutoTokenizer.from_pretrained(str(folder))([WORDS[0]], return_tensors="pt")
     with torch.inference_mode():
         states = encoder(ids["input_ids"], output_hidden_states=True).hidden_states
-    place = locate(str(folder))
+    place = find_encoder(str(folder))
     assert place.layers == 3
     for layer in (0, 2):
         wanted = torch.nn.functional.normalize(states[layer][0], dim=-1).numpy()
@@ -220,12 +224,12 @@ def test_a_layer_is_what_the_whole_model_has_there(kind: str, folder: Path, tmp_
 
 
 def test_roberta_reads_a_first_word_as_one_behind_a_space(folder: Path, roberta: Path) -> None:
-    encoder = TokenEncoder(locate(str(roberta)), 3, CPU)
+    encoder = TokenEncoder(find_encoder(str(roberta)), 3, CPU)
     plain, spaced, doubled = encoder.of(["Bob sits", " Bob sits", "and Bob sits"])
     assert (plain[0] == spaced[0]).all()
     assert len(doubled[1]) == len(plain[1]) + 1
     for place in (folder, roberta):  # Long texts are cut off.
-        (text,) = TokenEncoder(locate(str(place)), 1, CPU).of(["Ann opens a door. " * 40])
+        (text,) = TokenEncoder(find_encoder(str(place)), 1, CPU).of(["Ann opens a door. " * 40])
         assert len(text[1]) == 64
 
 
@@ -233,18 +237,18 @@ def test_a_damaged_encoder_is_explained(folder: Path, tmp_path: Path) -> None:
     place = shutil.copytree(folder, tmp_path / "bert")
     (place / "model.safetensors").write_bytes(b"half")
     with pytest.raises(WeightsError, match="cannot be loaded"):
-        TokenEncoder(locate(str(place)), 3, CPU)
+        TokenEncoder(find_encoder(str(place)), 3, CPU)
     (place / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(WeightsError, match="cannot be read"):
-        locate(str(place))
+        find_encoder(str(place))
     (place / "model.safetensors").unlink()
     with pytest.raises(WeightsError, match="holds no config.json with all of its safetensors"):
-        locate(str(place))
+        find_encoder(str(place))
 
 
 @pytest.mark.slow
 def test_the_real_model_has_six_layers() -> None:
-    place = locate("minilm")
+    place = find_encoder("minilm")
     assert place.layers == 6
     same, other = TokenEncoder(place, 6, CPU).of(["He opens the door.", "Two dogs swim."])
     assert same[0].shape == (7, 384)

@@ -250,7 +250,7 @@ def without_characters(parse: Parse) -> str:
     words: list[str] = []
     for place, token in enumerate(tokens):
         if word := instead.get(place, token.text):
-            word = word[:1].upper() + word[1:] if token.begins else word
+            word = word[:1].upper() + word[1:] if token.begins_sentence else word
             words.append(word + " " * spaces.get(place, token.space))
     return "".join(words).strip()
 
@@ -278,7 +278,7 @@ def _is_character(parse: Parse, head: int) -> bool:
     alone = owner or token.dep not in ("compound", "amod", "nmod", "poss")
     if token.text[:1].isupper() and word not in ("i", "ok"):
         if _before_unseen_verb(parse, head):
-            if not token.begins or token.tag in _TAGS or given or token.pos != "NOUN":
+            if not token.begins_sentence or token.tag in _TAGS or given or token.pos != "NOUN":
                 return True
         elif alone and _names_somebody(parse, head, given):
             return True
@@ -355,7 +355,7 @@ def _case(parse: Parse, head: int, places: tuple[int, ...]) -> int:
     while parse.tokens[head].dep == "conj":
         head = parse.tokens[head].head
     token = parse.tokens[head]
-    subject = token.dep in (*_PLAIN_SUBJECTS, "ROOT") or parse.tokens[places[0]].begins
+    subject = token.dep in (*_PLAIN_SUBJECTS, "ROOT") or parse.tokens[places[0]].begins_sentence
     return 2 if token.dep == "poss" else 0 if subject or _before_unseen_verb(parse, head) else 1
 
 

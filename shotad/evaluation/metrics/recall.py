@@ -26,11 +26,11 @@ from shotad.core.workfolder import hash_key
 from shotad.evaluation.metric import Corpus, Json, Metric, Row, says_something
 from shotad.evaluation.store import MetricContext
 from shotad.script.embeddings import (
-    EncoderPlace,
+    LocalEncoder,
     TokenEncoder,
     TokenVectors,
-    check_name,
-    locate,
+    check_encoder_name,
+    find_encoder,
 )
 
 TIE = 1e-6
@@ -70,7 +70,7 @@ class Recall(Metric):
                 f"recall.k = {wanted.k} of recall.neighbours = {wanted.neighbours} finds everything.",
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
-        check_name(source_of(wanted.model))
+        check_encoder_name(source_of(wanted.model))
         self._rule = "full" if context.settings.rules == "code" else "all"
         self._pairs: PairScores = context.once("pair scores", lambda: PairScores(context))
         _ = self._pairs.identity  # a model that cannot be had is said now
@@ -235,9 +235,9 @@ class PairScores:
         self._vectors: dict[str, TokenVectors] = {}
 
     @cached_property
-    def place(self) -> EncoderPlace:
+    def place(self) -> LocalEncoder:
         """Where the model is, fetched if it is not here."""
-        return locate(source_of(self._settings.model), self._context.progress)
+        return find_encoder(source_of(self._settings.model), self._context.progress)
 
     @property
     def layer(self) -> int:

@@ -16,7 +16,7 @@ from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, MetricContext, Store, make_metric, score
 from shotad.evaluation.metrics.recall import Recall, f_score
-from shotad.script.embeddings import TokenEncoder, locate
+from shotad.script.embeddings import TokenEncoder, find_encoder
 from tests.evaluation.allmetrics import FILMS, MakeBench, corpus_of, human, predicted, scored
 from tests.evaluation.standins import Overlap, overlap
 
@@ -46,7 +46,7 @@ def test_equal_to_the_authors_program(name: str, tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason="the extra language is not installed")
     from tests.language import tiny_encoders
 
-    place = locate(str(getattr(tiny_encoders, f"make_{name}")(tmp_path / name)))
+    place = find_encoder(str(getattr(tiny_encoders, f"make_{name}")(tmp_path / name)))
     for layer in (1, 2, 3):
         encoder = TokenEncoder(place, layer, ComputeSettings(device="cpu"))
         pairs = zip(encoder.of(PREDICTIONS), encoder.of(REFERENCES), strict=True)
