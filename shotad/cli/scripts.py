@@ -71,7 +71,7 @@ def export_command(
         TRACK,
         is_translation,
         refuse_older,
-        track_name,
+        translation_file_name,
     )
 
     file = track_file(paths[0])
@@ -85,9 +85,9 @@ def export_command(
         places = [script_file(track, form, target or file.parent, is_translation=beside) for form in chosen]
     if not overwrite:
         # All before the first is written.
-        name = TRACK if file.name == TRACK else track_name(track.language)
+        name = TRACK if file.name == TRACK else translation_file_name(track.language)
         if file.name == name:
-            refuse_older(track, file.parent, file=name)
+            refuse_older(track, file.parent, track_file_name=name)
         for form, place in zip(chosen, places, strict=True):
             check_unchanged(track, form, place)
     worksheet = _worksheet_of(file, track.language) if any(form.has_material for form in chosen) else None
@@ -229,7 +229,7 @@ def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:
     from shotad.script.track_files import (
         TRACK,
         lost_translation,
-        track_name,
+        translation_file_name,
     )
 
     if path.suffix.lower() == ".json":
@@ -237,13 +237,17 @@ def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:
         if path.exists() or not source.is_file():
             return None
         translation = lost_translation(load_track(source), path.parent, script)
-        is_meant = translation is not None and path.name == track_name(translation.language)
+        is_meant = translation is not None and path.name == translation_file_name(translation.language)
         return (path, translation) if translation is not None and is_meant else None
     for folder in (path, work_folder_of(path)):
         refuse_special(folder / TRACK)
         if (folder / TRACK).exists():
             translation = lost_translation(load_track(folder / TRACK), folder, script)
-            return None if translation is None else (folder / track_name(translation.language), translation)
+            return (
+                None
+                if translation is None
+                else (folder / translation_file_name(translation.language), translation)
+            )
         if not (folder / SETTINGS_FILE).is_file():
             continue
         run, shots = read_settings(folder), read_record(folder / "shots.json") or {}

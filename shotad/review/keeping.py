@@ -43,7 +43,7 @@ from shotad.script.track_files import (
     edited_scripts,
     script_places,
     script_texts,
-    with_scripts,
+    with_edits_of_scripts,
     write_texts,
 )
 
@@ -78,7 +78,7 @@ class SideScripts:
         edited = edited_scripts(self._folder, self._film_name, track)
 
         def imported(scripts: Sequence[tuple[Format, Path]]) -> Track:
-            return with_scripts(track, WorkFolder(self._folder), scripts)
+            return with_edits_of_scripts(track, WorkFolder(self._folder), scripts)
 
         def can_import(scripts: Sequence[tuple[Format, Path]]) -> bool:
             try:

@@ -68,7 +68,9 @@ class Newer:
     def error(self, track: Path) -> EditConflict:
         """Why nothing may be written over these files, and how to go on."""
         names = " and ".join(self.files)
-        shown = "; ".join(self.lines[:_SHOWN]) + ("; …" if len(self.lines) > _SHOWN else "")
+        shown = "; ".join(self.lines[:_MAX_SHOWN_LINES]) + (
+            "; …" if len(self.lines) > _MAX_SHOWN_LINES else ""
+        )
         differing = plural(len(self.lines), "line differs", "lines differ")
         # "May be": a track from another machine, without its scripts, looks the same.
         what = f"{names} may be newer than {track}: {differing}: {shown}. Nothing was written."
@@ -85,7 +87,7 @@ class Newer:
         return EditConflict(what, f"{hint[0].upper()}{hint[1:]}.")
 
 
-_SHOWN = 3
+_MAX_SHOWN_LINES = 3
 """Lines that are shown; more help nobody."""
 
 

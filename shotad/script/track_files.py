@@ -65,7 +65,7 @@ LOCK_SECONDS = 15.0
 
 @contextmanager
 def track_lock(folder: Path) -> Iterator[None]:
-    """Nobody else reads and rewrites the tracks of ``folder`` and their scripts meanwhile.
+    """A lock: nobody else reads and rewrites the tracks of ``folder`` and their scripts while it is held.
 
     It is held for moments only, from reading a track to having written it, also by those who do not hold the
     `WorkFolder`: so a person edits lines while a run writes others, and neither loses any. Not to be taken
@@ -73,8 +73,8 @@ def track_lock(folder: Path) -> Iterator[None]:
     """
     if not folder.is_dir():
         # The lock would make the folder again, empty, where a person has renamed it.
-        what = f"The work folder {folder} is not there any more."
-        raise WorkFolderError(what, "Name it as it was, or open it where it is.")
+        message = f"The work folder {folder} is not there any more."
+        raise WorkFolderError(message, "Name it as it was, or open it where it is.")
     check_held_folder(folder)
     lock = lock_file(folder / _LOCK, timeout=LOCK_SECONDS)
     try:
@@ -106,9 +106,9 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
     refuse_special(path)
     if not path.exists():
         if with_scripts:
-            refuse_lost(path, *_left_of_track(folder.path, film.name))
+            refuse_lost(path, *_remaining_scripts_of_track(folder.path, film.name))
         return None
-    track = track_of(
+    track = load_track_of_film(
         film,
         path,
         f"Nothing was written. Move {folder.path} away, or name another folder with --out, and this film "
@@ -117,88 +117,102 @@ def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: 
     return with_edited_scripts(track, folder)[0] if with_scripts else track
 
 
-def track_of(film: FilmId | FilmInfo, file: Path, remedy: str) -> Track:
+def load_track_of_film(film: FilmId | FilmInfo, file: Path, remedy: str) -> Track:
     """The track in ``file``. Raises OtherFilm, with ``remedy``, for one of another film, and ScriptError."""
     track = load_track(file)
     if track.film.fingerprint == film.fingerprint:
         return track
     if track.film.name == film.name:
-        what = f"{file} is of another version of {film.name}: the film was replaced or changed since."
+        message = f"{file} is of another version of {film.name}: the film was replaced or changed since."
     else:
-        what = f"{file} belongs to another film: {track.film.name}, not {film.name}."
-    raise OtherFilm(what, remedy)
+        message = f"{file} belongs to another film: {track.film.name}, not {film.name}."
+    raise OtherFilm(message, remedy)
 
 
 def with_edited_scripts(
     track: Track,
     folder: WorkFolder,
-    but: Path | None = None,
+    except_path: Path | None = None,
     *,
-    file: str = TRACK,
+    track_file_name: str = TRACK,
     times: tuple[Mapping[str, Interval], float] | None = None,
 ) -> tuple[Track, dict[str, int]]:
-    """The track in ``file`` (the film's own, or a translation's) with what people changed in the scripts
-    beside it, all ``but`` one, and how many lines by file; ``times`` are those of other slots than the
-    folder's, see `slot_times`. Raises as `import_edited_scripts`, and EditConflict where the track is older
-    than what lies beside it."""
-    written = _written(folder.path, SCRIPTS_RECORD if file == TRACK else _written_of(track))
-    if but is None:
-        refuse_older(track, folder.path, file=file)
-    edited = _edited(scripts_of(track, folder.path, file), written, but, track)
-    return import_edited_scripts(track, edited, *(times or slot_times(folder))) if edited else (track, {})
+    """The track with what people changed in the scripts beside it, and the changed lines counted by file.
+
+    ``track_file_name`` is the file of ``track``: the film's own, or a translation's. The script at
+    ``except_path`` is left out. ``times`` are those of other slots than the folder's, see `slot_times`.
+    Raises as `import_edited_scripts`, and EditConflict where the track is older than what lies beside it.
+    """
+    hashes = _read_hashes(folder.path, _scripts_record(track, track_file_name))
+    if except_path is None:
+        refuse_older(track, folder.path, track_file_name=track_file_name)
+    edited = _find_edited(scripts_of(track, folder.path, track_file_name), hashes, except_path, track)
+    if not edited:
+        return track, {}
+    slots, seconds_per_word = times or slot_times(folder)
+    return import_edited_scripts(track, edited, slots, seconds_per_word)
 
 
-def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Track:
-    """The track with what people changed in just these scripts. Raises as `import_edited_scripts`."""
-    return import_edited_scripts(track, edited, *slot_times(folder))[0] if edited else track
+def with_edits_of_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Track:
+    """The track with what people changed in the scripts ``edited``. Raises as `import_edited_scripts`."""
+    if not edited:
+        return track
+    slots, seconds_per_word = slot_times(folder)
+    return import_edited_scripts(track, edited, slots, seconds_per_word)[0]
 
 
-def refuse_older(track: Track, folder: Path, *, file: str = TRACK) -> None:
+def refuse_older(track: Track, folder: Path, *, track_file_name: str = TRACK) -> None:
     """Raise EditConflict where the track in ``file`` is older than its scripts, or than the history of its
     review: it was put back from a backup, say."""
-    newer = _newer(track, folder, file)
+    newer = _find_newer_files(track, folder, track_file_name)
     if newer is not None:
-        raise newer.error(folder / file)
+        raise newer.error(folder / track_file_name)
 
 
-def _newer(track: Track, folder: Path, file: str) -> Newer | None:
-    hashes = _written(folder, SCRIPTS_RECORD if file == TRACK else _written_of(track))
-    return find_newer(track, folder / file, scripts_of(track, folder, file), hashes)
+def _find_newer_files(track: Track, folder: Path, track_file_name: str) -> Newer | None:
+    """What beside the track is newer than it; None where nothing is."""
+    hashes = _read_hashes(folder, _scripts_record(track, track_file_name))
+    return find_newer(track, folder / track_file_name, scripts_of(track, folder, track_file_name), hashes)
 
 
-def _left_of_track(folder: Path, film_name: str) -> tuple[list[tuple[Format, Path]], Hashes]:
-    """The scripts that may be left of the track of a film, under the names that were noted too, and how they
-    were written."""
-    hashes = _written(folder, SCRIPTS_RECORD)
-    scripts = {path: form for form, path in _places(folder, film_name)}
-    for form in map(script_format, BESIDE_TRACK):
+def _remaining_scripts_of_track(folder: Path, film_name: str) -> tuple[list[tuple[Format, Path]], Hashes]:
+    """The scripts that a lost track may have left in ``folder``, under any name in the record of scripts,
+    and the hashes of that record."""
+    hashes = _read_hashes(folder, SCRIPTS_RECORD)
+    scripts = {path: file_format for file_format, path in _script_places(folder, film_name)}
+    for file_format in map(script_format, BESIDE_TRACK):
         for name in hashes:
-            if name.endswith(f".{form.ending}"):
-                scripts.setdefault(folder / name, form)
-    return [(form, path) for path, form in scripts.items()], hashes
+            if name.endswith(f".{file_format.ending}"):
+                scripts.setdefault(folder / name, file_format)
+    return [(file_format, path) for path, file_format in scripts.items()], hashes
 
 
 def refuse_lost_translation(folder: Path, film_name: str, tag: str) -> None:
     """Raise EditConflict where a translation is not there any more, but scripts of it with people's lines."""
-    refuse_lost(folder / track_name(tag), *_left_of_translation(folder, film_name, tag))
+    refuse_lost(
+        folder / translation_file_name(tag), *_remaining_scripts_of_translation(folder, film_name, tag)
+    )
 
 
-def _left_of_translation(folder: Path, film_name: str, tag: str) -> tuple[list[tuple[Format, Path]], Hashes]:
-    """The scripts that may be left of a translation, and how they were written."""
-    forms = map(script_format, BESIDE_TRACK)
-    scripts = [(form, folder / f"{file_stem(film_name)}.{tag}.{form.ending}") for form in forms]
-    return scripts, _written(folder, f"scripts.{tag}.json")
+def _remaining_scripts_of_translation(
+    folder: Path, film_name: str, tag: str
+) -> tuple[list[tuple[Format, Path]], Hashes]:
+    """The scripts that a lost translation may have left in ``folder``, and their hashes as written."""
+    scripts: list[tuple[Format, Path]] = []
+    for file_format in map(script_format, BESIDE_TRACK):
+        scripts.append((file_format, folder / f"{file_stem(film_name)}.{tag}.{file_format.ending}"))
+    return scripts, _read_hashes(folder, f"scripts.{tag}.json")
 
 
 def lost_translation(track: Track, folder: Path, script: Path) -> Track | None:
     """The translation of ``track`` that a script in ``folder`` is of by its name, without lines, if its own
     file is not there any more."""
     beginning = f"{file_stem(track.film.name)}."
-    for form in map(script_format, BESIDE_TRACK):
-        tag = script.name.removeprefix(beginning).removesuffix(f".{form.ending}")
-        if script.name != f"{beginning}{tag}.{form.ending}" or not is_language(tag):
+    for file_format in map(script_format, BESIDE_TRACK):
+        tag = script.name.removeprefix(beginning).removesuffix(f".{file_format.ending}")
+        if script.name != f"{beginning}{tag}.{file_format.ending}" or not is_language(tag):
             continue
-        if (folder / track_name(tag)).exists():
+        if (folder / translation_file_name(tag)).exists():
             return None
         return Track(track.film, tag, (), track.version, (), translated_from=track.language)
     return None
@@ -207,7 +221,7 @@ def lost_translation(track: Track, folder: Path, script: Path) -> Track | None:
 def import_into(
     place: Path,
     script: Path,
-    form: str | None,
+    format_name: str | None,
     *,
     reviewers: Sequence[str] = (),
     overwrite: bool = False,
@@ -223,83 +237,86 @@ def import_into(
     Raises MissingLines, and writes nothing, where the script lacks lines of the track; with
     ``remove_missing`` these are removed. Raises as `import_script` and `read_script`.
     """
-    own = place.is_dir()
-    with WorkFolder(place if own else place.parent) as folder, track_lock(folder.path):
-        slots, pace = slot_times(folder)
+    is_films_track = place.is_dir()
+    with WorkFolder(place if is_films_track else place.parent) as folder, track_lock(folder.path):
+        slots, seconds_per_word = slot_times(folder)
         if lost is not None:
-            given = read_script(script, form, lost.language)
-            _refuse_others(folder.path, lost, script)
-            track = with_lines_of(lost, given, script.name)
+            imported = read_script(script, format_name, lost.language)
+            _refuse_other_edited_scripts(folder.path, lost, script)
+            track = with_lines_of(lost, imported, script.name)
         else:
-            track = load_track(place / TRACK if own else place)
-            given = read_script(script, form, track.language)
-        name, file = track.film.name, TRACK if own else track_name(track.language)
-        newer = None if lost is not None else _newer(track, folder.path, file)
+            track = load_track(place / TRACK if is_films_track else place)
+            imported = read_script(script, format_name, track.language)
+        track_file_name = TRACK if is_films_track else translation_file_name(track.language)
+        newer = None if lost is not None else _find_newer_files(track, folder.path, track_file_name)
         if newer is not None:
-            if script.name not in newer.files and given.stamp not in newer.stamps:
-                raise newer.error(folder.path / file)
+            if script.name not in newer.files and imported.stamp not in newer.stamps:
+                raise newer.error(folder.path / track_file_name)
             # All of it is newer than the track, not only what was changed since it was written.
-            given, overwrite = replace(given, stamp=None, line_stamps={}), True
-        track = with_edited_scripts(track, folder, script, file=file)[0]
-        done = import_script(
-            track, given, script.name, slots=slots, seconds_per_word=pace, overwrite=overwrite,
+            imported, overwrite = replace(imported, stamp=None, line_stamps={}), True
+        track = with_edited_scripts(track, folder, script, track_file_name=track_file_name)[0]
+        result = import_script(
+            track, imported, script.name, slots=slots, seconds_per_word=seconds_per_word, overwrite=overwrite,
         )  # fmt: skip
-        if done.missing and not remove_missing:
+        if result.missing and not remove_missing:
             raise MissingLines(
-                f"{missing_lines(track, done, script.name)} Nothing was imported.",
+                f"{missing_lines(track, result, script.name)} Nothing was imported.",
                 "To remove them, add --remove-missing. If the script is only a part, add the other lines: "
                 "shotad export writes them all.",
             )
         if lost is not None:
-            done = replace(done, added=tuple(cue.id for cue in track.cues))
-        people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
-        done = replace(done, track=replace(update_spoken_ends(done.track, slots, pace), reviewed_by=people))
-        if own:
-            save_track(done.track, folder.path, name)
+            result = replace(result, added=tuple(cue.id for cue in track.cues))
+        reviewed_by = tuple(dict.fromkeys((*result.track.reviewed_by, *reviewers)))
+        new_track = update_spoken_ends(result.track, slots, seconds_per_word)
+        result = replace(result, track=replace(new_track, reviewed_by=reviewed_by))
+        if is_films_track:
+            save_track(result.track, folder.path, track.film.name)
         else:
-            save_translation(done.track, folder)
-        folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
-    return done
+            save_translation(result.track, folder)
+        folder.note(f"imported {script.name}: {len(result.changed)} lines changed")
+    return result
 
 
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
-    """Write the track and its scripts; their paths. Who read the track before holds `track_lock` by now."""
+    """Write the film's own track and its scripts; returns their paths.
+
+    A caller that read the track before must hold `track_lock` from reading on.
+    """
     texts = script_texts(track, folder, name)
     return (folder / TRACK, *write_texts(texts, folder, track=(folder / TRACK, to_json(track))))
 
 
-def _refuse_others(folder: Path, lost: Track, script: Path) -> None:
+def _refuse_other_edited_scripts(folder: Path, lost: Track, script: Path) -> None:
     """Raise EditConflict where other scripts of a track that is lost were changed too: they are written anew
     from the lines of ``script``."""
     if lost.translated_from:
-        scripts, hashes = _left_of_translation(folder, lost.film.name, lost.language)
+        scripts, hashes = _remaining_scripts_of_translation(folder, lost.film.name, lost.language)
     else:
-        scripts, hashes = _left_of_track(folder, lost.film.name)
-    for _, path in _edited(scripts, hashes, script):
+        scripts, hashes = _remaining_scripts_of_track(folder, lost.film.name)
+    for _, path in _find_edited(scripts, hashes, script):
         raise EditConflict(
             f"{path} was changed as well, and would be replaced.",
             "Move it away, import this script, and then bring that one in too.",
         )
 
 
-def keep_discarded(track: Track | None, folder: Path, film_name: str, *, file: str = TRACK) -> str:
+def keep_discarded(track: Track | None, folder: Path, film_name: str, *, track_file_name: str = TRACK) -> str:
     """Copy a track whose edits are about to be thrown away, and the scripts beside it that people changed, to
-    ``discarded-NAME``; a sentence that says so, empty where nobody has edited anything.
+    ``discarded-NAME``; returns a sentence that says so, empty where nobody has edited anything.
 
     ``track`` is None where only scripts are left of it.
-
-    ``--discard-edits`` may be left in a command by mistake, and a week of work with it.
     """
+    # --discard-edits may be left in a command by mistake, and a week of work would be lost with it.
     if track is not None:
-        written = _written(folder, SCRIPTS_RECORD if file == TRACK else _written_of(track))
-        scripts = _edited(scripts_of(track, folder, file), written, track=track)
-    elif file == TRACK:
-        scripts = _edited(*_left_of_track(folder, film_name))
+        hashes = _read_hashes(folder, _scripts_record(track, track_file_name))
+        scripts = _find_edited(scripts_of(track, folder, track_file_name), hashes, track=track)
+    elif track_file_name == TRACK:
+        scripts = _find_edited(*_remaining_scripts_of_track(folder, film_name))
     else:
-        tag = file.removeprefix("track.").removesuffix(".json")
-        scripts = _edited(*_left_of_translation(folder, film_name, tag))
+        tag = track_file_name.removeprefix("track.").removesuffix(".json")
+        scripts = _find_edited(*_remaining_scripts_of_translation(folder, film_name, tag))
     edits = 0 if track is None else sum(cue.edited is not None for cue in track.cues)
-    copies = [folder / file] if edits else []
+    copies = [folder / track_file_name] if edits else []
     copies += [path for _, path in scripts]
     for path in copies:
         write_bytes(folder / f"discarded-{path.name}", [read_file(path)])
@@ -314,13 +331,13 @@ SCRIPTS_RECORD = "scripts.json"
 BESIDE_TRACK = ("vtt", "srt", "dapt", "csv")
 """The formats that every run writes beside ``track.json``."""
 
-_STAMPED = ("vtt", "dapt", "csv")
-"""Those that say of each line how it was written, so that several edited ones can be told apart."""
+_FORMATS_WITH_LINE_STAMPS = ("vtt", "dapt", "csv")
+"""The formats with a stamp for each line: of several edited scripts each shows which of its lines changed."""
 
 
 def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
-    """What the scripts of ``track`` hold, by where they stand; nothing is written."""
-    return {path: form.write(track) for form, path in _places(folder, name)}
+    """The texts of the scripts of ``track`` by path; nothing is written."""
+    return {path: file_format.write(track) for file_format, path in _script_places(folder, name)}
 
 
 @time_step("scripts")
@@ -331,55 +348,61 @@ def write_texts(
     *,
     track: tuple[Path, str] | None = None,
 ) -> tuple[Path, ...]:
-    """Write scripts, and down in ``record`` how they were written; their paths. Of others it stays as it is
-    noted.
+    """Write scripts, and their hashes into ``record``; returns the paths.
 
-    ``track`` is the file that they are of, and its text, where that is written too. It comes after the note
-    of what its scripts will be: where all ends in between, nobody takes them for newer than the track.
+    Hashes of other scripts in the record stay. ``track`` is the path of their track and its text, where that
+    is written too: after the hashes of its scripts, so that a run that is killed in between leaves no script
+    that looks newer than the track.
     """
-    known = _written(folder, record)
-    hashes = {path.name: _hash(text.encode()) for path, text in texts.items()}
-    noted = {name: hashes.get(name, own[0]) for name, own in known.items()} | hashes
+    earlier_hashes = _read_hashes(folder, record)
+    hashes = {path.name: _sha256(text.encode()) for path, text in texts.items()}
+    recorded = {name: hashes.get(name, earlier[0]) for name, earlier in earlier_hashes.items()} | hashes
     before: dict[str, list[str]] = {}
     for path in texts:
-        there = (_hash(read_file(path)),) if path.is_file() and path.name not in known else ()
-        before[path.name] = sorted({*known.get(path.name, there)} - {hashes[path.name]})
-    write_text(folder / record, readable_json({"scripts": noted, "before": before}))
+        if path.name in earlier_hashes:
+            hashes_before = set(earlier_hashes[path.name])
+        else:
+            hashes_before = {_sha256(read_file(path))} if path.is_file() else set()
+        before[path.name] = sorted(hashes_before - {hashes[path.name]})
+    # Until all are written, both hashes of each script are known.
+    write_text(folder / record, readable_json({"scripts": recorded, "before": before}))
     for path, text in (*((track,) if track else ()), *texts.items()):
         write_text(path, text)
-    write_text(folder / record, readable_json({"scripts": noted}))
+    write_text(folder / record, readable_json({"scripts": recorded}))
     return tuple(texts)
 
 
 def are_scripts_current(texts: Mapping[Path, str], folder: Path) -> bool:
-    """Whether scripts were last written just so, and wholly."""
-    written = _written(folder, SCRIPTS_RECORD)
-    return all(written.get(path.name) == (_hash(text.encode()),) for path, text in texts.items())
+    """Whether the scripts were last written with these ``texts``, and writing them was finished."""
+    written = _read_hashes(folder, SCRIPTS_RECORD)
+    return all(written.get(path.name) == (_sha256(text.encode()),) for path, text in texts.items())
 
 
 def script_places(folder: Path, name: str) -> tuple[Path, ...]:
-    """Where the scripts beside a track are, there or not."""
-    return tuple(path for _, path in _places(folder, name))
+    """The paths of the scripts beside a track, whether they exist or not."""
+    return tuple(path for _, path in _script_places(folder, name))
 
 
 def edited_scripts(folder: Path, name: str, track: Track | None = None) -> tuple[tuple[Format, Path], ...]:
-    """The scripts beside the ``track`` that are not as they were written."""
-    return _edited(_places(folder, name), _written(folder, SCRIPTS_RECORD), track=track)
+    """The scripts beside the ``track`` that somebody changed since they were written."""
+    return _find_edited(_script_places(folder, name), _read_hashes(folder, SCRIPTS_RECORD), track=track)
 
 
-def _edited(
+def _find_edited(
     places: Iterable[tuple[Format, Path]],
-    written: Hashes,
-    but: Path | None = None,
+    hashes: Hashes,
+    except_path: Path | None = None,
     track: Track | None = None,
 ) -> tuple[tuple[Format, Path], ...]:
-    found = []
-    for form, path in places:
-        if not path.is_file() or (but is not None and path.resolve() == but.resolve()):
+    """Those of the scripts ``places`` that exist and were changed since they were written, without the one
+    at ``except_path``."""
+    edited = []
+    for file_format, path in places:
+        if not path.is_file() or (except_path is not None and path.resolve() == except_path.resolve()):
             continue
-        if is_edited(form, path, read_file(path), written, track):
-            found.append((form, path))
-    return tuple(found)
+        if is_edited(file_format, path, read_file(path), hashes, track):
+            edited.append((file_format, path))
+    return tuple(edited)
 
 
 def import_edited_scripts(
@@ -388,13 +411,13 @@ def import_edited_scripts(
     slots: Mapping[str, Interval],
     seconds_per_word: float,
 ) -> tuple[Track, dict[str, int]]:
-    """The track with the edits of scripts beside it, and how many lines each of them changed, by file name.
+    """The track with the edits of scripts beside it, and the count of changed lines by file name.
 
     Raises EditConflict where two of them, or one and the track, hold other words for the same line, and where
     it cannot be told which of two is meant; MissingLines where one lacks lines of the track; ScriptError for
     a script that cannot be read any more.
     """
-    unsure = [path.name for form, path in edited if form.name not in _STAMPED]
+    unsure = [path.name for file_format, path in edited if file_format.name not in _FORMATS_WITH_LINE_STAMPS]
     if unsure and len(edited) > 1:
         names = " and ".join(path.name for _, path in edited)
         raise EditConflict(
@@ -402,23 +425,26 @@ def import_edited_scripts(
             f"Bring one in with shotad import, and delete or undo the changes of {unsure[0]}.",
         )
     counts: dict[str, int] = {}
-    for form, path in edited:
-        script = read_script(path, form.name, track.language)
-        done = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
-        if done.missing:
+    for file_format, path in edited:
+        script = read_script(path, file_format.name, track.language)
+        result = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
+        if result.missing:
             raise MissingLines(
-                f"{missing_lines(track, done, path.name)} Nothing was written.",
+                f"{missing_lines(track, result, path.name)} Nothing was written.",
                 f"To remove them: shotad import {path.parent} {path} --remove-missing. To keep them, delete "
                 f"{path.name} or put the lines back.",
             )
-        counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)
-        track = done.track if counts[path.name] else track
+        counts[path.name] = len(result.changed) + len(result.added) + len(result.removed)
+        track = result.track if counts[path.name] else track
     return track, counts
 
 
-def _written(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
-    """Hashes by file name: of a script as it was written last, then as it may still be where that was not
-    finished; none where nothing is known of them."""
+def _read_hashes(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
+    """Hashes by file name from the record ``name``; empty where there is none, or it cannot be read.
+
+    First the hash of the script as it was written last, then those of its earlier content, which it may
+    still have where writing was interrupted.
+    """
     try:
         record = read_record(folder / name) or {"scripts": {}}
     except WorkFolderError:
@@ -427,83 +453,99 @@ def _written(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
     return {name: (value, *before.get(name, ())) for name, value in record["scripts"].items()}
 
 
-def _places(folder: Path, name: str) -> list[tuple[Format, Path]]:
-    return [(form, folder / f"{file_stem(name)}.{form.ending}") for form in map(script_format, BESIDE_TRACK)]
+def _script_places(folder: Path, name: str) -> list[tuple[Format, Path]]:
+    """The formats and paths of the scripts beside the film's own track."""
+    places: list[tuple[Format, Path]] = []
+    for file_format in map(script_format, BESIDE_TRACK):
+        places.append((file_format, folder / f"{file_stem(name)}.{file_format.ending}"))
+    return places
 
 
-def _hash(data: bytes) -> str:
+def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def track_name(tag: str) -> str:
+def translation_file_name(tag: str) -> str:
     """The file of a translated track: ``de → track.de.json``."""
     return f"track.{tag}.json"
 
 
 def is_translation(path: Path, track: Track) -> bool:
-    """Whether a track's file is one that stands beside a film's own, with scripts of its own."""
-    return path.name == track_name(track.language)
+    """Whether ``path`` is the file of a translated track, which has scripts of its own."""
+    return path.name == translation_file_name(track.language)
 
 
-def scripts_of(track: Track, folder: Path, file: str) -> list[tuple[Format, Path]]:
-    """The scripts beside a track in the file of this name, there or not; none where that is neither the
-    film's own nor a translation's."""
-    if file == TRACK:
-        return _places(folder, track.film.name)
-    forms = map(script_format, BESIDE_TRACK if file == track_name(track.language) else ())
-    return [(form, script_file(track, form, folder, is_translation=True)) for form in forms]
+def scripts_of(track: Track, folder: Path, track_file_name: str) -> list[tuple[Format, Path]]:
+    """The formats and paths of the scripts beside a track, whether they exist or not.
+
+    Empty for a file that is neither the film's own track nor a translation.
+    """
+    if track_file_name == TRACK:
+        return _script_places(folder, track.film.name)
+    if track_file_name != translation_file_name(track.language):
+        return []
+    places: list[tuple[Format, Path]] = []
+    for file_format in map(script_format, BESIDE_TRACK):
+        places.append((file_format, script_file(track, file_format, folder, is_translation=True)))
+    return places
 
 
-def _written_of(track: Track) -> str:
-    return f"scripts.{track.language}.json"
+def _scripts_record(track: Track, track_file_name: str) -> str:
+    """The name of the file with the hashes of a track's scripts."""
+    return SCRIPTS_RECORD if track_file_name == TRACK else f"scripts.{track.language}.json"
 
 
 def translation_of(script: Path, folder: Path) -> Path | None:
-    """The translated track in ``folder`` whose script a file is by its name; None where it is of none."""
-    for path in sorted(folder.glob(track_name("*"))):
+    """The file of the translated track in ``folder`` that ``script`` belongs to by its name; None where it
+    belongs to none."""
+    for path in sorted(folder.glob(translation_file_name("*"))):
         try:
             track = load_track(path)
         except ShotadError:
-            continue  # whoever works with it is told what is wrong with it
+            continue  # a command that needs this track says what is wrong with it
         if script.name in [place.name for _, place in scripts_of(track, folder, path.name)]:
             return path
     return None
 
 
 def slot_times(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
-    """Times of the folder's slots by id, and the seconds a word of the run that planned them; the default
-    where that is not known."""
+    """The times of the folder's slots by id, and the seconds per word of the run that planned them (the
+    default where that is not known)."""
     if folder.is_outdated:
         return {}, Config().slots.seconds_per_word
     planned = (folder.read_json("slots.json") or {}).get("slots", ())
-    known = (folder.path / SETTINGS_FILE).is_file()
-    config = read_settings(folder.path).config if known else Config()
+    has_settings = (folder.path / SETTINGS_FILE).is_file()
+    config = read_settings(folder.path).config if has_settings else Config()
     return {slot.id: slot.interval for slot in slots_of(planned)}, config.slots.seconds_per_word
 
 
 def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
-    """Write the track and its scripts, each with its language in its name; their paths."""
-    own = folder.path / track_name(track.language)
-    texts = {path: form.write(track) for form, path in scripts_of(track, folder.path, own.name)}
-    return (own, *write_texts(texts, folder.path, _written_of(track), track=(own, to_json(track))))
+    """Write a translated track and its scripts, each with its language in its name; returns their paths."""
+    track_file = folder.path / translation_file_name(track.language)
+    texts: dict[Path, str] = {}
+    for file_format, path in scripts_of(track, folder.path, track_file.name):
+        texts[path] = file_format.write(track)
+    record = _scripts_record(track, track_file.name)
+    script_paths = write_texts(texts, folder.path, record, track=(track_file, to_json(track)))
+    return (track_file, *script_paths)
 
 
-def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:
-    """The lines of a translation whose source has changed since: ids of those that were retold, of those that
-    came, and of those that are heard no more.
+def outdated_lines(track: Track, folder: WorkFolder) -> tuple[str, ...]:
+    """The ids of lines whose source has changed since they were translated: it has another text, is new, or
+    is not spoken any more.
 
-    Nothing for a track that is no translation, or whose source is not in the folder any more.
+    Empty for a track that is no translation, or whose source is not in the folder any more.
     """
     source: Track | None = None
     try:
-        for name in (TRACK, track_name(track.translated_from)) if track.translated_from else ():
+        for name in (TRACK, translation_file_name(track.translated_from)) if track.translated_from else ():
             path = folder.path / name
             candidate = load_track(path) if path.is_file() else None
             if candidate is not None and candidate.language == track.translated_from:
                 source = with_edited_scripts(candidate, folder)[0] if name == TRACK else candidate
                 break
     except ShotadError:
-        return ()  # whoever works with it is told what is wrong with it
+        return ()  # a command that needs the source says what is wrong with it
     if source is None or not any(cue.translation for cue in track.cues):
         return ()
     cues = {cue.id: cue for cue in track.cues}
@@ -524,17 +566,17 @@ def outdated(track: Track, folder: WorkFolder) -> tuple[str, ...]:
 
 
 def outdated_note(track: Track, folder: WorkFolder) -> str | None:
-    """The same as a sentence for people; None where every line is as it was translated."""
-    lines = outdated(track, folder)
+    """A sentence about the `outdated_lines`, and what to do; None where there are none."""
+    lines = outdated_lines(track, folder)
     if not lines:
         return None
-    what = plural(len(lines), "line was", "lines were")
-    shown = ", ".join(lines[:_SHOWN]) + (" …" if len(lines) > _SHOWN else "")
+    count = plural(len(lines), "line was", "lines were")
+    shown = ", ".join(lines[:_MAX_SHOWN_IDS]) + (" …" if len(lines) > _MAX_SHOWN_IDS else "")
     return (
-        f"{what} changed in the source since this was translated ({shown}): run shotad translate with "
+        f"{count} changed in the source since this was translated ({shown}): run shotad translate with "
         f"--to {track.language} again; only these are asked for."
     )
 
 
-_SHOWN = 5
-"""Ids that are named; more help nobody."""
+_MAX_SHOWN_IDS = 5
+"""Ids that a message names; more help nobody."""

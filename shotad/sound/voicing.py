@@ -49,9 +49,9 @@ from shotad.script.track import to_json
 from shotad.script.track_files import (
     TRACK,
     is_translation,
+    load_track_of_film,
     save_translation,
     scripts_of,
-    track_of,
     with_edited_scripts,
 )
 from shotad.sight import load_cast
@@ -155,10 +155,10 @@ def _read_track(film: Film, folder: WorkFolder, file: Path) -> tuple[Track, dict
     hashes of all these files."""
     # Hashed before it is read: a file that changes in between counts as changed, and is read again.
     hashes = _hashes_of([file])
-    track = track_of(film.info, file, "Name its film with --film, or describe this one.")
+    track = load_track_of_film(film.info, file, "Name its film with --film, or describe this one.")
     scripts = [path for _, path in scripts_of(track, folder.path, file.name)]
     hashes |= _hashes_of(scripts)
-    edited_track, edited_lines = with_edited_scripts(track, folder, file=file.name)
+    edited_track, edited_lines = with_edited_scripts(track, folder, track_file_name=file.name)
     return edited_track, edited_lines, hashes
 
 

@@ -29,7 +29,7 @@ from shotad.script.pace import spoken_words
 from shotad.script.track_files import (
     TRACK,
     save_translation,
-    track_name,
+    translation_file_name,
 )
 from shotad.sound import Loudness, Rendered
 from shotad.sound.film_copy import write_copy
@@ -216,7 +216,7 @@ def translation(place: Path, language: str) -> Path:
     new = replace(track, cues=tuple(cues), language=language, translated_from="en", makers=made)
     with WorkFolder(place) as folder:
         save_translation(new, folder)
-    return place / track_name(language)
+    return place / translation_file_name(language)
 
 
 @pytest.mark.parametrize(("language", "ending", "code", "title"), [
@@ -247,7 +247,7 @@ def test_a_translation_is_rendered_beside_the_original(place: Path, language: st
     assert [one.wanted.path.name for one in done.made] == [f"{stem}.{language}.ad.wav"]
     assert not done.failed
     assert [text for text, _ in voice.calls][:3] == list(TRANSLATED[language])
-    spoken = [cue.spoken for cue in load_track(place / track_name(language)).heard]
+    spoken = [cue.spoken for cue in load_track(place / translation_file_name(language)).heard]
     assert all(one is not None and one.text for one in spoken)
     changed = {name for name, data in before.items() if (place / name).read_bytes() != data}
     assert changed <= {"log.txt"}

@@ -63,7 +63,7 @@ from shotad.script.pace import spoken_words
 from shotad.script.track_files import (
     TRACK,
     lost_translation,
-    outdated,
+    outdated_lines,
     outdated_note,
     translation_of,
 )
@@ -523,7 +523,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def stale(place: Path) -> tuple[str, ...]:
-    return outdated(load_track(place / "track.de.json"), WorkFolder(place))
+    return outdated_lines(load_track(place / "track.de.json"), WorkFolder(place))
 
 
 def test_a_script_is_imported_into_the_translation_that_it_is_of(place: Path) -> None:

@@ -68,7 +68,7 @@ from shotad.script.track_files import (
     keep_discarded,
     refuse_lost_translation,
     save_translation,
-    track_name,
+    translation_file_name,
     with_edited_scripts,
 )
 from shotad.sight import load_cast
@@ -355,7 +355,7 @@ def read_track_to_translate(path: Path, cast: GivenCast | None = None) -> Source
     """The track in ``path``, its slots, edits and names. Raises ScriptError, CastError, EditConflict."""
     track, folder = load_track(path), WorkFolder(path.parent)
     slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
-    track = with_edited_scripts(track, folder, file=path.name)[0]
+    track = with_edited_scripts(track, folder, track_file_name=path.name)[0]
     # Those without a name are told by looks, which are translated.
     members = load_cast(cast.path, key=cast.key, photos=cast.photos) if cast is not None else ()
     return Source(track, slots, tuple(dict.fromkeys(member.says for member in members if member.says)))
@@ -389,7 +389,9 @@ def translate_into(
         discarded = ""
         if discard_edits:
             film_name = source.track.film.name
-            discarded = keep_discarded(previous, folder.path, film_name, file=track_name(tag))
+            discarded = keep_discarded(
+                previous, folder.path, film_name, track_file_name=translation_file_name(tag)
+            )
         merged = merge_edits(previous, outcome.track, discard_edits=discard_edits)
         track = update_spoken_ends(merged.track, _slot_times(source), config.slots.seconds_per_word)
         files = save_translation(track, folder)
@@ -427,7 +429,7 @@ def _previous(
 
     With ``discard_edits`` it is the track as its file has it; the edits are thrown away later.
     """
-    path = folder.path / track_name(tag)
+    path = folder.path / translation_file_name(tag)
     refuse_special(path)
     if not path.exists():
         if not discard_edits:
@@ -437,4 +439,6 @@ def _previous(
     if discard_edits:
         return track
     times = (_slot_times(source), config.slots.seconds_per_word)
-    return with_edited_scripts(track, folder, file=track_name(track.language), times=times)[0]
+    return with_edited_scripts(
+        track, folder, track_file_name=translation_file_name(track.language), times=times
+    )[0]
