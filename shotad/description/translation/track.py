@@ -167,6 +167,7 @@ def _plan(
             standing[line.id] = prompt.TranslatedLine(
                 line, translation.text, translation.terms, prompt_hash_of_line, seed
             )
+    # Where a person edited the translation, engines are shown their words.
     by_people = {
         cue.id: " ".join(cue.text.split()) for cue in cues.values() if cue.edited is not None and cue.heard
     }
@@ -240,6 +241,7 @@ def translate_track(
                 translated[line_id] = result
                 if result.text and line_id not in plan.by_people:
                     texts[line_id] = result.text
+            # A group that was answered from memory asked nobody.
             if pool.usage["stage2"].calls > calls_before:
                 asked_lines += len(group)
             shown.advance(len(group))
