@@ -92,17 +92,17 @@ class Source:
 class TranslationOutcome:
     """The track in the other language, the lines that have no translation, and what it took.
 
-    ``asked`` is how many lines the engine was asked for, ``known`` how many were translated before. ``kept``
-    are the ids of lines that a person edited in the translation, and that stay as they are.
+    ``asked_lines`` is how many lines the engine was asked for, ``known_lines`` how many were translated
+    before. ``edited_ids`` are those of lines that a person edited in the translation; they stay as they are.
     """
 
     track: Track
     failed: tuple[Cue, ...]
     used: EngineUsage
-    asked: int
-    known: int
+    asked_lines: int
+    known_lines: int
     files: tuple[Path, ...] = ()
-    kept: tuple[str, ...] = ()
+    edited_ids: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -410,7 +410,7 @@ def translate_into(
             f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
             "The edits stay; the new translations stand beside them, as machine."
         )
-    return replace(outcome, track=track, files=files, kept=merged.kept, warnings=tuple(warnings))
+    return replace(outcome, track=track, files=files, edited_ids=merged.kept, warnings=tuple(warnings))
 
 
 def _purpose(tag: str) -> str:
