@@ -144,10 +144,10 @@ def summary(outcome: TranslationOutcome) -> str:
     track = outcome.track
     lines = [
         f"Lines in {language_of(track.language).name}: {len(track.heard)} to be spoken; asked for "
-        f"{outcome.asked}, translated before {outcome.known}."
+        f"{outcome.asked_lines}, translated before {outcome.known_lines}."
     ]
-    if outcome.kept:
-        lines.append(f"Edited by a person and kept: {len(outcome.kept)}.")
+    if outcome.edited_ids:
+        lines.append(f"Edited by a person and kept: {len(outcome.edited_ids)}.")
     shortened = sum(bool(cue.fit_steps) for cue in track.heard)
     if shortened:
         lines.append(f"Shortened: {shortened}.")
@@ -164,9 +164,9 @@ def report(outcome: TranslationOutcome) -> dict[str, Any]:
     return {
         "language": outcome.track.language,
         "lines": len(outcome.track.heard),
-        "asked": outcome.asked,
-        "known": outcome.known,
-        "kept": list(outcome.kept),
+        "asked": outcome.asked_lines,
+        "known": outcome.known_lines,
+        "kept": list(outcome.edited_ids),
         "failed": [{"id": cue.id, "start": cue.start, "reason": cue.reason} for cue in outcome.failed],
         "warnings": list(outcome.warnings),
         "used": outcome.used.as_json(),

@@ -135,6 +135,7 @@ def parse_stage1(
     """
     if _is_no_answer(text):
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
+    # Models that run away write thousands of blanks, which the patterns would try again and again.
     short = re.sub(r"(?<=\s)\s{40,}", "\n", text)
     body = _AFTERWORD.sub("", _LABEL_LINE.sub("", plain(_BULLET.sub(r"\1.", short))))
     under_headings = _texts_by_heading(_DESCRIPTION.sub("\n", body), expected_steps)
@@ -144,6 +145,7 @@ def parse_stage1(
         if heading in under_headings:
             steps[heading] = under_headings[heading]
     if not steps:
+        # No heading that we know: by numbers, else the whole text.
         opening = _DESCRIPTION.search(body)
         text_after = body[opening.end() :] if opening else body
         headings = sorted(_headings(text_after, ()))
@@ -304,8 +306,10 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     """
     if is_error_report(without_thoughts(text)) and not contains_refusal(text):
         raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
+    # Fences of code go. `answer_in` has turned their backticks into quotation marks.
     body = re.sub(r"```[ \t]*\w*", "\n", answer_in(unescaped_json(text)).replace("'''", "```")).strip()
     body = _before_the_cut(body) if cut else body
+    # Our keys anywhere, else any JSON, else plain text.
     if _KEY.search(body):
         texts = _keyed(body)
     elif re.search(r"^[ \t]*+[{\[]", body, re.MULTILINE):
@@ -345,6 +349,7 @@ def _keyed(body: str) -> list[str]:
             numbered.append((number, segment[1:].rstrip(" \n}]") if closed else _before_the_cut(segment[1:])))
         elif not _PROGRAM_VALUE.match(segment):
             numbered.append((number, segment.lstrip("{ ").partition("\n")[0].rstrip(" ,}]")))
+    # By number alone: lines with the same number stay in the order of the answer.
     return [line for _, line in sorted(numbered, key=lambda pair: pair[0])]
 
 

@@ -152,6 +152,7 @@ def clear_person(path: Path, member: Member, keys: Collection[str]) -> RemovedFa
                 if row["id"] == member.id:
                     shots |= set(row["shots"])
         record_count = _clear_records(path / f"{FACES}.jsonl", shots, looks)
+        # Without photos nothing tells whose the discovered faces are.
         discovered_shots = () if looks is not None else None
         record_count += _clear_records(path / f"{DISCOVERED}.jsonl", discovered_shots, looks)
         changed = []
@@ -180,6 +181,7 @@ def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray
         return 0
 
     def stays(record: Mapping[str, Any]) -> bool:
+        # Doubt removes: a record that is damaged, or of which nothing is known, goes too.
         if shots is None or record.get("shot") in shots:
             return False
         if looks is None:

@@ -76,7 +76,7 @@ def complaints_about(line: str, max_words: int, *, language: str = "en") -> tupl
             text = f"It breaks a rule: {'; '.join(finding.message for finding in findings)}."
         complaints.append(Complaint(rule, text))
     if is_english(language):
-        # What Stage II asks for besides the rules that human AD keeps too
+        # What only Stage II asks for: human AD does not keep these
         unquoted = without_quotations(line)
         if someone := SOMEONE.search(unquoted):
             phrase = someone["who"]

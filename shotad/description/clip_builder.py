@@ -124,6 +124,7 @@ class ClipBuilder:
         self._key = hash_key(
             GRAMMAR_STEP, context.film_key, context.frames.key, matching, _names(self._readers)
         )
+        # Earlier runs may have measured these clips, or some of them.
         record = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
         book = read_grammar_rows(record["shots"], record["pairs"], guessed=self._readers.scales is not None)
         self._reader = ClipReader(book, self._readers, context.config.threads, context.config.compute.batch)
@@ -136,6 +137,7 @@ class ClipBuilder:
         inside = max(config.frames.inside, wanted_frames)
         settings = config.frames.model_copy(update={"inside": inside})
         frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
+        # Speech is kept for the whole clip, context shots included: an engine may be told what is said.
         clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
         spoken = tuple(
             replace(utterance, interval=part)
@@ -155,6 +157,7 @@ class ClipBuilder:
                 shots[slot.id] = tuple(context_shots(slot.interval, prepared.shots, settings))
                 sketches.append(self._sketch(slot, shots[slot.id], prepared))
         clips = [self._samples(shots[sketch.slot.id], sketch, prepared.end) for sketch in sketches]
+        # All frames are known now: the decoder keeps them when it passes them on its way to others.
         self._context.frames.keep_along(self._moments_looked_at(sketches, clips, prepared))
         plans, recognised, warnings = recognise(
             sketches, prepared, self._context, run, lately=not self._abilities.wants_overlay
@@ -199,6 +202,7 @@ class ClipBuilder:
             if number in lacking:
                 self._reader.read(clips[number], self._context.frames.pictures)
                 task.advance()
+                # Not after each clip: the whole record is written each time.
                 if number % SAVE_EVERY == SAVE_EVERY - 1:
                     self._save(clips)
             return number

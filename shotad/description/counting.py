@@ -128,6 +128,7 @@ def blank_clip(plan: SlotPlan, info: FilmInfo, config: Config) -> Clip:
     width, height = vlm_size(info.width, info.height, config.frames)
     seconds = [second for frames in plan.frames for second in frames.seconds]
     numbers = [frames.number for frames in plan.frames for _ in frames.seconds]
+    # A view of a single zero: only the shape is looked at.
     images = np.broadcast_to(np.zeros((), np.uint8), (len(seconds), height, width, 3))
     return Clip(images, np.array(seconds, np.float64), np.array(numbers, np.int64))
 
@@ -194,7 +195,7 @@ class WorstReplies(LikelyReplies):
         is_refused = {
             "description": number <= self._descriptions_refused,
             "lines": number <= self._lines_refused,
-            # The memory is asked twice for each passage, of which several may end with one slot.
+            # The memory is asked twice for each section of the film, of which several may end with one slot.
             "memory": number % 2 == 1,
         }
         longest = request.sampling.max_tokens

@@ -76,6 +76,7 @@ def estimate_doubt(line: str, signs: Sequence[Sign]) -> Doubt:
     doubts = [sign for sign in signs if sign.reason]
     doubts.sort(key=lambda sign: -sign.weight)
     reasons = tuple(dict.fromkeys(sign.reason for sign in doubts))
+    # From log odds to a probability
     return Doubt(round(1 / (1 + math.exp(-odds)), 2), reasons, short_hash(line))
 
 
@@ -118,11 +119,13 @@ def _by_answers(
     """What the engines' own answers say: other candidates, Stage I's description."""
     if stage2 is not None and stage2.unlooked:
         yield Sign("unlooked", "the second look at the frames failed")
+    # A name that Stage I made up counts where the line says it.
     keys_of_line = set(name_keys(line))
     names = [name for name in stage1.invented if keys_of_line & set(name_keys(name))]
     if names:
         yield Sign("invented", f"named by the model alone: {', '.join(names)}")
     candidates = stage2.candidates if stage2 is not None else ()
+    # The narrator writes from measurements: candidates that differ, or words that Stage I lacks, say nothing.
     if any(candidate.statements for candidate in candidates):
         return
     line_lemmas = set(content_of(line))
@@ -153,6 +156,7 @@ def _by_texts(line: str, facts: Facts) -> Iterator[Sign]:
             for fact in facts.texts
             if letters_of(fact.text)
         ]
+        # A line may join texts that were read one by one.
         joined = letters_of(" ".join(fact.text for fact in facts.texts))
         best, sure = max(alike, default=(0.0, 0.0))
         if quote and (best >= _READ or quote in joined):
@@ -165,6 +169,7 @@ def _by_texts(line: str, facts: Facts) -> Iterator[Sign]:
 
 def _by_names(line: str, stage1: Stage1Answer, presence: Presence) -> Iterator[Sign]:
     """The people whom the line names: recognised on the frames, in the cast but not seen, or unknown."""
+    # Names within a text that is read out were not said of anybody in the picture.
     bare = without_quotations(line)
     by_id = {character.id: character for character in presence.cast}
     seen_ids = {character.id for character in presence.seen}

@@ -227,6 +227,7 @@ class Engines:
                 "Choose a vision-language model for Stage I, or leave --verify away.",
                 again=False,
             )
+        # The model that compares lines with each other (`choice.by_sequence`)
         if config.stage2.select == "sequence":
             check_installed()
             weights_folder(EMBEDDINGS, progress)
@@ -264,6 +265,7 @@ class Engines:
 
     def pool(self, config: Config, memory: Memory) -> AskingPool:
         """A pool that asks both engines; ``memory`` has what they answered before."""
+        # Calls to one server share its limit, whichever stage makes them.
         usual = config.openai.base_url
         one_server = (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
         is_same_engine = self.looks.identity.engine == self.writes.identity.engine

@@ -250,6 +250,7 @@ def estimate_run(
         prepare_grammar(context)
         prepared = prepare(context)
         plans, _ = plan_clips(prepared, context, engines.looks.abilities)
+        # The run itself, twice, with engines that only count.
         likely = _requests(LikelyReplies(config), plans, prepared, context, engines)
         most = _requests(WorstReplies(config, engines), plans, prepared, context, engines)
         return estimate_counted(likely, most, engines.terms(context.config))
@@ -304,6 +305,7 @@ def foreseeing(
     changes: dict[str, Any] = {}
     left_out: list[str] = []
     usable_inputs = run_inputs
+    # Each part whose weights are missing is left out, and named in the note.
     # Speech is looked for in the sound where that is asked for, or nothing else shows it.
     path = film.info.path
     has_subtitles = run_inputs.subtitles is not None or (path and embedded_track(path))
@@ -330,6 +332,7 @@ def foreseeing(
         usable_inputs = replace(run_inputs, cast=None)
         left_out.append("the people of the cast")
     if not left_out:
+        # Nothing is missing: records that the run makes of the film may stay in its folder.
         yield RunContext.of(film, folder, config, run_inputs, progress)
         return
     progress.note(f"No weights are fetched for this. Without them are left out: {'; '.join(left_out)}.")

@@ -92,7 +92,7 @@ class Inputs:
 
     @cached_property
     def cast(self) -> Cast | None:
-        """Whom to look for. Raises CastError."""
+        """The people to look for. Raises CastError."""
         cast = self.run_inputs.cast
         return None if cast is None else load_cast(cast.path, key=cast.key, photos=cast.photos)
 

@@ -49,6 +49,7 @@ def clean(
             steps[heading] = cleaned
             remains += left
     if not steps:
+        # Nothing but leaks: the description stays, and is complained about.
         phrase = _shortened(" ".join(description.steps.values()))
         return description, (phrase,) if phrase else ()
     return replace(description, steps=steps), tuple(dict.fromkeys(remains))
@@ -58,6 +59,7 @@ def _cleaned(text: str, circles: _Circles | None, shots: Sequence[str]) -> tuple
     """A step without what leaked, and what could not be taken out."""
     for pattern in _UNQUOTED:
         text = pattern.sub(lambda match: "".join(filter(None, match.groups())), text)
+    # What is quoted is read from the story ("Shot 2" on a label), so nothing is taken out of it.
     quoted, hidden = [text[start:end] for start, end in quotations(text)], text
     for start, end in reversed(quotations(text)):
         hidden = f"{hidden[:start]}{_QUOTED}{hidden[end:]}"
@@ -85,6 +87,7 @@ def _sentence(
     """
     if len(sentence) > _LONGEST:
         return sentence
+    # A circle on a calendar or a map may be one of the story.
     circles = None if _PAPER.search(sentence) else circles
     if _ABOUT_LABELS.search(sentence) or (circles and circles.about.search(sentence)):
         return ""
@@ -93,6 +96,7 @@ def _sentence(
         line = circles.apart.sub(lambda match: _without_mark(match, marks_of), line)
         for pattern, instead in circles.gone:
             line = pattern.sub(instead, line)
+    # Numbers of shots alone, as a source is cited: "[2, 3] Ann sits."
     line = re.sub(rf"^[(\[]{any_of(shots)}(?:, ?{any_of(shots)})*[)\]] ", "", line)
     for pattern, instead in _SHOT_TALK if _SCREEN.search(line) else (*_SHOT_TALK, *_MEDIA_TALK):
         before, line = line, pattern.sub(instead, line)

@@ -147,8 +147,10 @@ def describe(
             accepted()
         builder = ClipBuilder(context, engines.looks.abilities)
     prepared = prepare(context)
+    # Plans come from a generator: the grammar of later clips is read while engines answer about earlier ones.
     outline = builder.outline(prepared)
     written = write_slots(builder.plans(outline), len(outline.plans), prepared, context, engines)
+    # A film that was replaced meanwhile would get lines of the old one; one that was deleted may.
     if film.media is not None:
         film.media.check_same(may_be_gone=True)
     outcome = write_track(written.cues, prepared, context, engines.makers, discard_edits=discard_edits)
@@ -157,6 +159,7 @@ def describe(
     if sheet:
         page = write_sheet(folder, context.frames.pictures, config, film.info, context.progress)
     else:
+        # The review page reads the material also where no sheet is drawn.
         keep_material(folder, read_worksheet(folder.path, config, film.info), film.info)
     context.close()
     warnings = (*outcome.warnings, *outline.warnings, *name_warnings(outcome.track, context))
@@ -191,6 +194,7 @@ def write_track(
     fresh = Track(film, context.config.language, makers, __version__, ()).with_cues(cues)
     described = Interval(run_inputs.start, min(prepared.end, run_inputs.end or prepared.end))
     slots = {slot.id: slot.interval for slot in prepared.slots}
+    # From here to the written track nobody else changes it: the review page may be open.
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
         discarded = keep_discarded(previous, folder.path, film.name) if discard_edits else ""

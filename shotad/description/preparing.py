@@ -200,6 +200,7 @@ def picture_warnings(film: Film, shots: FilmShots) -> list[str]:
 def film_speech(context: RunContext) -> FoundSpeech:
     """Where people speak. Kept in ``speech.json``."""
     film, settings, subtitles = context.film, context.config.speech, context.inputs.subtitles
+    # The sound is listened to only where the record is made, and has a record of its own.
     make = partial(
         find_speech_of_film, film, settings, subtitles, partial(film_sound_speech, context), context.progress
     )

@@ -69,7 +69,7 @@ def effective_scale(grammar: Grammar, plans: Sequence[FramePlan]) -> float:
 
 
 def factors_for(scale: float, settings: PromptSettings) -> tuple[Factor, ...]:
-    """What is asked for besides characters, actions and interactions at this effective scale.
+    """What Stage I is asked for at this effective scale, in addition to characters, actions, interactions.
 
     >>> factors_for(1.5, PromptSettings()), factors_for(1.5, PromptSettings(rules="code"))
     (('face',), ('object',))
@@ -93,6 +93,7 @@ def stage1_messages(
     sound is given too. Raises PromptError."""
     settings, marks = config.prompt, config.overlay.characters
     factors = factors_for(effective_scale(plan.grammar, plan.frames), settings)
+    # The prompt speaks of circles only where some are painted, unless the paper's wording is asked for.
     people = people_in_prompt(plan.presence, settings, marks)
     is_marked = marks != "none" and (bool(people) or settings.by_rules.circle_note == "always")
     mark = SHAPES[marks] if is_marked else ""
@@ -159,7 +160,7 @@ _HEADING = re.compile(r"^\d+\. (.+): \.\.\.$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class StoryContext:
-    """What Stage II gets of the film besides its clip, each part a few rows; empty: nothing is known.
+    """What Stage II gets of the film around its clip, each part a few rows; empty: nothing is known.
 
     ``memory`` is what has happened in the film so far, ``last_lines`` the AD before, ``dialogue`` what is
     said around the clip, ``names`` those in use.
@@ -190,7 +191,7 @@ def stage2_messages(
     """What Stage II is asked: one line within the budget of the slot, or up to ten alternatives.
 
     The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings name.
-    ``story`` is what is known of the film besides the clip. The prompt is English whatever the
+    ``story`` is what is known of the film around the clip. The prompt is English whatever the
     language of the lines; the budget, in English words, is given in what takes as long to say.
 
     Raises PromptError, ConfigError for an example file that cannot be read, UsageError for a wrong tag.
@@ -202,6 +203,7 @@ def stage2_messages(
     example_words = max_words - 1
     if slots.budget != "fit" and max_words == word_budget(seconds, slots):
         example_words = round(seconds / slots.seconds_per_word)
+    # Each slot has its own draw, so that it gets the same examples where a part of the film is described.
     chance = random.Random(f"{config.seed}/{description.slot_id}")
     drawn = draw(tuple(examples) or load_examples(settings), settings, max(1, example_words), chance)
     return prompt_messages(
@@ -284,6 +286,7 @@ def _lines_of_file(path: Path, _changed: int, _size: int) -> tuple[str, ...]:
     text = read_text_file(path, "prompt", ConfigError, hint=_WANTED, encoding="utf-8").text
     lines = tuple(_text_lines(text))
     if path.suffix.lower() == ".csv":
+        # The sign that the heading has most of separates the columns.
         separator = max(",;\t", key=text.partition("\n")[0].count)
         try:
             rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator))

@@ -84,6 +84,7 @@ class Shortener:
             seed=slot_seed(self._config.seed, f"{wish.id}/shorter/{wish.words}/{before}"),
             schema=answer_schema(1),
         )
+        # Once the engine has failed, only what it answered in earlier runs is used.
         if self.trouble:
             reply = self._memory.get(answer_key(request, self._engine.identity))
         else:
@@ -99,6 +100,7 @@ class Shortener:
         except ScriptError:
             return None
         lines = [with_native_punctuation(text, wish.language) for text in texts]
+        # A model that gives the question back has shortened nothing.
         lines = [*checks.original(lines, reply.text, request.messages, wish.text)]
         if not lines:
             return None
@@ -157,6 +159,7 @@ def complaints_about(line: str, wish: ShortenRequest) -> Iterator[checks.Complai
     subject = {word.lemma for word in takewhile(lambda word: word.lemma != verb, words_of(wish.text))}
     if verb and subject and not subject & {word.lemma for word in words_of(line)} - DETERMINERS:
         yield checks.Complaint("who", "Keep who acts.")
+    # Fewer than half of its words stand in the line that was to be shortened.
     content = content_of(line)
     if 2 * (content & content_of(wish.text)).total() < content.total():
         yield checks.Complaint("what", "It says something else. Say only what the sentence above says.")

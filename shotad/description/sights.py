@@ -72,6 +72,7 @@ def _by_faces(text: str, stage1: Stage1Answer, language: str, presence: Presence
 def _by_shots(text: str, stage1: Stage1Answer, language: str) -> Iterator[Part]:
     """When the shots begin of which Stage I says what parts of the line say again."""
     starts = {shot.number: shot.interval.start for shot in stage1.shots}
+    # With a single shot all is seen from the beginning, as far as anybody can tell.
     if len(starts) < 2 or not is_english(language):
         return
     # The words of each sentence of Stage I, and when the first shot begins that it, or one before, names

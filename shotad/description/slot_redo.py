@@ -227,6 +227,7 @@ def _asks(
         engines.looks.abilities,
         run=context.folder,
     )
+    # Each try has another seed, else the answer would be that of the try before.
     tries = [row.get("slot") for row in read_rows(context.folder, LOG)]
     asks = []
     for plan in plans:
@@ -319,6 +320,7 @@ def _rewrite(
                     )
                 is_benchmark = context.run_inputs.slots is not None or config.slots.budget != "fit"
                 situation = Situation(plan.slot, lines_before, "", speech, plan.presence, is_benchmark)
+                # The old line again would be no new answer.
                 new_lines = other_than(stage2, before.text) if stage2 is not None else None
                 choose = make_chooser(config, pool, context.progress)
                 cue = cue_of(situation, stage1, new_lines, config, choose)

@@ -1,7 +1,7 @@
 """Stage I: frames and a prompt to an engine, a dense description back (Shot-by-Shot, section 3.2).
 
-An answer that cannot be read, one in which the marks on the frames have leaked, and one that names people
-whom the question does not name is asked for again with what was wrong.
+An answer that cannot be read, that mentions the marks on the frames, or that names people whom the question
+does not name, is asked for again with what was wrong.
 """
 
 from __future__ import annotations
@@ -94,6 +94,7 @@ def describe_clip(pool: AskingPool, plan: SlotPlan, config: Config, clip: ClipOn
     # Of answers that can be read the one with the fewest complaints; where none can be, the last
     readable = [reading for reading in readings if reading.description is not None]
     taken = min(readable, key=lambda reading: len(reading.complaints)) if readable else readings[-1]
+    # A failed slot is asked about again by the next run, so its replies are not remembered.
     if taken.error is not None:
         pool.forget("stage1", requests, clip)
     scale = effective_scale(plan.grammar, plan.frames)
@@ -158,6 +159,7 @@ def _read(
     if engine.abilities.converses:
         sentences = split_sentences(" ".join(description.steps.values()))
         own_sentences = checks.original(sentences, reply.text, request.messages, "")
+        # At least half of it is from the question.
         if 2 * len(own_sentences) <= len(sentences):
             error = f"the model repeated the question: {quoted(reply.text)}"
             return _Reading(reply, None, error, (checks.REPEATED,))

@@ -55,6 +55,7 @@ def write_lines(
     if config.verify.on and clip is not None and conversation.lines:
         conversation.verify(clip)
     answer = conversation.answer()
+    # A failed slot is asked about again by the next run, so its replies are not remembered.
     if answer.error is not None:
         pool.forget("stage2", conversation.requests)
     return answer
@@ -123,6 +124,7 @@ class _Conversation:
         """Ask until there are as many clean lines as are wanted, or no attempt is left."""
         settings = self._config.stage2
         number = settings.candidates
+        # One answer with all lines, or as many answers as lines.
         requests = self._draws(1 if settings.lines_an_answer == number else number)
         for attempts_left in reversed(range(settings.attempts if self._repairs else 1)):
             replies = self._ask(requests)
@@ -160,6 +162,7 @@ class _Conversation:
                 new_lines[line] = texts[0]
         if not new_lines:
             return
+        # The new lines may state something else that is not there.
         self._look(tuple(new_lines.values()), clip)
         better_lines = []
         for line in self.lines:

@@ -403,7 +403,7 @@ class StoryTeller:
                 reply = self._pool.ask("stage2", request)
                 if reply.error is not None:
                     break  # the next run asks again
-                # A server that refuses says so in words of its own, of which nothing is learnt.
+                # What a server says when it refuses is no news of the story.
                 learned = None if reply.finish == "refused" else parse_memory_update(reply.text)
                 if learned is not None:
                     self._keep(slot_id, section[-1].second, messages, seed, learned)

@@ -68,7 +68,7 @@ def prompt_block(name: str, block: str, /, **values: Any) -> str:
 
 
 _FAILURES = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError)
-"""What an expression in a template can raise besides Jinja's own errors."""
+"""What an expression in a template can raise, apart from Jinja's own errors."""
 
 MATERIAL = "material"
 """The prompt that says what the marks of `material` mean."""
@@ -148,6 +148,7 @@ _SYNTAX = "The prompts are Jinja templates (prompts/README.md)."
 def _refused(name: str, error: Exception, values: Mapping[str, Any]) -> PromptError:
     """The error with the file and the line of the template in which it was raised."""
     place = str(_template(name).filename)
+    # The innermost line that is in a template: Jinja gives its code the template's name.
     traceback = error.__traceback__
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename

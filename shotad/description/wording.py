@@ -82,7 +82,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     for i, raw in enumerate(raws):
         # A word behind a comma or a full stop says nothing about this one.
         has_next = i + 1 < len(raws) and not text[matches[i].end() : matches[i + 1].start()].strip()
-        # "in black" is a phrase of its own.
+        # "in black" ends a phrase: the word behind it has nothing before it.
         is_after_clothes = i > 1 and raws[i - 2].lower() == "in" and raws[i - 1] in COLOURS
         before = raws[i - 1] if i and not is_after_clothes else ""
         after = raws[i + 1] if has_next else ""

@@ -45,7 +45,7 @@ and the two are loaded in turn too often; more, and a killed run loses more."""
 
 @dataclass(frozen=True, slots=True)
 class WrittenSlots:
-    """What came of the slots: a cue and the answers for each, in their order; and what the engines took.
+    """A cue and the answers of both stages for each slot, in order; and the calls and tokens of the engines.
 
     ``stage2`` has None for a slot in which no line was asked for.
     """
@@ -57,7 +57,7 @@ class WrittenSlots:
 
 
 ClipOf = Callable[[SlotPlan, RunContext, Engine], ClipOnDemand]
-"""The clip of a slot as an engine is to see it; see `clip_of`."""
+"""Gives the clip of a slot as an engine sees it; see `clip_of`."""
 
 
 def write_slots(
@@ -105,6 +105,7 @@ def write_slots(
             described: tuple[SlotPlan, Stage1Answer],
         ) -> tuple[SlotPlan, Stage1Answer, Stage2Answer | None]:
             plan, stage1 = described
+            # No line is asked for where there is no description, or where somebody sings.
             if stage1.error is not None or why_left_empty(plan.slot, config.speech):
                 return plan, stage1, None
             lines_before = [cue.text for cue in cues if cue.heard]
@@ -131,6 +132,7 @@ def write_slots(
                 side_by_side = max(LINES_BEFORE_LOOKS, pool.workers("stage2"))
             written = pool.map(write, described, workers=side_by_side)
         for plan, stage1, stage2 in written:
+            # The task begins with the first line: till then only Stage I is at work.
             if writing is None:
                 writing = tasks.enter_context(
                     progress_task(context.progress, "Writing lines", number, "slots")
@@ -196,7 +198,7 @@ class StageRecords:
 
 
 def _last_keys(log: RecordLog) -> dict[str, str]:
-    """The key of the last record of each slot: who reads the records takes that one."""
+    """The key of the last record of each slot, which is the one that readers take."""
     return {str(record.get("slot")): record["key"] for record in log.records()}
 
 

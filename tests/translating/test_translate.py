@@ -118,7 +118,7 @@ def test_lines_come_in_the_other_language_at_their_places(log: Path) -> None:
     assert [cue.interval.start for cue in done.track.cues] == [cue.interval.start for cue in track.cues]
     assert all(cue.interval.end <= cue.interval.start + 5 for cue in done.track.heard)
     assert {cue.language for cue in done.track.cues} == {"de"} == {done.track.language}
-    assert (done.asked, done.known, done.failed) == (5, 0, ())
+    assert (done.asked_lines, done.known_lines, done.failed) == (5, 0, ())
     assert engine.calls == 1
 
 
@@ -131,7 +131,7 @@ def test_a_second_run_asks_nothing_and_a_changed_line_alone(log: Path) -> None:
     once = Translator()
     done = run(once, log, with_first(text=LINES[4]), previous=first.track)
     assert once.asked == [[IDS[0]]]
-    assert (done.asked, done.known) == (1, 4)
+    assert (done.asked_lines, done.known_lines) == (1, 4)
     assert by_id(done)[IDS[0]].text == "Sie setzen sich ans Feuer."
 
 
@@ -140,7 +140,7 @@ def test_without_the_translation_that_stood_the_answers_are_still_known(log: Pat
     again = Translator()
     second = run(again, log, lines=2)
     assert second.track == first.track
-    assert (again.calls, second.asked, second.known) == (0, 0, 5)
+    assert (again.calls, second.asked_lines, second.known_lines) == (0, 0, 5)
 
 
 def test_what_was_said_before_is_shown_and_what_follows(log: Path) -> None:
@@ -373,7 +373,7 @@ def test_what_a_person_changed_stays_when_the_line_is_translated_anew(tmp_path: 
     change(tmp_path / "track.de.json", opens, tears)
     kept = into(tmp_path)
     assert kept.track.cues[0].text == "Ann reißt die Tür auf."
-    assert kept.kept == (IDS[0],)
+    assert kept.edited_ids == (IDS[0],)
     assert kept.warnings == ()
     assert kept.track.cues[0].interval.duration == spoken_words("Ann reißt die Tür auf.", "de") * 0.375
     outcome = into(tmp_path, track=with_first(text=LINES[4]))
@@ -420,7 +420,7 @@ def test_all_is_translated_anew_on_demand_and_no_answer_of_others_is_lost(tmp_pa
     again = Translator()
     outcome = into(tmp_path, again, anew=True)
     assert again.asked == [list(IDS)]
-    assert outcome.kept == (IDS[2],)
+    assert outcome.edited_ids == (IDS[2],)
     assert outcome.track.heard[2].text == "Er rennt und stürzt."
     idle = Translator()
     assert into(tmp_path, idle).track.heard == outcome.track.heard

@@ -124,7 +124,7 @@ def _faces(context: RunContext, models: FaceModels) -> list[ShotFaces]:
 
 
 DISCOVERY_RATE = 3.0
-"""Frames that are searched: nobody names a person who is seen for less than a third of a second."""
+"""Frames a second that are searched: no line names a person who is seen for less than a third of a second."""
 LEAST_SECONDS = 1.0
 """Seconds in the whole film for which a person must be seen; others are extras that no line names."""
 PICTURES = 6
@@ -179,7 +179,7 @@ def file_people(
     )
     candidates = _candidates(people, matches, holdings, gallery, fingerprint)
     blank = {member.id for member in file.members if is_blank(member)}
-    # Rounding must not leave out who is seen for just `LEAST_SECONDS`.
+    # Rounding must not leave out a person who is seen for just `LEAST_SECONDS`.
     least_looks = LEAST_SECONDS * DISCOVERY_RATE - 1e-6
     long_seen = [
         candidate

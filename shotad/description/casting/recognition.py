@@ -1,4 +1,4 @@
-"""Recognise who of the cast is in which clip, by comparing faces in the film's shots with the cast's photos.
+"""Recognise the people of the cast in clips, by comparing faces in the film's shots with the cast's photos.
 
 Part of the second act. Faces are tracked through each shot. What is decided stands in ``characters.json``,
 shot by shot and with its reasons; boxes and embeddings of faces stand in ``NAME.jsonl`` of the work folder
@@ -56,7 +56,8 @@ from shotad.sight.photos import check_photo
 ENTRANCE = 1.0
 """Seconds before a slot within which a person who comes in still counts as coming in during the slot."""
 RECOGNITION_RATE = 4.0
-"""Frames that are searched for faces, besides those that a model is shown (docs/characters.md)."""
+"""Frames a second that are searched for faces, in addition to those that a model is shown
+(docs/characters.md)."""
 
 
 def face_searches(plans: Sequence[SlotPlan], settings: CastSettings) -> list[FaceSearch]:

@@ -87,12 +87,13 @@ from shotad.script.track_files import TRACK
 OVERLAP = 0.3
 """T1: seconds of speech that a line may touch (describers' own cues run that far over)."""
 DIALOGUE_WINDOW = 25.0
-"""L10: seconds; whoever spoke longer ago is not heard in the line any more."""
+"""L10: seconds around a line in which dialogue is compared with it; nobody remembers older words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Settings made ready: limits, words, who takes sentences apart (None: words alone), what was not had."""
+    """Settings made ready: limits, word lists, the reader of sentences (None: rules look at words alone), and
+    notes on what is missing."""
 
     settings: LintSettings
     fit: FitSettings
@@ -163,6 +164,7 @@ def lint(
     for finding in sort_findings(_at_set_levels(findings, checker.settings), material.lines):
         if any(matches(finding) for matches in ignored):
             continue
+        # Stamps hold the text of the line: what was accepted of an older text counts no more.
         is_accepted = finding_stamp(finding, stamps) in accepted_stamps
         (accepted if is_accepted else open_findings).append(finding)
     return Report(
@@ -232,6 +234,7 @@ def check_each_line(
                 line, dialogue.near(line.spoken_interval), gap_index.near(line.spoken_interval), checker
             ),
         )
+        # T7: the run knows when most of its lines are seen; of a person's line only quoted text is known.
         seen_from = line.seen_from if line.seen_from is not None else material.seen_from.get(line.id)
         if seen_from is None and line.by_hand:
             seen_from = quoted_text_start(line, material.texts or ())
@@ -273,6 +276,7 @@ def _check_times(
         movable = Interval(slot.start - checker.fit.earlier, slot.end + checker.fit.later)
         part = movable.clip(gap) if gap is not None else None
         available = slot if part is None or part.duration < slot.duration else part
+    # In extended AD the film stops for ``pause`` seconds, which the slot need not have.
     measured = voiced.interval.duration - voiced.pause if voiced and voiced.interval else None
     findings = check_line(
         line.spoken_text,
@@ -526,7 +530,7 @@ class CachedLineFindings:
     """What `check_each_line` finds, kept for lines that stay the same. For one thread."""
 
     _conditions: tuple[Material, Checker, frozenset[str]] | None = None
-    """All that the findings depend on besides the lines."""
+    """All else that the findings depend on."""
     _findings: dict[str, tuple[_LineWithHistory, tuple[Finding, ...]]] = field(default_factory=dict)
     """By the line's id, with the line as it was checked."""
 

@@ -1,6 +1,6 @@
 """Lines to translate: what an engine is asked, what is wrong with its answers, and the cues that come of it.
 
-The words stand in ``prompts/translate.j2``. The lines are data: each stands in JSON on a line of its own.
+The words stand in ``prompts/translate.j2``. The lines are data: each is JSON on a separate row.
 
 A few lines are asked for together until each has a translation that can be used, or no attempt is left.
 Only what was wrong is asked for again, with what was wrong; after an answer that could not be read, or a
@@ -197,6 +197,7 @@ def lines_to_translate(
             # It may be spoken up to the end of its slot, but not into the line that follows.
             end = max(end, min(slot.interval.end, max(next_start, end)))
         available = Interval(start, end)
+        # A whole slot has the budget that it was planned with.
         if slot is not None and available == slot.interval:
             max_words = slot.max_words
         else:

@@ -92,17 +92,17 @@ class Source:
 class TranslationOutcome:
     """The track in the other language, the lines that have no translation, and what it took.
 
-    ``asked`` is how many lines the engine was asked for, ``known`` how many were translated before. ``kept``
-    are the ids of lines that a person edited in the translation, and that stay as they are.
+    ``asked_lines`` is how many lines the engine was asked for, ``known_lines`` how many were translated
+    before. ``edited_ids`` are those of lines that a person edited in the translation; they stay as they are.
     """
 
     track: Track
     failed: tuple[Cue, ...]
     used: EngineUsage
-    asked: int
-    known: int
+    asked_lines: int
+    known_lines: int
     files: tuple[Path, ...] = ()
-    kept: tuple[str, ...] = ()
+    edited_ids: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -167,6 +167,7 @@ def _plan(
             standing[line.id] = prompt.TranslatedLine(
                 line, translation.text, translation.terms, prompt_hash_of_line, seed
             )
+    # Where a person edited the translation, engines are shown their words.
     by_people = {
         cue.id: " ".join(cue.text.split()) for cue in cues.values() if cue.edited is not None and cue.heard
     }
@@ -240,6 +241,7 @@ def translate_track(
                 translated[line_id] = result
                 if result.text and line_id not in plan.by_people:
                     texts[line_id] = result.text
+            # A group that was answered from memory asked nobody.
             if pool.usage["stage2"].calls > calls_before:
                 asked_lines += len(group)
             shown.advance(len(group))
@@ -410,7 +412,7 @@ def translate_into(
             f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
             "The edits stay; the new translations stand beside them, as machine."
         )
-    return replace(outcome, track=track, files=files, kept=merged.kept, warnings=tuple(warnings))
+    return replace(outcome, track=track, files=files, edited_ids=merged.kept, warnings=tuple(warnings))
 
 
 def _purpose(tag: str) -> str:

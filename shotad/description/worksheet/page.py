@@ -121,6 +121,7 @@ def write_sheet(
             photos[name] = {"uri": uri, "width": image.width, "height": image.height}
     page = folder.path / PAGE
     write_bytes(page, worksheet_html(sheet, track, photos))
+    # Only files with our names go: the folder may hold pictures of the user's.
     for stale_picture in {*own_files(place, _PICTURE)} - written:
         stale_picture.unlink()
     if single_file:
@@ -227,6 +228,7 @@ def worksheet_with_pictures(folder: Path, language: str) -> Worksheet:
         for second in sheet.moments:
             with suppress(OSError):
                 pictures[second] = read_file(picture_file(folder, second))
+        # What an earlier sheet has drawn is taken from its folder, the rest from the film.
         missing = [second for second in sheet.moments if second not in pictures]
         if missing and film is not None:
             for picture in film.pictures(missing, max_pixels=_SOURCE_PIXELS):
@@ -264,6 +266,7 @@ def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, P
     stream = environment.get_template("page.html.j2").stream(
         sheet=sheet, entries=sheet.in_one_reading, track=track, lead=lead(sheet, lines), lines=lines
     )
+    # A page of a long film is never whole in memory.
     stream.enable_buffering(_CHUNK)
     for part in stream:
         yield part.encode("utf-8", "replace")

@@ -98,6 +98,7 @@ def read_worksheet(
     ``language`` is that of the lines into which texts are taken in, where it is not the track's.
     Raises WorkFolderError without shots, ScriptError for a track that is damaged.
     """
+    # Not opened: a sheet is read also while a run has the folder.
     work = WorkFolder(folder)
     missing: list[str] = []
     shots_record = work.read_json("shots.json")
@@ -147,6 +148,7 @@ def read_worksheet(
             voice=slot.voice,
         )
         entries.append(_with_material(entry, records, name, language))
+    # Lines outside of all slots, such as those that a person added, have an entry too.
     slot_ids = {entry.id for entry in entries}
     for cue in track.heard if track is not None else ():
         if cue.id not in slot_ids and cue.slot_id not in slot_ids:
@@ -229,6 +231,7 @@ def _with_material(entry: SheetEntry, records: FilmRecords, film: str, language:
         )
         for shot in shots_in(entry.interval, records.shots)
     )
+    # Dialogue before and after the middle: some may lie within a slot that a person gave.
     middle = entry.interval.middle
     following = bisect_left(records.speech, middle, key=lambda line: line.interval.start)
     before = records.speech[max(0, following - _LINES_OF_DIALOGUE) : following]
@@ -333,6 +336,7 @@ def _texts_in(texts: Iterable[TextFact], language: str, max_words: int | None) -
         words = " ".join(text.text.split())
         if text.kind == "subtitle" or not words:
             continue
+        # A title that is read several times is one text that stays for longer.
         key = words.casefold()
         if key in by_words:
             by_words[key] = replace(by_words[key], last=max(by_words[key].last, text.last))
