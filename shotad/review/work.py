@@ -209,13 +209,16 @@ def render_film(
     spoken, heard = len(done.spoken), len(done.track.heard)
     voice = f"{spoken} of {heard} lines spoken by {done.voice}." if done.voice else "No voice was needed."
     made = [
-        {**file_row(one.wanted.path, session.folder), "kind": one.wanted.kind.value, "fresh": one.fresh}
+        {**file_row(one.output.path, session.folder), "kind": one.output.kind.value, "fresh": one.fresh}
         for one in done.made
     ]
     return {
         "said": f"{plural(len(made), 'file')} made. {voice}",
         "files": made,
-        "told": [*(line for one in done.made for line in one.told), *(done.sound.told if done.sound else ())],
+        "told": [
+            *(line for one in done.made for line in one.lines),
+            *(done.sound.lines if done.sound else ()),
+        ],
         "findings": [finding_row(finding) for finding in done.findings],
         "warnings": list(done.warnings),
         "failures": [{"name": one.path.name, "reason": why} for one, why in done.failures.items()],
